@@ -1,0 +1,30 @@
+r"""The model's mathematics as pure functions on arrays.
+
+Every function takes and returns plain arrays of one namespace of the array API (NumPy, torch,
+CuPy, array-api-strict …); the data matrix may also be a SciPy sparse array where the docstring
+says so. Nothing here keeps state, reads files or knows of estimators.
+
+Notation, after Yin & Gelenbe (2016): data :math:`X` (rows × attributes, called ``inputs``),
+encoder :math:`W` (attributes × hidden), decoder :math:`\overline{W}` (hidden × attributes),
+codes :math:`Q = \min(XW, 1)`. Equation numbers are the paper's.
+"""
+
+from lrnn.functional.constraints import adjust_rows, normalisation, row_sums
+from lrnn.functional.errors import squared_error
+from lrnn.functional.forward import activations, propagate, saturate
+from lrnn.functional.realisation import firing_rates, routing
+from lrnn.functional.updates import update_decoder, update_encoder
+
+__all__ = [
+    "activations",
+    "adjust_rows",
+    "firing_rates",
+    "normalisation",
+    "propagate",
+    "routing",
+    "row_sums",
+    "saturate",
+    "squared_error",
+    "update_decoder",
+    "update_encoder",
+]

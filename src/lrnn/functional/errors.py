@@ -1,0 +1,20 @@
+"""Reconstruction errors."""
+
+from typing import Any
+
+from array_api_compat import array_namespace
+
+Array = Any
+
+
+def squared_error(inputs: Array, outputs: Array) -> float:
+    """Sum of squared differences, in the precision of the arrays; ``inputs`` may be sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_error(np.array([[0.0, 1.0]]), np.array([[0.5, 1.0]]))
+    0.25
+    """
+    difference = inputs - outputs
+    return float(array_namespace(outputs).sum(difference * difference))

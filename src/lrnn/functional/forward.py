@@ -1,0 +1,50 @@
+r"""The forward pass: how excitation travels through a feed-forward network.
+
+With effective weights :math:`A^+` (and, for the full random neural network, :math:`A^-`)
+between consecutive layers, the probability that a neuron is excited is (eqs. 3, 4, 8)
+
+.. math:: q_l = \min\left(\frac{q_{l-1} A^+_l}{1 + q_{l-1} A^-_l},\, 1\right),
+          \qquad q_0 = \min(x, 1).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from array_api_compat import array_namespace
+from scipy import sparse
+
+Array = Any  # an array of any array-API namespace, or a SciPy sparse array where it says so
+
+
+def saturate(drive: Array) -> Array:
+    """``min(drive, 1)``, element by element; sparse arrays stay sparse."""
+    if sparse.issparse(drive):
+        return drive.minimum(1)
+    return array_namespace(drive).clip(drive, max=1)
+
+
+def propagate(excitation: Array, excitatory: Array, inhibitory: Array | None = None) -> Array:
+    """Activations of the layer behind ``excitation`` (rows × neurons; may be sparse).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> propagate(np.array([[0.5, 1.0]]), np.array([[0.4, 3.0], [0.1, 0.0]]))
+    array([[0.3, 1. ]])
+    """
+    drive = excitation @ excitatory
+    if inhibitory is not None:
+        drive = drive / (1 + excitation @ inhibitory)
+    return saturate(drive)
+
+
+def activations(
+    inputs: Array, excitatory: Iterable[Array], inhibitory: Iterable[Array | None] | None = None
+) -> list[Array]:
+    """Activations of every layer, the input layer first."""
+    weights = list(excitatory)
+    blocking = [None] * len(weights) if inhibitory is None else list(inhibitory)
+    layers = [saturate(inputs)]
+    for plus, minus in zip(weights, blocking, strict=True):
+        layers.append(propagate(layers[-1], plus, minus))
+    return layers

@@ -1,0 +1,51 @@
+r"""Any nonnegative weights as firing rates × routing probabilities.
+
+In a random neural network a weight is *rate × probability*, and rates need not be 1. For
+effective weights :math:`A^\pm_1 \dots A^\pm_L \ge 0` between consecutive layers, set the output
+rates to 1 and go backwards:
+
+.. math::
+    r_{l-1,i} = \sum_j (A^+_l + A^-_l)_{ij}\, r_{l,j} \quad (1 \text{ where that is } 0), \qquad
+    p^\pm_{l,ij} = A^\pm_{l,ij}\, r_{l,j} / r_{l-1,i} .
+
+Each row of :math:`p^+_l + p^-_l` sums to at most 1, and with external arrivals
+:math:`\min(x_i, 1)\, r_{0,i}` the network's activations are those of the forward pass. A rate so
+small that products with it would underflow counts as 0: such a neuron fires at rate 1 and loses
+nearly all its spikes, which realises the same weights.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+from array_api_compat import array_namespace
+
+Array = Any
+
+
+def firing_rates(
+    excitatory: Sequence[Array], inhibitory: Sequence[Array | None] | None = None
+) -> list[Array]:
+    """Firing rates of all ``len(excitatory) + 1`` layers; the output layer's are 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> firing_rates([np.array([[2.0], [0.0]]), np.array([[1.0, 3.0]])])
+    [array([8., 1.]), array([4.]), array([1., 1.])]
+    """
+    xp = array_namespace(*excitatory)
+    floor = sqrt(float(xp.finfo(excitatory[0].dtype).smallest_normal))
+    rates = [xp.ones_like(excitatory[-1][0, :])]
+    for layer in reversed(range(len(excitatory))):
+        rate = excitatory[layer] @ rates[0]
+        minus = None if inhibitory is None else inhibitory[layer]
+        if minus is not None:
+            rate = rate + minus @ rates[0]
+        rates.insert(0, xp.where(rate > floor, rate, xp.ones_like(rate)))
+    return rates
+
+
+def routing(weights: Array, rates: Array, next_rates: Array) -> Array:
+    """Routing probabilities between two layers that realise ``weights`` under these rates."""
+    return weights * next_rates[None, :] / rates[:, None]

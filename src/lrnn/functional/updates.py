@@ -1,0 +1,82 @@
+r"""The multiplicative update rules of the paper, eqs. 6–7 (one layer) and 10–11 (any layer).
+
+.. math::
+    W &\leftarrow W \odot
+        \frac{X^\mathsf{T} X \overline{W}^\mathsf{T}}
+             {X^\mathsf{T} X W \overline{W}\,\overline{W}^\mathsf{T}} \qquad (6, 10) \\
+    \overline{W} &\leftarrow \overline{W} \odot
+        \frac{W^\mathsf{T} X^\mathsf{T} X}
+             {W^\mathsf{T} X^\mathsf{T} X W \overline{W}} \qquad (7, 11)
+
+Zero denominators are replaced by a tiny positive value. The products are associated so that
+the cost is least for the sizes at hand: for a small batch of :math:`B` rows no
+:math:`V \times V` matrix is formed.
+
+Two facts about the rule as printed. An attribute that is zero in a whole minibatch has a zero
+numerator, so its weights become zero, and stay so. And weights of no use shrink geometrically
+until they (or their products) are subnormal numbers, on which processors are tens of times
+slower; weights below the square root of the smallest normal number are therefore set to zero,
+so that the product of any two weights is normal or zero.
+"""
+
+from math import sqrt
+from typing import Any
+
+from array_api_compat import array_namespace
+from scipy import sparse
+
+Array = Any
+
+
+def update_encoder(inputs: Array, encoder: Array, decoder: Array) -> Array:
+    """One multiplicative step of the encoder on a batch of inputs (eq. 6; eq. 10 with Q_{m-1}).
+
+    ``inputs`` may be sparse.
+    """
+    if _gram_pays(inputs, encoder):
+        gram = inputs.T @ inputs
+        wanted = gram @ decoder.T
+        given = gram @ encoder
+        given = _times_rows_gram(given, decoder)
+    else:
+        wanted = inputs.T @ (inputs @ decoder.T)
+        given = inputs.T @ _times_rows_gram(inputs @ encoder, decoder)
+    return _multiply(encoder, wanted, given)
+
+
+def update_decoder(inputs: Array, drive: Array, decoder: Array) -> Array:
+    """One multiplicative step of the decoder (eq. 7; eq. 11), where ``drive = inputs @ encoder``.
+
+    ``inputs`` may be sparse.
+    """
+    wanted = (inputs.T @ drive).T
+    given = _times_rows_gram(decoder.T, drive.T).T
+    return _multiply(decoder, wanted, given)
+
+
+def _multiply(weights: Array, numerator: Array, denominator: Array) -> Array:
+    xp = array_namespace(weights)
+    limits = xp.finfo(weights.dtype)
+    smallest = float(limits.smallest_normal)
+    tiny = smallest / float(limits.eps)  # no ratio of bounded numbers to it overflows
+    updated = weights * (numerator / xp.clip(denominator, min=tiny))
+    return xp.where(updated < sqrt(smallest), xp.zeros_like(updated), updated)
+
+
+def _times_rows_gram(left: Array, rows: Array) -> Array:
+    """``left @ rows @ rows.T`` by the cheaper association."""
+    n, (h, v) = left.shape[0], rows.shape
+    if h * (n + v) < 2 * n * v:
+        return left @ (rows @ rows.T)
+    return (left @ rows) @ rows.T
+
+
+def _gram_pays(inputs: Array, encoder: Array) -> bool:
+    """Whether forming ``inputs.T @ inputs`` once is cheaper than two products with ``inputs``.
+
+    In multiplications: B·V² + 2·V²·H against 4·B·V·H.
+    """
+    if sparse.issparse(inputs):
+        return False
+    b, (v, h) = inputs.shape[0], encoder.shape
+    return bool(v * (b + 2 * h) < 4 * b * h)

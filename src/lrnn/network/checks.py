@@ -1,0 +1,150 @@
+"""What a random neural network may be made of: checks that name the neuron and the rule."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+Vector = NDArray[np.float64]
+
+
+def check_rates(rates: ArrayLike) -> Vector:
+    """Firing rates as a read-only vector of finite numbers ≥ 0."""
+    vector = np.array(rates, dtype=np.float64)
+    if vector.ndim != 1 or not len(vector):
+        raise ValueError(
+            f"rates must be a vector of one firing rate per neuron, got {vector.shape}"
+        )
+    _no_offender(vector, "the firing rate of neuron {0} is {value}")
+    vector.flags.writeable = False
+    return vector
+
+
+def check_probabilities(n_neurons: int, excitatory: Any, inhibitory: Any) -> tuple[Any, Any]:
+    """Routing probabilities as read-only matrices whose rows sum to at most 1 together."""
+    plus = _routing(n_neurons, excitatory, "excitatory")
+    minus = None if inhibitory is None else _routing(n_neurons, inhibitory, "inhibitory")
+    sums = np.asarray(plus.sum(axis=1)) + (0.0 if minus is None else np.asarray(minus.sum(axis=1)))
+    rounding = 4 * n_neurons * max(_epsilon(excitatory), _epsilon(inhibitory))
+    over = np.flatnonzero(sums > 1 + rounding)
+    if len(over):
+        raise ValueError(
+            f"neuron {over[0]} sends its spikes with total probability {sums[over[0]]:.6g}, more "
+            f"than 1{_others(len(over))}; rows of excitatory + inhibitory must sum to at most 1. "
+            "Weights that are rates × probabilities go into RandomNeuralNetwork.from_layers"
+        )
+    return plus, minus
+
+
+def check_weights(
+    weights: Sequence[Any], inhibitory: Sequence[Any] | None
+) -> tuple[list[Vector], list[Vector | None] | None]:
+    """Weights between consecutive layers: finite, nonnegative, of shapes that fit together."""
+    if not len(weights):
+        raise ValueError("weights is empty; give one matrix per connection between layers")
+    plus = [_weight_matrix(w, f"weights[{i}]") for i, w in enumerate(weights)]
+    for i in range(1, len(plus)):
+        if len(plus[i]) != plus[i - 1].shape[1]:
+            raise ValueError(
+                f"weights[{i}] has {len(plus[i])} rows, but weights[{i - 1}] leads to "
+                f"{plus[i - 1].shape[1]} neurons"
+            )
+    if inhibitory is None:
+        return plus, None
+    if len(inhibitory) != len(plus):
+        raise ValueError(f"{len(plus)} excitatory but {len(inhibitory)} inhibitory matrices given")
+    minus = [
+        None if w is None else _weight_matrix(w, f"inhibitory[{i}]")
+        for i, w in enumerate(inhibitory)
+    ]
+    for i, (p, m) in enumerate(zip(plus, minus, strict=True)):
+        if m is not None and m.shape != p.shape:
+            raise ValueError(f"inhibitory[{i}] has shape {m.shape}, weights[{i}] has {p.shape}")
+    return plus, minus
+
+
+def check_arrivals(
+    n_neurons: int, arrivals: ArrayLike, inhibitory: ArrayLike | None
+) -> tuple[Vector, Vector]:
+    """Arrival rates for one vector or a batch of rows; the inhibitory ones may be one for all."""
+    plus = _arrival_rates(n_neurons, arrivals, "arrivals")
+    if inhibitory is None:
+        return plus, np.zeros(n_neurons)
+    minus = _arrival_rates(n_neurons, inhibitory, "inhibitory_arrivals")
+    if minus.ndim > 1 and minus.shape != plus.shape:
+        raise ValueError(
+            f"inhibitory_arrivals has shape {minus.shape}; it must be ({n_neurons},) or that of "
+            f"arrivals, {plus.shape}"
+        )
+    return plus, minus
+
+
+def _arrival_rates(n_neurons: int, arrivals: ArrayLike, name: str) -> Vector:
+    array = np.asarray(arrivals, dtype=np.float64)
+    if array.ndim not in (1, 2) or array.shape[-1] != n_neurons:
+        raise ValueError(
+            f"{name} has shape {array.shape}; it must be ({n_neurons},) or (rows, {n_neurons}), "
+            "one rate per neuron"
+        )
+    place = "{0}" if array.ndim == 1 else "{1} in row {0}"
+    _no_offender(array, f"{name}: the rate at neuron {place} is {{value}}")
+    return array
+
+
+def _routing(n_neurons: int, probabilities: Any, name: str) -> Any:
+    matrix: Any
+    if sparse.issparse(probabilities):
+        matrix = sparse.csr_array(probabilities, dtype=np.float64, copy=True)
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        cells, coordinates = matrix.data, matrix.nonzero
+    else:
+        matrix = np.array(probabilities, dtype=np.float64)
+        cells, coordinates = matrix, None
+    if matrix.shape != (n_neurons, n_neurons):
+        raise ValueError(
+            f"{name} has shape {matrix.shape}; for {n_neurons} rates it must be "
+            f"({n_neurons}, {n_neurons})"
+        )
+    message = f"the {name} probability from neuron {{0}} to neuron {{1}} is {{value}}"
+    _no_offender(cells, message, coordinates)
+    cells.flags.writeable = False
+    return matrix
+
+
+def _weight_matrix(weights: Any, name: str) -> Vector:
+    dense = weights.toarray() if sparse.issparse(weights) else weights
+    matrix = np.asarray(dense, dtype=np.float64)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(f"{name} must be a matrix with rows and columns, got shape {matrix.shape}")
+    _no_offender(matrix, f"{name}: the weight from neuron {{0}} to neuron {{1}} is {{value}}")
+    return matrix
+
+
+def _no_offender(array: Vector, message: str, coordinates: Any = None) -> None:
+    """Raise, with place and value, if a number is negative, infinite or not a number."""
+    if array.size and (not np.isfinite(array.sum()) or array.min() < 0):
+        offends = ~(np.isfinite(array) & (array >= 0))
+        if not offends.any():  # finite numbers whose sum overflows
+            return
+        where = np.argwhere(offends)[0]
+        value = array[tuple(where)]
+        place = [axis[where[0]] for axis in coordinates()] if coordinates else where
+        raise ValueError(
+            message.format(*place, value=f"{value:.6g}")
+            + f"{_others(int(offends.sum()))}; it must be finite and 0 or more"
+        )
+
+
+def _others(count: int) -> str:
+    return f" (and {count - 1} more like it)" if count > 1 else ""
+
+
+def _epsilon(array: Any) -> float:
+    """Rounding unit of the numbers as they were given."""
+    dtype = getattr(array, "dtype", np.dtype(np.float64))
+    if isinstance(dtype, np.dtype) and dtype.kind == "f":
+        return float(max(np.finfo(dtype).eps, np.finfo(np.float64).eps))
+    return float(np.finfo(np.float64).eps)

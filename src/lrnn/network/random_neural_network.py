@@ -1,0 +1,249 @@
+"""Gelenbe's random neural network: rates, routing probabilities, steady state."""
+
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from lrnn.functional import firing_rates, routing
+from lrnn.network.checks import check_arrivals, check_probabilities, check_rates, check_weights
+from lrnn.network.feedback import TOLERANCE, excitation
+from lrnn.network.stages import Stage, condense, flow, solve
+from lrnn.network.steady_state import SteadyState
+
+Vector = NDArray[np.float64]
+Routing = Any  # a dense or sparse matrix of probabilities
+
+CELLS_AT_ONCE = 1 << 23  # rows × neurons that are solved at once: bounds the working memory
+
+
+class RandomNeuralNetwork:
+    r"""A network of neurons with integer potentials that exchange single spikes.
+
+    Neuron *i* receives excitatory spikes from outside at Poisson rate :math:`\Lambda_i` and
+    inhibitory ones at rate :math:`\lambda_i`. While its potential is positive it fires at rate
+    :math:`r_i`; the potential drops by one, and the spike goes to neuron *j* as excitatory with
+    probability :math:`p^+_{ij}`, as inhibitory with :math:`p^-_{ij}`, or leaves the network. An
+    inhibitory spike removes one from a positive potential and does nothing at zero.
+
+    Parameters
+    ----------
+    rates : array-like of shape (n_neurons,)
+        Firing rates, 0 or more.
+    excitatory : array-like or sparse array of shape (n_neurons, n_neurons)
+        Probability that a spike of the row's neuron excites the column's neuron.
+    inhibitory : array-like or sparse array of shape (n_neurons, n_neurons), optional
+        Probability that it inhibits it. Each row of ``excitatory + inhibitory`` sums to at
+        most 1; what is left is the probability that the spike leaves the network.
+    layer_sizes : sequence of int, optional
+        How many neurons each layer has, where the neurons stand in layers.
+
+    Attributes
+    ----------
+    rates, excitatory, inhibitory, layer_sizes
+        As given, checked, in float64, and read-only.
+
+    Examples
+    --------
+    Two neurons that inhibit each other:
+
+    >>> network = RandomNeuralNetwork([1, 1], np.zeros((2, 2)), [[0, 1], [1, 0]])
+    >>> q = network.steady_state([0.75, 0.75])
+    >>> q  # q = 0.75 / (1 + q)
+    SteadyState([0.5, 0.5])
+    >>> q.mean_potential
+    array([1., 1.])
+
+    A feed-forward network from effective weights:
+
+    >>> network = RandomNeuralNetwork.from_layers([[[2.0], [1.0]], [[0.5, 0.25]]])
+    >>> network
+    RandomNeuralNetwork(5 neurons in layers 2 → 1 → 2, 4 excitatory and 0 inhibitory connections)
+    >>> network.rates
+    array([1.5 , 0.75, 0.75, 1.  , 1.  ])
+    """
+
+    def __init__(
+        self,
+        rates: ArrayLike,
+        excitatory: Any,
+        inhibitory: Any = None,
+        *,
+        layer_sizes: Sequence[int] | None = None,
+    ) -> None:
+        self.rates = check_rates(rates)
+        self.excitatory, self.inhibitory = check_probabilities(
+            len(self.rates), excitatory, inhibitory
+        )
+        self.layer_sizes = None if layer_sizes is None else tuple(int(n) for n in layer_sizes)
+        if self.layer_sizes is not None and sum(self.layer_sizes) != self.n_neurons:
+            raise ValueError(
+                f"layer_sizes {self.layer_sizes} add up to {sum(self.layer_sizes)}, "
+                f"but there are {self.n_neurons} neurons"
+            )
+
+    @classmethod
+    def from_layers(
+        cls,
+        weights: Sequence[Any],
+        inhibitory: Sequence[Any] | None = None,
+        *,
+        rates: Literal["free", "unit"] = "free",
+    ) -> "RandomNeuralNetwork":
+        r"""Realise nonnegative weights between consecutive layers as rates × probabilities.
+
+        The network fed with ``min(x, 1) * rates`` at its first layer has exactly the activations
+        :math:`q_l = \min(q_{l-1} A^+_l / (1 + q_{l-1} A^-_l), 1)`.
+
+        Parameters
+        ----------
+        weights : sequence of array-like
+            Excitatory weights A⁺, one matrix (neurons × next layer's neurons) per connection.
+        inhibitory : sequence of array-like or None, optional
+            Inhibitory weights A⁻ of the same shapes.
+        rates : {"free", "unit"}, default="free"
+            With "free", output neurons fire at rate 1 and every other at the rate that its
+            weights need. With "unit" all fire at rate 1, and the weights are the probabilities:
+            their rows must sum to at most 1.
+        """
+        plus, minus = check_weights(weights, inhibitory)
+        sizes = (*(len(w) for w in plus), plus[-1].shape[1])
+        if rates == "unit":
+            layer_rates = [np.ones(n) for n in sizes]
+        elif rates == "free":
+            with np.errstate(over="ignore"):
+                layer_rates = firing_rates(plus, minus)
+        else:
+            raise ValueError(f"rates must be 'free' or 'unit', got {rates!r}")
+        for layer, rate in enumerate(layer_rates):
+            if not np.isfinite(rate).all():
+                neuron = int(np.flatnonzero(~np.isfinite(rate))[0])
+                raise ValueError(
+                    f"the firing rate that neuron {neuron} of layer {layer} needs overflows; "
+                    "scale the weights down"
+                )
+        routes = [
+            None
+            if matrices is None
+            else _between_layers(
+                [
+                    None if a is None else routing(a, layer_rates[i], layer_rates[i + 1])
+                    for i, a in enumerate(matrices)
+                ],
+                sizes,
+            )
+            for matrices in (plus, minus)
+        ]
+        return cls(np.concatenate(layer_rates), *routes, layer_sizes=sizes)
+
+    @property
+    def n_neurons(self) -> int:
+        """How many neurons there are."""
+        return len(self.rates)
+
+    @property
+    def departures(self) -> Vector:
+        """Probability that a neuron's spike leaves the network."""
+        sent = _row_sums(self.excitatory)
+        if self.inhibitory is not None:
+            sent = sent + _row_sums(self.inhibitory)
+        return np.maximum(1 - sent, 0)
+
+    def steady_state(
+        self,
+        arrivals: ArrayLike,
+        inhibitory_arrivals: ArrayLike | None = None,
+        *,
+        tol: float = TOLERANCE,
+    ) -> SteadyState:
+        """Probability of each neuron to be excited, for one vector of arrivals or many rows.
+
+        Parameters
+        ----------
+        arrivals : array-like of shape (n_neurons,) or (n_rows, n_neurons)
+            External excitatory spikes per unit time.
+        inhibitory_arrivals : array-like of the same shape or (n_neurons,), optional
+            External inhibitory spikes per unit time.
+        tol : float, default=1e-12
+            By how much eq. 1 may be violated, in any neuron. If that cannot be reached a
+            ``ConvergenceWarning`` tells the violation.
+
+        Returns
+        -------
+        q : SteadyState
+            An array of the shape of ``arrivals`` that also knows which neurons are
+            ``saturated``, the ``mean_potential`` and the ``probability(k)`` of a potential.
+        """
+        plus, minus = check_arrivals(self.n_neurons, arrivals, inhibitory_arrivals)
+        rows, rows_minus = np.atleast_2d(plus), np.broadcast_to(minus, np.atleast_2d(plus).shape)
+        q = np.empty(rows.shape)
+        residual = 0.0
+        block = max(1, CELLS_AT_ONCE // self.n_neurons)
+        for start in range(0, len(rows), block):
+            part = slice(start, start + block)
+            q[part], left = solve(self._stages, self.rates, rows[part], rows_minus[part], tol)
+            residual = max(residual, float(left.max()))
+        if residual > tol:
+            warnings.warn(
+                f"the steady state violates its equation by {residual:.1e}, more than "
+                f"tol={tol:.1e}; raise tol if that will do",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return q.reshape(plus.shape).view(SteadyState)
+
+    def residual(
+        self, q: ArrayLike, arrivals: ArrayLike, inhibitory_arrivals: ArrayLike | None = None
+    ) -> Vector:
+        """By how much ``q`` violates eq. 1, neuron by neuron."""
+        plus, minus = check_arrivals(self.n_neurons, arrivals, inhibitory_arrivals)
+        state = np.asarray(q, dtype=np.float64)
+        fired = state * self.rates
+        total = self.rates + minus + flow(fired, self.inhibitory)
+        return np.abs(state - excitation(plus + flow(fired, self.excitatory), total))
+
+    def split(self, values: Any) -> list[Any]:
+        """``values`` of all neurons (in the last axis), layer by layer."""
+        if self.layer_sizes is None:
+            raise ValueError("this network has no layers; give layer_sizes to define them")
+        return np.split(np.asarray(values), np.cumsum(self.layer_sizes)[:-1], axis=-1)
+
+    def __repr__(self) -> str:
+        layers = ""
+        if self.layer_sizes is not None:
+            layers = " in layers " + " → ".join(map(str, self.layer_sizes))
+        counts = [0 if p is None else _count(p) for p in (self.excitatory, self.inhibitory)]
+        return (
+            f"{type(self).__name__}({self.n_neurons} neurons{layers}, {counts[0]} excitatory "
+            f"and {counts[1]} inhibitory connections)"
+        )
+
+    @cached_property
+    def _stages(self) -> list[Stage]:
+        return condense(self.rates, self.excitatory, self.inhibitory)
+
+
+def _between_layers(matrices: Sequence[Any], sizes: Sequence[int]) -> sparse.csr_array:
+    """One matrix over all neurons from those between consecutive layers."""
+    blocks: list[list[Any]] = [[None] * len(sizes) for _ in sizes]
+    for layer, size in enumerate(sizes):
+        blocks[layer][layer] = sparse.csr_array((size, size))
+    for layer, matrix in enumerate(matrices):
+        if matrix is not None:
+            blocks[layer][layer + 1] = sparse.csr_array(matrix)
+    return sparse.csr_array(sparse.block_array(blocks, format="csr"))
+
+
+def _row_sums(probabilities: Routing) -> Vector:
+    return np.asarray(probabilities.sum(axis=1), dtype=np.float64)
+
+
+def _count(probabilities: Routing) -> int:
+    if sparse.issparse(probabilities):
+        return int(probabilities.nnz)
+    return int(np.count_nonzero(probabilities))
