@@ -1,7 +1,35 @@
-"""Nonnegative autoencoders that are also exact spiking networks."""
+"""Nonnegative autoencoders that are also exact spiking networks.
 
-from lrnn.network import RandomNeuralNetwork
+The public names are loaded when they are first used: ``import lrnn`` itself is instant.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["RandomNeuralNetwork", "__version__"]
+__all__ = ["LRNNAutoencoder", "RandomNeuralNetwork", "functional", "load"]
+
+_HOMES = {
+    "LRNNAutoencoder": "lrnn.autoencoder",
+    "RandomNeuralNetwork": "lrnn.network",
+    "load": "lrnn.files",
+}
+
+if TYPE_CHECKING:
+    from lrnn import functional as functional
+    from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
+    from lrnn.files import load as load
+    from lrnn.network import RandomNeuralNetwork as RandomNeuralNetwork
+
+
+def __getattr__(name: str) -> Any:
+    if name == "functional":
+        return import_module("lrnn.functional")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'lrnn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -6,12 +6,9 @@ then *normalises* the weights by the largest drive they cause, to keep neurons f
 (Algorithm 1).
 """
 
-from typing import Any, Literal
-
 from array_api_compat import array_namespace
 
-Array = Any
-Rates = Literal["free", "unit"]
+from lrnn.typing import Array, Rates
 
 
 def row_sums(weights: Array) -> Array:

@@ -1,10 +1,8 @@
 """Reconstruction errors."""
 
-from typing import Any
-
 from array_api_compat import array_namespace
 
-Array = Any
+from lrnn.typing import Array
 
 
 def squared_error(inputs: Array, outputs: Array) -> float:

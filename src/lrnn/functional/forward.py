@@ -8,12 +8,11 @@ between consecutive layers, the probability that a neuron is excited is (eqs. 3,
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from array_api_compat import array_namespace
 from scipy import sparse
 
-Array = Any  # an array of any array-API namespace, or a SciPy sparse array where it says so
+from lrnn.typing import Array
 
 
 def saturate(drive: Array) -> Array:

@@ -16,11 +16,10 @@ nearly all its spikes, which realises the same weights.
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any
 
 from array_api_compat import array_namespace
 
-Array = Any
+from lrnn.typing import Array
 
 
 def firing_rates(

@@ -20,12 +20,11 @@ so that the product of any two weights is normal or zero.
 """
 
 from math import sqrt
-from typing import Any
 
 from array_api_compat import array_namespace
 from scipy import sparse
 
-Array = Any
+from lrnn.typing import Array
 
 
 def update_encoder(inputs: Array, encoder: Array, decoder: Array) -> Array:

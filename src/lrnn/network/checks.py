@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-Vector = NDArray[np.float64]
+from lrnn.typing import Vector
 
 
 def check_rates(rates: ArrayLike) -> Vector:

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, gmres
 
-Vector = NDArray[np.float64]
+from lrnn.typing import Vector
+
 Weights = Any
 
 TOLERANCE = 1e-12

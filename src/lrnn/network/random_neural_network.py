@@ -3,10 +3,10 @@
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
@@ -15,8 +15,8 @@ from lrnn.network.checks import check_arrivals, check_probabilities, check_rates
 from lrnn.network.feedback import TOLERANCE, excitation
 from lrnn.network.stages import Stage, condense, flow, solve
 from lrnn.network.steady_state import SteadyState
+from lrnn.typing import Rates, Vector
 
-Vector = NDArray[np.float64]
 Routing = Any  # a dense or sparse matrix of probabilities
 
 CELLS_AT_ONCE = 1 << 23  # rows × neurons that are solved at once: bounds the working memory
@@ -93,7 +93,7 @@ class RandomNeuralNetwork:
         weights: Sequence[Any],
         inhibitory: Sequence[Any] | None = None,
         *,
-        rates: Literal["free", "unit"] = "free",
+        rates: Rates = "free",
     ) -> "RandomNeuralNetwork":
         r"""Realise nonnegative weights between consecutive layers as rates × probabilities.
 
@@ -147,12 +147,15 @@ class RandomNeuralNetwork:
         return len(self.rates)
 
     @property
+    def routed(self) -> Vector:
+        """Probability that a neuron's spike goes to another neuron (or to itself)."""
+        sent = _row_sums(self.excitatory)
+        return sent if self.inhibitory is None else sent + _row_sums(self.inhibitory)
+
+    @property
     def departures(self) -> Vector:
         """Probability that a neuron's spike leaves the network."""
-        sent = _row_sums(self.excitatory)
-        if self.inhibitory is not None:
-            sent = sent + _row_sums(self.inhibitory)
-        return np.maximum(1 - sent, 0)
+        return np.maximum(1 - self.routed, 0)
 
     def steady_state(
         self,

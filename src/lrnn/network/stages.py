@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from lrnn.network.feedback import excitation, solve_feedback
+from lrnn.typing import Vector
 
-Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Weights = Any  # a dense or sparse matrix of weights, or None where there are none
 

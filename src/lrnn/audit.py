@@ -1,0 +1,136 @@
+"""Does a trained network keep the constraints of a random neural network? An audit in numbers.
+
+The algorithm as printed divides weights by the largest drive they cause, which may scale rows
+past a sum of 1: such weights are no probabilities. With firing rates they are realised as rate ×
+probability, and it is the probabilities that must keep the bound. The audit shows both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lrnn.network import RandomNeuralNetwork
+from lrnn.typing import Vector
+
+
+@dataclass(frozen=True)
+class LayerAudit:
+    """One layer of neurons, and the weights that lead on from it (the output layer has none).
+
+    Attributes
+    ----------
+    name : str
+        "input", "hidden 1", …, "output".
+    neurons : int
+        How many there are.
+    rates : (float, float, float)
+        Lowest, median and highest firing rate.
+    row_sums : (float, float) or None
+        Mean and largest sum of a neuron's effective weights.
+    rows_above_one : int or None
+        Rows of effective weights that sum to more than 1: under unit rates they would violate
+        the paper's constraint.
+    routed : float or None
+        Largest sum of a neuron's routing probabilities: at most 1 in a valid network.
+    silent : int or None
+        Neurons without any outgoing weight.
+    saturated : int or None
+        Neurons that saturate for at least one row of the data given.
+    """
+
+    name: str
+    neurons: int
+    rates: tuple[float, float, float]
+    row_sums: tuple[float, float] | None
+    rows_above_one: int | None
+    routed: float | None
+    silent: int | None
+    saturated: int | None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The audit of a network, layer by layer; ``print`` it.
+
+    Attributes
+    ----------
+    layers : tuple of LayerAudit
+        From the input to the output.
+    """
+
+    layers: tuple[LayerAudit, ...]
+
+    @property
+    def largest_row_sum(self) -> float:
+        """Largest sum of a neuron's effective weights, in any layer."""
+        return max(layer.row_sums[1] for layer in self.layers if layer.row_sums is not None)
+
+    @property
+    def largest_routed(self) -> float:
+        """Largest sum of a neuron's routing probabilities, in any layer."""
+        return max(layer.routed for layer in self.layers if layer.routed is not None)
+
+    @property
+    def valid(self) -> bool:
+        """Whether every row of routing probabilities sums to at most 1 (to rounding)."""
+        return self.largest_routed <= 1 + 1e-9
+
+    def __str__(self) -> str:
+        header = (
+            "layer", "neurons", "rates (low, median, high)", "row sums (mean, max)", "rows > 1",
+            "Σ probabilities", "silent", "saturated",
+        )  # fmt: skip
+        rows = [header, *(_row(layer) for layer in self.layers)]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if i == 0 else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        verdict = "valid" if self.valid else "NOT valid"
+        return "\n".join([*lines, f"random neural network: {verdict}"])
+
+
+def audit(
+    network: RandomNeuralNetwork, weights: Sequence[Vector], saturated: Sequence[int] | None = None
+) -> Audit:
+    """Audit a layered ``network`` that realises ``weights`` between its layers."""
+    rates = network.split(network.rates)
+    routed = network.split(network.routed)
+    last = len(weights)
+    layers = []
+    for i, rate in enumerate(rates):
+        sums = weights[i].sum(axis=1, dtype=np.float64) if i < last else None
+        layers.append(
+            LayerAudit(
+                name="input" if i == 0 else "output" if i == last else f"hidden {i}",
+                neurons=len(rate),
+                rates=(float(rate.min()), float(np.median(rate)), float(rate.max())),
+                row_sums=None if sums is None else (float(sums.mean()), float(sums.max())),
+                rows_above_one=None if sums is None else int((sums > 1 + 1e-6).sum()),
+                routed=None if sums is None else float(routed[i].max()),
+                silent=None if sums is None else int((sums == 0).sum()),
+                saturated=None if saturated is None else int(saturated[i]),
+            )
+        )
+    return Audit(tuple(layers))
+
+
+def _row(layer: LayerAudit) -> tuple[str, ...]:
+    def number(value: float | None) -> str:
+        return "–" if value is None else f"{value:.4g}"
+
+    sums = "–" if layer.row_sums is None else "  ".join(map(number, layer.row_sums))
+    return (
+        layer.name,
+        str(layer.neurons),
+        "  ".join(map(number, layer.rates)),
+        sums,
+        number(layer.rows_above_one),
+        number(layer.routed),
+        number(layer.silent),
+        number(layer.saturated),
+    )

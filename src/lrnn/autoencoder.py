@@ -1,0 +1,362 @@
+"""The autoencoder as a scikit-learn estimator: validates, chooses, delegates."""
+
+import warnings
+from functools import reduce
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from lrnn.audit import Audit, audit
+from lrnn.functional import activations, adjust_rows, firing_rates, propagate
+from lrnn.network import RandomNeuralNetwork
+from lrnn.progress import CallbackSupportMixin, watching
+from lrnn.training import (
+    Evaluation,
+    LearningCurve,
+    Schedule,
+    Trained,
+    Weights,
+    encode,
+    evaluate,
+    random_weights,
+    train_jointly,
+    train_layerwise,
+)
+from lrnn.typing import Array, Rates, Vector
+from lrnn.validation import check_codes, check_data, check_layer_sizes
+
+
+class LRNNAutoencoder(
+    CallbackSupportMixin,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    r"""Nonnegative autoencoder that is also a random neural network.
+
+    Data in [0, 1] drive a feed-forward spiking network: each layer's neurons are excited with
+    probability :math:`q_l = \min(q_{l-1} W_l, 1)`, all weights are nonnegative, and so are the
+    codes. The trained network is a valid random neural network (:meth:`to_network`) whose
+    spikes, counted, give back these numbers.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : int or sequence of int, default=(100,)
+        Widths of the encoding layers; the last one is the code. The decoder mirrors them.
+    solver : {"minibatch"}, default="minibatch"
+        How to train. "minibatch" runs the algorithms of Yin & Gelenbe (2016) as printed.
+    rates : {"free", "unit"}, default="free"
+        With "free", weights are any nonnegative numbers and the network's firing rates follow
+        from them. With "unit", all firing rates are 1 and each row of each weight matrix sums to
+        at most 1 after every single step: the constraint that the paper states.
+    stacking : {"layerwise", "joint"}, default="layerwise"
+        For several hidden layers: train one pair after the other (the paper's Algorithm 2), or
+        all with each minibatch (Algorithm 3).
+    init : {"random"}, default="random"
+        Initial weights.
+    batch_size : int, default=100
+        Rows in a minibatch.
+    max_iter : int, default=200
+        Most passes over the data (for each layer, if they are trained one after the other).
+    tol : float, default=1e-4
+        Training ends when the lowest error has fallen by less than this share in ten passes.
+        0 never ends it.
+    evaluate_every : int, optional
+        Take the error on all rows every so many iterations (minibatches), besides the end of
+        every pass; the weights with the lowest are kept.
+    random_state : int, RandomState instance or None, default=None
+        Determines the initial weights and the minibatches.
+    verbose : int, default=0
+        Show a progress bar if above 0.
+
+    Attributes
+    ----------
+    encoders_, decoders_ : list of ndarray
+        Weights from the input to the code and from the code to the output.
+    components_ : ndarray of shape (n_code, n_features)
+        What each code neuron adds to the output: the product of the decoders.
+    firing_rates_ : list of ndarray
+        Firing rates of every layer's neurons; the output layer's are 1.
+    spike_cost_ : float
+        Firings per unit time of the input and hidden layers, on average over the training data.
+    reconstruction_err_ : float
+        Mean squared error per attribute on the training data.
+    history_ : list of LearningCurve
+        Errors after each iteration and each evaluation, one curve per trained layer pair (one
+        for all, if trained together; one more for each call of :meth:`partial_fit`).
+    n_iter_ : int
+        Passes over the data that were made, by the layer pair that took the most.
+    n_features_in_ : int
+        Number of attributes.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had names.
+    scaling_ : object or None
+        What :meth:`save` was told of how raw data were scaled to [0, 1].
+
+    Notes
+    -----
+    Values above 1 are saturated to 1, as the model says, and errors are taken against that.
+    Ctrl-C ends the training and keeps the best weights so far.
+
+    Under ``solver="minibatch"`` an attribute that is 0 in a whole minibatch loses its weights
+    for good; this is the rule as printed. Use larger batches for sparse data.
+
+    References
+    ----------
+    Y. Yin, E. Gelenbe, "Nonnegative autoencoder with simplified random neural network", 2016.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import LRNNAutoencoder
+    >>> X = load_digits().data / 16
+    >>> model = LRNNAutoencoder((16,), random_state=0).fit(X)
+    >>> model.transform(X).shape
+    (1797, 16)
+    >>> round(model.reconstruction_err_, 2)
+    0.03
+    >>> model.to_network()
+    RandomNeuralNetwork(144 neurons in layers 64 → 16 → 64, ...)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "hidden_layer_sizes": ["array-like", Interval(Integral, None, None, closed="neither")],
+        "solver": [StrOptions({"minibatch"})],
+        "rates": [StrOptions({"free", "unit"})],
+        "stacking": [StrOptions({"layerwise", "joint"})],
+        "init": [StrOptions({"random"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "evaluate_every": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    encoders_: list[Vector]
+    decoders_: list[Vector]
+    history_: list[LearningCurve]
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (100,),
+        *,
+        solver: str = "minibatch",
+        rates: Rates = "free",
+        stacking: str = "layerwise",
+        init: str = "random",
+        batch_size: int = 100,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        evaluate_every: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.solver = solver
+        self.rates = rates
+        self.stacking = stacking
+        self.init = init
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.evaluate_every = evaluate_every
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train on X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Nonnegative data, best scaled to [0, 1].
+        y : None
+            Ignored.
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Train on X and return its codes: the same as ``fit(X).transform(X)``."""
+        return encode(self._fit(X), self._weights)
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any) -> Array:
+        inputs = check_data(self, X, reset=True)
+        self._random = check_random_state(self.random_state)
+        weights = random_weights(self._sizes(inputs), self._random, inputs.dtype)
+        one_by_one = self.stacking == "layerwise" and len(weights.encoders) > 1
+        train = train_layerwise if one_by_one else train_jointly
+        passes = self.max_iter * (len(weights.encoders) if one_by_one else 1)
+        with watching(self, inputs, passes) as observer:
+            trained = train(inputs, weights, self._schedule(), self._random, observer)
+        self.history_ = []
+        self.n_iter_ = max(curve.passes for curve in trained.curves)
+        self.scaling_ = None
+        self._keep(trained, evaluate(inputs, trained.weights))
+        return inputs
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on training with one pass over X: one part of a stream.
+
+        All layers are trained with each minibatch (the paper's Algorithms 1 and 3), whatever
+        ``stacking`` says. Later parts may have any number of rows; ``reconstruction_err_`` is
+        that on the newest part.
+        """
+        first = not hasattr(self, "encoders_")
+        inputs = check_data(self, X, reset=first)
+        if not hasattr(self, "_random"):
+            self._random = check_random_state(self.random_state)
+        if first:
+            weights = random_weights(self._sizes(inputs), self._random, inputs.dtype)
+            self.history_, self.n_iter_, self.scaling_ = [], 0, None
+        else:
+            weights = self._weights
+        with watching(self, inputs, 1) as observer:
+            trained = train_jointly(
+                inputs, weights, self._schedule(max_iter=1), self._random, observer
+            )
+        self.n_iter_ += 1
+        self._keep(trained, evaluate(inputs, trained.weights))
+        return self
+
+    def _sizes(self, inputs: Array) -> tuple[int, ...]:
+        return (inputs.shape[1], *check_layer_sizes(self.hidden_layer_sizes))
+
+    def _schedule(self, max_iter: int | None = None) -> Schedule:
+        return Schedule(
+            self.batch_size, max_iter or self.max_iter, self.tol, self.evaluate_every, self.rates
+        )
+
+    def _keep(self, trained: Trained, evaluation: Evaluation) -> None:
+        self.encoders_ = list(trained.weights.encoders)
+        self.decoders_ = list(trained.weights.decoders)
+        self.history_ += trained.curves
+        self.reconstruction_err_ = evaluation.error
+        fired = zip(self.firing_rates_[:-1], evaluation.mean_activations[:-1], strict=True)
+        self.spike_cost_ = float(sum(np.dot(rates, mean) for rates, mean in fired))
+        if trained.curves[-1].stopped == "interrupted":
+            warnings.warn(
+                f"training was interrupted after {trained.curves[-1].passes} passes; "
+                "the best weights so far are kept",
+                stacklevel=4,
+            )
+
+    def transform(self, X: Any) -> Array:
+        """Codes of X: activations of the innermost layer, each in [0, 1]."""
+        check_is_fitted(self)
+        return encode(check_data(self, X, reset=False), self._weights)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Decode the codes X, each row of them to a row of data in [0, 1]."""
+        check_is_fitted(self)
+        codes = check_codes(self, X, self._n_features_out)
+        return reduce(propagate, self.decoders_, codes)
+
+    def reconstruct(self, X: Any) -> Array:
+        """What the network gives back for X: ``inverse_transform(transform(X))``."""
+        check_is_fitted(self)
+        codes = encode(check_data(self, X, reset=False), self._weights)
+        return reduce(propagate, self.decoders_, codes)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the mean squared error per attribute on X: the higher, the better."""
+        check_is_fitted(self)
+        return -evaluate(check_data(self, X, reset=False), self._weights).error
+
+    @property
+    def components_(self) -> Vector:
+        """What each code neuron adds to the output: the product of the decoders."""
+        return reduce(np.matmul, self.decoders_)
+
+    @property
+    def firing_rates_(self) -> list[Vector]:
+        """Firing rates of every layer's neurons."""
+        weights = self._effective_weights()
+        if self.rates == "unit":
+            return [np.ones(len(w)) for w in weights] + [np.ones(weights[-1].shape[1])]
+        return firing_rates(weights)
+
+    def to_network(self) -> RandomNeuralNetwork:
+        """The random neural network whose steady state is this model's forward pass."""
+        check_is_fitted(self)
+        return RandomNeuralNetwork.from_layers(self._effective_weights(), rates=self.rates)
+
+    def arrivals(self, X: Any) -> Vector:
+        """External arrival rates at every neuron of :meth:`to_network` that present X to it."""
+        check_is_fitted(self)
+        inputs = check_data(self, X, reset=False)
+        rates = self.firing_rates_
+        arrivals = np.zeros((inputs.shape[0], sum(map(len, rates))))
+        dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
+        arrivals[:, : inputs.shape[1]] = dense * rates[0]
+        return arrivals
+
+    def audit(self, X: Any = None) -> Audit:
+        """Row sums, firing rates and (for data X) saturated neurons, layer by layer.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder((2,), rates="unit", random_state=0).fit(X)
+        >>> model.audit(X).valid
+        True
+        """
+        check_is_fitted(self)
+        saturated = None
+        if X is not None:
+            layers = activations(check_data(self, X, reset=False), self._weights.layers)
+            saturated = [int(np.sum((layer >= 1).sum(axis=0) > 0)) for layer in layers]
+        return audit(self.to_network(), self._effective_weights(), saturated)
+
+    def save(self, path: str | PathLike[str], *, scaling: Any = None) -> None:
+        """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. It is replaced as a whole, or not at all.
+        scaling : JSON-serialisable, optional
+            How raw data were brought to [0, 1], for example ``{"divide by": 255}``. It is kept in
+            the file and found again as ``scaling_``.
+        """
+        from lrnn.files import save
+
+        check_is_fitted(self)
+        if scaling is not None:
+            self.scaling_ = scaling
+        save(self, path)
+
+    @property
+    def _weights(self) -> Weights:
+        return Weights(tuple(self.encoders_), tuple(self.decoders_))
+
+    def _effective_weights(self) -> list[Vector]:
+        weights = [w.astype(np.float64, copy=False) for w in self._weights.layers]
+        # rows that sum to 1 in float32 may exceed it in float64
+        return [adjust_rows(w) for w in weights] if self.rates == "unit" else weights
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.encoders_[-1].shape[1])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,231 @@
+"""Models in safetensors files: numbers and text only, nothing that could be run.
+
+The tensors are ``encoder.0`` …, ``decoder.0`` …, ``firing_rates.0`` … and, for each learning
+curve, ``history.0.batch_errors``, ``history.0.iterations``, ``history.0.errors``,
+``history.0.seconds``. The header's metadata holds one JSON document, ``lrnn``, with everything
+else, and ``sha256``, a sum over that document and all tensors, by which damage is noticed.
+"""
+
+import hashlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_safetensors
+
+import lrnn
+from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.training import LearningCurve, StopReason
+from lrnn.typing import Array
+
+FORMAT = 1
+"""Version of the format. Newer code reads older files; older code refuses newer ones."""
+
+CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class ModelFileError(ValueError):
+    """A file is not a model that this version of lrnn can read."""
+
+
+def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model. The file is replaced as a whole, or not at all."""
+    tensors: dict[str, Array] = {}
+    for kind, matrices in (
+        ("encoder", model.encoders_),
+        ("decoder", model.decoders_),
+        ("firing_rates", model.firing_rates_),
+    ):
+        tensors |= {f"{kind}.{i}": np.ascontiguousarray(m) for i, m in enumerate(matrices)}
+    for i, curve in enumerate(model.history_):
+        tensors |= {f"history.{i}.{name}": getattr(curve, name) for name in CURVE_ARRAYS}
+    names = getattr(model, "feature_names_in_", None)
+    document = json.dumps(
+        {
+            "format": FORMAT,
+            "lrnn_version": lrnn.__version__,
+            "parameters": _plain_parameters(model),
+            "history": [
+                {"layer": c.layer, "passes": c.passes, "stopped": c.stopped} for c in model.history_
+            ],
+            "n_iter": model.n_iter_,
+            "reconstruction_err": model.reconstruction_err_,
+            "spike_cost": model.spike_cost_,
+            "feature_names": None if names is None else list(names),
+            "scaling": model.scaling_,
+        }
+    )
+    metadata = {"lrnn": document, "sha256": _checksum(document, tensors)}
+    write_atomically(Path(path), to_safetensors(tensors, metadata))
+
+
+def load(path: str | os.PathLike[str]) -> LRNNAutoencoder:
+    """Read a model that :meth:`LRNNAutoencoder.save` wrote.
+
+    A file that is damaged, foreign or of a newer format gives one :class:`ModelFileError`.
+    """
+    if Path(path).is_dir():
+        raise ModelFileError(f"{os.fspath(path)!r} is a folder, not a model file")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            if "lrnn" not in metadata:
+                raise ModelFileError("it is a safetensors file, but not one of lrnn")
+            document = _read_document(metadata["lrnn"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if metadata.get("sha256") != _checksum(metadata["lrnn"], tensors):
+            raise ModelFileError("its checksum is wrong: the file is damaged")
+        return _model(document, tensors)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file {os.fspath(path)!r}") from None
+    except PermissionError:
+        raise PermissionError(f"no permission to read {os.fspath(path)!r}") from None
+    except _READ_ERRORS as error:
+        reason = str(error) or type(error).__name__
+        raise ModelFileError(f"cannot read {os.fspath(path)!r} as a model: {reason}") from None
+
+
+_READ_ERRORS = (SafetensorError, ModelFileError, OSError, KeyError, TypeError, ValueError,
+                AttributeError, RecursionError, OverflowError, MemoryError)  # fmt: skip
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file such that whatever happens, it holds the old content or all of the new."""
+    path = path.resolve()  # through a link, the file it leads to is replaced
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
+    """Parameters as JSON can hold them; a generator as random_state is left out."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, list | tuple | np.ndarray):
+            return [plain(v) for v in value]
+        return value if value is None or isinstance(value, bool | int | float | str) else None
+
+    return {name: plain(value) for name, value in model.get_params().items()}
+
+
+def _checksum(document: str, tensors: Mapping[str, Array]) -> str:
+    total = hashlib.sha256(document.encode())
+    for name in sorted(tensors):
+        tensor = np.ascontiguousarray(tensors[name])
+        total.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
+        total.update(tensor.tobytes())
+    return total.hexdigest()
+
+
+def _read_document(text: str) -> dict[str, Any]:
+    document = json.loads(text)
+    version = document["format"]
+    if not isinstance(version, int) or version < 1:
+        raise ModelFileError(f"its format version is {version!r}")
+    if version > FORMAT:
+        raise ModelFileError(
+            f"it has format {version}, written by lrnn {document['lrnn_version']}; this is lrnn "
+            f"{lrnn.__version__}, which reads formats up to {FORMAT}. Update lrnn"
+        )
+    return dict(document)
+
+
+def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
+    parameters = dict(document["parameters"])
+    known = LRNNAutoencoder().get_params()
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise ModelFileError(f"it has unknown parameters {', '.join(unknown)}")
+    if isinstance(parameters.get("hidden_layer_sizes"), list):
+        parameters["hidden_layer_sizes"] = tuple(parameters["hidden_layer_sizes"])
+    model = LRNNAutoencoder(**parameters)
+    model._validate_params()
+    model.encoders_ = _matrices(tensors, "encoder")
+    model.decoders_ = _matrices(tensors, "decoder")
+    _check_chain([*model.encoders_, *model.decoders_])
+    _check_rates(model, tensors)
+    model.n_features_in_ = len(model.encoders_[0])
+    names = document["feature_names"]
+    if names is not None:
+        if len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names):
+            raise ModelFileError("its feature names do not fit its weights")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    model.history_ = [_curve(i, facts, tensors) for i, facts in enumerate(document["history"])]
+    model.n_iter_ = int(document["n_iter"])
+    model.reconstruction_err_ = _finite(document["reconstruction_err"])
+    model.spike_cost_ = _finite(document["spike_cost"])
+    model.scaling_ = document["scaling"]
+    return model
+
+
+def _curve(i: int, facts: dict[str, Any], tensors: dict[str, Array]) -> LearningCurve:
+    arrays = {name: tensors[f"history.{i}.{name}"] for name in CURVE_ARRAYS}
+    layer, stopped = facts["layer"], facts["stopped"]
+    if (
+        any(array.ndim != 1 or array.dtype.kind not in "fi" for array in arrays.values())
+        or len({len(arrays[name]) for name in ("iterations", "errors", "seconds")}) != 1
+        or not (layer is None or isinstance(layer, int))
+        or stopped not in get_args(StopReason)
+    ):
+        raise ModelFileError(f"its learning curve {i} makes no sense")
+    return LearningCurve(layer=layer, passes=int(facts["passes"]), stopped=stopped, **arrays)
+
+
+def _matrices(tensors: dict[str, Array], kind: str) -> list[Array]:
+    found: list[Array] = []
+    while f"{kind}.{len(found)}" in tensors:
+        name = f"{kind}.{len(found)}"
+        matrix = tensors[name]
+        if matrix.ndim != 2 or 0 in matrix.shape or matrix.dtype not in FLOATS:
+            raise ModelFileError(f"{name} is no matrix of floating-point numbers")
+        if not np.isfinite(matrix).all() or matrix.min() < 0:
+            raise ModelFileError(f"{name} has weights that are negative or not finite")
+        found.append(matrix)
+    if not found:
+        raise ModelFileError(f"it has no {kind}.0")
+    return found
+
+
+def _check_chain(matrices: list[Array]) -> None:
+    sizes = [len(m) for m in matrices] + [matrices[-1].shape[1]]
+    fits = all(m.shape[1] == size for m, size in zip(matrices, sizes[1:], strict=True))
+    if not fits or sizes != sizes[::-1] or len({m.dtype for m in matrices}) != 1:
+        raise ModelFileError(f"its weights {[m.shape for m in matrices]} do not fit together")
+
+
+def _check_rates(model: LRNNAutoencoder, tensors: dict[str, Array]) -> None:
+    for i, rates in enumerate(model.firing_rates_):
+        stored = tensors[f"firing_rates.{i}"]
+        if stored.shape != rates.shape or not np.allclose(stored, rates, rtol=1e-9, atol=0):
+            raise ModelFileError("its firing rates do not belong to its weights")
+
+
+def _finite(value: Any) -> float:
+    if not math.isfinite(value):
+        raise ModelFileError(f"its error {value!r} is not a finite number")
+    return float(value)

@@ -1,0 +1,145 @@
+"""Watching a training run: a progress bar, and scikit-learn's callbacks."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from lrnn.training.observer import Observer
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn knows no callbacks yet."""
+
+
+class ProgressBar(Observer):
+    """One bar per layer pair on standard error, with the lowest error so far and the time left."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[error]}"),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            console=Console(stderr=True),
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> "ProgressBar":
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._close()
+        self._progress.stop()
+
+    def stage(self, layer: int | None, passes: int, iterations: int) -> None:
+        """Begin a new bar; the one before is complete, however early it ended."""
+        self._close()
+        name = "training" if layer is None else f"training layer {layer}"
+        self._task = self._progress.add_task(name, total=passes * iterations, error="")
+
+    def iteration(self, error: float) -> None:
+        """Move the bar."""
+        if self._task is not None:
+            self._progress.advance(self._task)
+
+    def finished_pass(self, error: float) -> bool:
+        """Show the error."""
+        if self._task is not None:
+            self._progress.update(self._task, error=f"error {error:.5f}")
+        return False
+
+    def _close(self) -> None:
+        if self._task is not None:
+            done = self._progress.tasks[-1].completed
+            self._progress.update(self._task, total=done)
+            self._task = None
+
+
+class SklearnCallbacks(Observer):
+    """Tells scikit-learn's callbacks of every pass; any of them may end the training."""
+
+    def __init__(self, estimator: Any, X: Any, passes: int) -> None:
+        self._estimator = estimator
+        self._X = X
+        self._fit = estimator._init_callback_context(max_subtasks=passes)
+        self._fit.call_on_fit_task_begin(estimator=estimator, X=X)
+        self._pass: Any = None
+
+    def iteration(self, error: float) -> None:
+        """Announce the pass with its first iteration."""
+        if self._pass is None:
+            self._pass = self._fit.subcontext(task_name="pass")
+            self._pass.call_on_fit_task_begin(estimator=self._estimator, X=self._X)
+
+    def finished_pass(self, error: float) -> bool:
+        """Announce the end of the pass."""
+        ended, self._pass = self._pass, None
+        return bool(
+            ended.call_on_fit_task_end(
+                estimator=self._estimator, X=self._X, metadata={"error": error}
+            )
+        )
+
+    def close(self) -> None:
+        """Announce the end of the fit."""
+        self._fit.call_on_fit_task_end(estimator=self._estimator, X=self._X)
+
+
+class Observers(Observer):
+    """Several observers as one."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = observers
+
+    def stage(self, layer: int | None, passes: int, iterations: int) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.stage(layer, passes, iterations)
+
+    def iteration(self, error: float) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.iteration(error)
+
+    def finished_pass(self, error: float) -> bool:
+        """Pass it on; one that wants to stop is enough."""
+        wishes = [observer.finished_pass(error) for observer in self._observers]
+        return any(wishes)
+
+
+@contextmanager
+def watching(estimator: Any, X: Any, passes: int) -> Iterator[Observer]:
+    """Those who watch ``estimator`` train on X: a bar if it is verbose, and its callbacks."""
+    observers: list[Observer] = []
+    callbacks = None
+    if hasattr(estimator, "_init_callback_context"):
+        callbacks = SklearnCallbacks(estimator, X, passes)
+        observers.append(callbacks)
+    if estimator.verbose:
+        with ProgressBar() as bar:
+            yield Observers([*observers, bar])
+    else:
+        yield Observers(observers)
+    if callbacks is not None:
+        callbacks.close()

@@ -1,0 +1,21 @@
+"""Training: from data to weights."""
+
+from lrnn.training.evaluation import Evaluation, encode, evaluate
+from lrnn.training.initial import random_weights
+from lrnn.training.layerwise import train_layerwise
+from lrnn.training.minibatch import train_jointly
+from lrnn.training.result import LearningCurve, Schedule, StopReason, Trained, Weights
+
+__all__ = [
+    "Evaluation",
+    "LearningCurve",
+    "Schedule",
+    "StopReason",
+    "Trained",
+    "Weights",
+    "encode",
+    "evaluate",
+    "random_weights",
+    "train_jointly",
+    "train_layerwise",
+]

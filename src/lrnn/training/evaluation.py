@@ -1,0 +1,56 @@
+"""What a network does with all rows, block by block."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate
+
+from array_api_compat import array_namespace
+
+from lrnn.functional import propagate, squared_error
+from lrnn.training.result import Weights
+from lrnn.typing import Array
+
+CELLS_AT_ONCE = 1 << 21  # rows × the widest layer: bounds the working memory
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one pass over the data tells of a network.
+
+    Attributes
+    ----------
+    error : float
+        Mean squared error per attribute.
+    mean_activations : list of ndarray
+        Of every neuron, layer by layer.
+    """
+
+    error: float
+    mean_activations: list[Array]
+
+
+def evaluate(inputs: Array, weights: Weights) -> Evaluation:
+    """Evaluate the saturating network on ``inputs`` in [0, 1] (may be sparse)."""
+    rows, columns = inputs.shape
+    total = 0.0
+    sums: list[Array] = [0.0] * (len(weights.layers) + 1)
+    for block in row_blocks(inputs, max(w.shape[0] for w in weights.layers)):
+        layers = list(accumulate(weights.layers, propagate, initial=block))
+        total += squared_error(block, layers[-1])
+        sums = [s + layer.sum(axis=0) for s, layer in zip(sums, layers, strict=True)]
+    return Evaluation(total / (rows * columns), [s / rows for s in sums])
+
+
+def encode(inputs: Array, weights: Weights) -> Array:
+    """Codes of ``inputs`` in [0, 1] (may be sparse), with no other large array on the way."""
+    blocks = row_blocks(inputs, max(w.shape[1] for w in weights.encoders))
+    codes = [reduce(propagate, weights.encoders, block) for block in blocks]
+    return codes[0] if len(codes) == 1 else array_namespace(codes[0]).concat(codes)
+
+
+def row_blocks(inputs: Array, widest: int) -> Iterator[Array]:
+    """Consecutive rows, so many at once that ``widest`` numbers for each of them stay small."""
+    rows = max(1, CELLS_AT_ONCE // widest)
+    for start in range(0, inputs.shape[0], rows):
+        yield inputs[start : start + rows]

@@ -1,0 +1,108 @@
+"""Algorithms 1 and 3 of the paper: multiplicative steps on minibatches.
+
+Algorithm 3 takes each layer pair in turn through the steps of Algorithm 1, with the activations
+of the layer before in the place of the data. With one pair it *is* Algorithm 1, so there is one
+loop for both.
+"""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from lrnn.functional import (
+    adjust_rows,
+    normalisation,
+    propagate,
+    saturate,
+    squared_error,
+    update_decoder,
+    update_encoder,
+)
+from lrnn.training.observer import Observer
+from lrnn.training.recorder import Recorder
+from lrnn.training.result import Schedule, StopReason, Trained, Weights
+from lrnn.typing import Array, Rates
+
+PATIENCE = 10  # passes without progress of tol that end the training: errors fluctuate
+
+
+def pair_step(
+    inputs: Array, encoder: Array, decoder: Array, rates: Rates
+) -> tuple[Array, Array, Array, Array]:
+    """The body of Algorithm 1's loop, in the printed order.
+
+    Returns the new encoder and decoder, the codes and the reconstruction of ``inputs``.
+    """
+    encoder = adjust_rows(update_encoder(inputs, encoder, decoder))
+    drive = inputs @ encoder
+    divisor = normalisation(encoder, drive, rates)
+    encoder, drive = encoder / divisor, drive / divisor
+
+    decoder = adjust_rows(update_decoder(inputs, drive, decoder))
+    codes = saturate(drive)
+    outputs = codes @ decoder
+    divisor = normalisation(decoder, outputs, rates)
+    return encoder, decoder / divisor, codes, saturate(outputs / divisor)
+
+
+def joint_step(inputs: Array, weights: Weights, rates: Rates) -> tuple[Weights, Array]:
+    """The body of Algorithm 3's loop: every pair once. Also returns the reconstruction."""
+    encoders, decoders = list(weights.encoders), list(weights.decoders)
+    layer = inputs
+    for m in range(len(encoders)):
+        encoders[m], decoders[-1 - m], layer, outputs = pair_step(
+            layer, encoders[m], decoders[-1 - m], rates
+        )
+    if len(encoders) > 1:
+        outputs = layer
+        for decoder in decoders:
+            outputs = propagate(outputs, decoder)
+    return Weights(tuple(encoders), tuple(decoders)), outputs
+
+
+def train_jointly(
+    inputs: Array,
+    weights: Weights,
+    schedule: Schedule,
+    random: np.random.RandomState,
+    observer: Observer,
+    layer: int | None = None,
+) -> Trained:
+    """Run Algorithm 1 (one layer pair) or 3 (several) and keep the best weights.
+
+    ``inputs`` are in [0, 1] and may be sparse. Minibatches are drawn anew in each pass; their
+    sizes are as equal as can be, because a small last one would do harm (see
+    :mod:`lrnn.functional.updates`). One without any spike is passed over.
+    """
+    rows = inputs.shape[0]
+    bounds = np.linspace(0, rows, max(1, round(rows / schedule.batch_size)) + 1).astype(int)
+    n_batches = len(bounds) - 1
+    every = schedule.evaluate_every or n_batches
+    observer.stage(layer, schedule.max_iter, n_batches)
+    record = Recorder(inputs)
+    stopped: StopReason = "max_iter"
+    try:
+        while record.passes < schedule.max_iter:
+            order = random.permutation(rows)
+            for first, last in pairwise(bounds):
+                batch = inputs[order[first:last]]
+                error = 0.0
+                if batch.max() > 0:
+                    weights, outputs = joint_step(batch, weights, schedule.rates)
+                    error = squared_error(batch, outputs) / math.prod(batch.shape)
+                record.batch_errors.append(error)
+                observer.iteration(error)
+                if len(record.batch_errors) % every == 0:
+                    record.evaluate(weights)
+            record.finish_pass(weights)
+            if observer.finished_pass(record.lowest):
+                stopped = "callback"
+                break
+            if record.progress(PATIENCE) < schedule.tol:
+                stopped = "tol"
+                break
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+        record.evaluate(weights)
+    return Trained(record.best, [record.curve(layer, stopped)])

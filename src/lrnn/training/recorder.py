@@ -1,0 +1,62 @@
+"""Keeps the books of a training run: errors, times, and the best weights so far."""
+
+from time import perf_counter
+
+import numpy as np
+
+from lrnn.training.evaluation import evaluate
+from lrnn.training.result import LearningCurve, StopReason, Weights
+from lrnn.typing import Array
+
+
+class Recorder:
+    """What has happened so far in a training run on ``inputs``."""
+
+    def __init__(self, inputs: Array) -> None:
+        self.inputs = inputs
+        self.batch_errors: list[float] = []
+        self.lowest = np.inf
+        self.best: Weights
+        self._evaluations: list[tuple[int, float, float]] = []
+        self._lowest_after_pass: list[float] = []
+        self._began = perf_counter()
+
+    @property
+    def passes(self) -> int:
+        """How many passes are complete."""
+        return len(self._lowest_after_pass)
+
+    def evaluate(self, weights: Weights) -> None:
+        """Take the error on all rows, and keep the weights if they are the best."""
+        before = perf_counter()
+        error = evaluate(self.inputs, weights).error
+        self._evaluations.append((len(self.batch_errors), error, before - self._began))
+        if error < self.lowest:
+            self.best, self.lowest = weights, error
+        self._began += perf_counter() - before
+
+    def finish_pass(self, weights: Weights) -> None:
+        """Note that a pass is complete, evaluated in any case."""
+        if not self._evaluations or self._evaluations[-1][0] < len(self.batch_errors):
+            self.evaluate(weights)
+        self._lowest_after_pass.append(self.lowest)
+
+    def progress(self, passes: int) -> float:
+        """By which share the lowest error fell during the last so many passes."""
+        if self.passes <= passes:
+            return np.inf
+        before = self._lowest_after_pass[-1 - passes]
+        return 1 - self.lowest / before if before > 0 else 0.0
+
+    def curve(self, layer: int | None, stopped: StopReason) -> LearningCurve:
+        """The learning curve of the run."""
+        iterations, errors, seconds = zip(*self._evaluations, strict=True)
+        return LearningCurve(
+            layer,
+            np.array(self.batch_errors),
+            np.array(iterations, dtype=np.int64),
+            np.array(errors),
+            np.array(seconds),
+            self.passes,
+            stopped,
+        )

@@ -1,0 +1,86 @@
+"""What training takes and gives: weights, a schedule, learning curves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.typing import Array, Rates, Vector
+
+StopReason: TypeAlias = Literal["max_iter", "tol", "interrupted", "callback"]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of an autoencoder, in the order in which spikes pass them.
+
+    ``encoders[m]`` is the paper's W_{m+1}; ``decoders[m]`` its W̄_{m+1}, so that encoder *m* and
+    decoder *M−1−m* are a pair: they lead to and from the same layer width.
+    """
+
+    encoders: tuple[Array, ...]
+    decoders: tuple[Array, ...]
+
+    @property
+    def layers(self) -> tuple[Array, ...]:
+        """All matrices, from the input to the output."""
+        return (*self.encoders, *self.decoders)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and in what steps to train."""
+
+    batch_size: int = 100
+    max_iter: int = 200
+    tol: float = 1e-4
+    evaluate_every: int | None = None
+    rates: Rates = "free"
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """How the error fell.
+
+    Attributes
+    ----------
+    layer : int or None
+        The layer pair that was trained, counted from 1; None if all were trained together.
+    batch_errors : ndarray
+        After each iteration, the mean squared error on the minibatch it has just used.
+    iterations, errors, seconds : ndarray
+        After how many iterations and seconds of training the error on all rows was taken, and
+        what it was. The evaluations' own time does not count.
+    passes : int
+        Passes over the data.
+    stopped : {"max_iter", "tol", "interrupted", "callback"}
+        What ended the training.
+    """
+
+    layer: int | None
+    batch_errors: Vector
+    iterations: NDArray[np.int64]
+    errors: Vector
+    seconds: Vector
+    passes: int
+    stopped: StopReason
+
+    @property
+    def lowest(self) -> float:
+        """Lowest error on all rows (that of the weights which were kept)."""
+        return float(self.errors.min())
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The best weights that were seen, and how they were found."""
+
+    weights: Weights
+    curves: Sequence[LearningCurve]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C or a callback ended the training."""
+        return self.curves[-1].stopped in ("interrupted", "callback")
