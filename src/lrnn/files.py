@@ -167,7 +167,7 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
     model._validate_params()
     model.encoders_ = _matrices(tensors, "encoder")
     model.decoders_ = _matrices(tensors, "decoder")
-    _check_chain([*model.encoders_, *model.decoders_])
+    _check_chain(model.encoders_, model.decoders_)
     _check_rates(model, tensors)
     model.n_features_in_ = len(model.encoders_[0])
     names = document["feature_names"]
@@ -211,10 +211,12 @@ def _matrices(tensors: dict[str, Array], kind: str) -> list[Array]:
     return found
 
 
-def _check_chain(matrices: list[Array]) -> None:
+def _check_chain(encoders: list[Array], decoders: list[Array]) -> None:
+    matrices = encoders + decoders
     sizes = [len(m) for m in matrices] + [matrices[-1].shape[1]]
     fits = all(m.shape[1] == size for m, size in zip(matrices, sizes[1:], strict=True))
-    if not fits or sizes != sizes[::-1] or len({m.dtype for m in matrices}) != 1:
+    mirrored = sizes == sizes[::-1] and len(encoders) == len(decoders)
+    if not fits or not mirrored or len({m.dtype for m in matrices}) != 1:
         raise ModelFileError(f"its weights {[m.shape for m in matrices]} do not fit together")
 
 

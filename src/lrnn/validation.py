@@ -124,7 +124,8 @@ def _places(X: Array, offends: Any, names: Any) -> str:
 
 
 def _place(row: Any, column: Any, names: Any) -> str:
-    return f"row {row}, column {column}{'' if names is None else f' ({names[column]!r})'}"
+    name = None if names is None else names[column]
+    return f"row {row}, column {column}{f' ({name!r})' if isinstance(name, str) else ''}"
 
 
 def _not_a_number(X: Any) -> str:

@@ -1,0 +1,317 @@
+"""The estimator: what it promises of its results, and what it says to bad input."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from lrnn import LRNNAutoencoder
+from lrnn.functional import activations
+from lrnn.validation import SaturationWarning
+
+KINDS = [
+    {"hidden_layer_sizes": (10,)},
+    {"hidden_layer_sizes": (10,), "rates": "unit"},
+    {"hidden_layer_sizes": (20, 12, 6)},
+    {"hidden_layer_sizes": (20, 12, 6), "stacking": "joint"},
+    {"hidden_layer_sizes": (20, 12, 6), "rates": "unit"},
+    {"hidden_layer_sizes": (20, 12, 6), "rates": "unit", "stacking": "joint"},
+]
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: "-".join(map(str, kind.values())))
+def fitted(request, digits):
+    return LRNNAutoencoder(**request.param, max_iter=10, random_state=0).fit(digits)
+
+
+def test_realised_network_has_the_activations_of_every_layer(fitted, digits):
+    network = fitted.to_network()
+    q = network.split(network.steady_state(fitted.arrivals(digits)))
+    forward = activations(digits, fitted.encoders_ + fitted.decoders_)
+    for layer, expected in zip(q, forward, strict=True):
+        np.testing.assert_allclose(layer, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(q[-1], fitted.reconstruct(digits), rtol=0, atol=1e-12)
+    code = len(fitted.encoders_)
+    np.testing.assert_allclose(q[code], fitted.transform(digits), rtol=0, atol=1e-12)
+
+
+def test_no_probability_exceeds_one_on_any_path(fitted, digits):
+    network = fitted.to_network()
+    assert network.excitatory.data.min() >= 0
+    assert network.excitatory.data.max() <= 1
+    assert network.routed.max() <= 1 + 1e-12
+    for values in (
+        fitted.transform(digits),
+        fitted.reconstruct(digits),
+        network.steady_state(fitted.arrivals(digits)),
+    ):
+        assert values.min() >= 0
+        assert values.max() <= 1
+
+
+def test_unit_rates_are_one_and_the_weights_are_probabilities(fitted, digits):
+    rates = np.concatenate(fitted.firing_rates_)
+    np.testing.assert_allclose(fitted.to_network().rates, rates, rtol=1e-12)
+    largest = max(w.sum(axis=1).max() for w in fitted.encoders_ + fitted.decoders_)
+    if fitted.rates == "unit":
+        assert (rates == 1).all()
+        assert largest <= 1 + 1e-12
+    else:
+        assert largest > 1  # what the algorithm as printed does: no probabilities
+
+
+def test_error_score_and_cost_are_what_they_say(fitted, digits):
+    outputs = fitted.inverse_transform(fitted.transform(digits))
+    error = ((digits - outputs) ** 2).mean()
+    assert fitted.reconstruction_err_ == pytest.approx(error, rel=1e-12)
+    assert fitted.score(digits) == pytest.approx(-error, rel=1e-12)
+    network = fitted.to_network()
+    firings = network.steady_state(fitted.arrivals(digits)).mean(axis=0) * network.rates
+    assert fitted.spike_cost_ == pytest.approx(firings[:-64].sum(), rel=1e-12)
+
+
+def test_components_are_what_a_code_neuron_adds(fitted):
+    width = fitted.hidden_layer_sizes[-1]
+    assert fitted.components_.shape == (width, 64)
+    faint = np.eye(width) * 1e-6  # too faint to saturate anything
+    np.testing.assert_allclose(
+        fitted.inverse_transform(faint), 1e-6 * fitted.components_, rtol=1e-9, atol=1e-18
+    )
+
+
+def test_the_audit_tells_sums_rates_and_saturation(fitted, digits):
+    report = fitted.audit(digits)
+    assert report.valid
+    assert [layer.neurons for layer in report.layers] == list(fitted.to_network().layer_sizes)
+    for layer, weights in zip(report.layers, fitted.encoders_ + fitted.decoders_, strict=False):
+        assert layer.row_sums[1] == pytest.approx(weights.sum(axis=1).max())
+        assert layer.rows_above_one == (weights.sum(axis=1) > 1 + 1e-6).sum()
+        assert layer.silent == (weights.sum(axis=1) == 0).sum()
+    assert report.layers[0].saturated == (digits >= 1).any(axis=0).sum()
+    assert report.layers[-1].saturated == (fitted.reconstruct(digits) >= 1).any(axis=0).sum()
+    assert "random neural network: valid" in str(report)
+    assert fitted.audit().layers[0].saturated is None
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_fit_transform_is_fit_then_transform_bit_for_bit(digits, kind):
+    model = LRNNAutoencoder(**kind, max_iter=3, random_state=0)
+    together = model.fit_transform(digits)
+    np.testing.assert_array_equal(together, model.transform(digits))
+    np.testing.assert_array_equal(together, model.fit(digits).transform(digits))
+
+
+def test_random_state_reproduces_bit_for_bit(digits):
+    def codes(state):
+        return LRNNAutoencoder(7, max_iter=3, random_state=state).fit_transform(digits)
+
+    np.testing.assert_array_equal(codes(5), codes(5))
+    np.testing.assert_array_equal(codes(5), codes(np.random.RandomState(5)))
+    assert (codes(5) != codes(6)).any()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_float32_stays_float32(digits, kind):
+    small = digits.astype(np.float32)
+    model = LRNNAutoencoder(**kind, max_iter=3, random_state=0).fit(small)
+    assert {w.dtype for w in model.encoders_ + model.decoders_} == {np.dtype(np.float32)}
+    codes = model.transform(small)
+    assert codes.dtype == model.inverse_transform(codes).dtype == np.float32
+    network = model.to_network()  # in float64, from float32 weights
+    q = network.split(network.steady_state(model.arrivals(small)))[-1]
+    np.testing.assert_allclose(q, model.reconstruct(small), rtol=0, atol=1e-5)
+    assert network.routed.max() <= 1 + 1e-12
+    wide = LRNNAutoencoder(**kind, max_iter=3, random_state=0).fit(digits)
+    assert model.reconstruction_err_ == pytest.approx(wide.reconstruction_err_, rel=1e-3)
+
+
+def test_a_stream_is_learnt_part_by_part(digits):
+    model = LRNNAutoencoder(10, random_state=0)
+    model.partial_fit(digits[:600])
+    first = model.score(digits)
+    for start in (600, 1200) * 3:
+        model.partial_fit(digits[start : start + 600])
+    assert model.score(digits) > first
+    assert model.n_iter_ == len(model.history_) == 7
+    again = LRNNAutoencoder(10, random_state=0)
+    for part in (digits[:600], *[digits[s : s + 600] for s in (600, 1200) * 3]):
+        again.partial_fit(part)
+    np.testing.assert_array_equal(again.transform(digits), model.transform(digits))
+
+
+def test_partial_fit_goes_on_from_fit_and_fit_begins_anew(digits):
+    model = LRNNAutoencoder((12, 6), max_iter=3, random_state=0).fit(digits)
+    before = model.transform(digits)
+    model.partial_fit(digits)
+    assert (model.transform(digits) != before).any()
+    np.testing.assert_array_equal(model.fit(digits).transform(digits), before)
+
+
+def test_partial_fit_wants_the_same_attributes(digits):
+    model = LRNNAutoencoder(3, random_state=0).partial_fit(digits)
+    with pytest.raises(ValueError, match="63 features, but LRNNAutoencoder is expecting 64"):
+        model.partial_fit(digits[:, :63])
+
+
+def test_sparse_data_are_never_made_dense():
+    data = sparse.random_array((4_000, 30_000), density=1e-3, format="csr", rng=0)
+    dense_bytes = 8 * data.shape[0] * data.shape[1]
+    model = LRNNAutoencoder(3, max_iter=1, batch_size=100, random_state=0)
+    tracemalloc.start()
+    codes = model.fit_transform(data)
+    model.score(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert codes.shape == (4_000, 3)
+    assert peak < dense_bytes / 4
+
+
+def test_values_above_one_count_as_one_with_one_warning(digits):
+    bright = digits * 1.5
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = LRNNAutoencoder(5, max_iter=2, random_state=0)
+        codes = model.fit_transform(bright)
+    assert [w.category for w in caught] == [SaturationWarning]
+    assert "values above 1: 1.21875 at row 0, column 3" in str(caught[0].message)
+    assert "MinMaxScaler" in str(caught[0].message)
+    same = LRNNAutoencoder(5, max_iter=2, random_state=0).fit_transform(np.minimum(bright, 1))
+    np.testing.assert_array_equal(codes, same)
+    assert bright.max() == 1.5  # the caller's data are not touched
+
+
+def bad(digits, row, column, value):
+    data = digits[:20].copy()
+    data[row, column] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (-0.31, r"Negative values in data passed to LRNNAutoencoder: -0\.31 at row 3, column 4"),
+        (np.nan, r"NaN at row 3, column 4; .*SimpleImputer"),
+        (np.inf, r"infinity at row 3, column 4"),
+        (-np.inf, r"infinity at row 3, column 4"),
+    ],
+)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_a_bad_value_is_named_with_its_place(digits, value, message, container):
+    data = container(bad(digits, 3, 4, value))
+    with pytest.raises(ValueError, match=message):
+        LRNNAutoencoder(3).fit(data)
+    model = LRNNAutoencoder(3, max_iter=1).fit(digits[:20])
+    with pytest.raises(ValueError, match=message):
+        model.transform(data)
+
+
+def test_a_bad_value_is_named_with_its_column(digits):
+    frame = pd.DataFrame(bad(digits, 3, 4, -1.0), columns=[f"pixel{i}" for i in range(64)])
+    with pytest.raises(ValueError, match=r"row 3, column 4 \('pixel4'\)\. Scale X to \[0, 1\]"):
+        LRNNAutoencoder(3).fit(frame)
+    words = frame.abs().astype(object)
+    words.iloc[5, 2] = "many"
+    with pytest.raises(ValueError, match=r"'many' at row 5, column 2 \('pixel2'\), which is not a"):
+        LRNNAutoencoder(3).fit(words)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.empty((0, 3)), "0 sample"),
+        (np.empty((3, 0)), "0 feature"),
+        (np.zeros(3), "Expected 2D array, got 1D array"),
+        ([["a", "b"]], "'a' at row 0, column 0, which is not a number"),
+        (np.ones((2, 2)) * 1j, "Complex data not supported"),
+    ],
+)
+def test_what_is_no_table_of_numbers_is_refused(data, message):
+    with pytest.raises(ValueError, match=message):
+        LRNNAutoencoder(3).fit(data)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"hidden_layer_sizes": ()}, "hidden_layer_sizes is empty"),
+        ({"hidden_layer_sizes": 0}, r"hidden_layer_sizes\[0\] is 0"),
+        ({"hidden_layer_sizes": (5, 0)}, r"hidden_layer_sizes\[1\] is 0"),
+        ({"hidden_layer_sizes": (5, -2)}, r"hidden_layer_sizes\[1\] is -2"),
+        ({"hidden_layer_sizes": (5.5,)}, r"hidden_layer_sizes\[0\] is 5.5"),
+        ({"hidden_layer_sizes": "many"}, "'hidden_layer_sizes' parameter"),
+        ({"solver": "magic"}, "'solver' parameter .* 'magic'"),
+        ({"rates": "fast"}, "'rates' parameter .* 'fast'"),
+        ({"stacking": "none"}, "'stacking' parameter"),
+        ({"init": "zeros"}, "'init' parameter"),
+        ({"batch_size": 0}, "'batch_size' parameter"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"tol": -1}, "'tol' parameter"),
+        ({"evaluate_every": 0}, "'evaluate_every' parameter"),
+    ],
+)
+def test_a_bad_option_is_named(digits, parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        LRNNAutoencoder(**parameters).fit(digits[:20])
+
+
+def test_codes_of_another_width_are_refused(digits):
+    model = LRNNAutoencoder(3, max_iter=1).fit(digits[:20])
+    with pytest.raises(ValueError, match="4 columns, but this LRNNAutoencoder has 3 code neurons"):
+        model.inverse_transform(np.zeros((2, 4)))
+    with pytest.raises(ValueError, match="Negative values"):
+        model.inverse_transform([[0, -1, 0]])
+
+
+def test_an_interrupted_fit_says_so(digits, monkeypatch):
+    steps = []
+
+    def interrupted(*args):
+        steps.append(None)
+        if len(steps) == 40:
+            raise KeyboardInterrupt
+        return joint_step(*args)
+
+    from lrnn.training import minibatch
+    from lrnn.training.minibatch import joint_step
+
+    monkeypatch.setattr(minibatch, "joint_step", interrupted)
+    with pytest.warns(UserWarning, match="interrupted after 2 passes; the best weights"):
+        model = LRNNAutoencoder(5, random_state=0).fit(digits)
+    assert model.n_iter_ == 2
+    assert model.reconstruction_err_ == model.history_[0].lowest
+
+
+def test_the_progress_bar_tells_layers_and_errors(digits, capfd):
+    LRNNAutoencoder((6, 3), max_iter=2, tol=0, verbose=1, random_state=0).fit(digits[:300])
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "training layer 1" in err
+    assert "training layer 2" in err
+    assert "error 0." in err
+    LRNNAutoencoder((6, 3), max_iter=2, random_state=0).fit(digits[:300])
+    assert capfd.readouterr() == ("", "")
+
+
+@settings(max_examples=60)
+@given(
+    data=st.tuples(st.integers(1, 8), st.integers(1, 6)).flatmap(
+        lambda shape: arrays(np.float64, shape, elements=st.floats(0, 1))
+    ),
+    sizes=st.lists(st.integers(1, 7), min_size=1, max_size=3),
+    rates=st.sampled_from(["free", "unit"]),
+    stacking=st.sampled_from(["layerwise", "joint"]),
+)
+def test_any_data_and_any_shape_give_a_valid_network(data, sizes, rates, stacking):
+    model = LRNNAutoencoder(
+        sizes, rates=rates, stacking=stacking, max_iter=3, batch_size=3, random_state=0
+    ).fit(data)
+    assert model.audit(data).valid
+    network = model.to_network()
+    q = network.steady_state(model.arrivals(data))
+    np.testing.assert_allclose(network.split(q)[-1], model.reconstruct(data), rtol=0, atol=1e-12)

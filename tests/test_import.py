@@ -1,0 +1,42 @@
+"""What ``import lrnn`` costs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import lrnn
+
+
+def test_importing_is_quick_and_loads_nothing_heavy():
+    code = """
+import sys, time
+before = time.perf_counter()
+import lrnn
+seconds = time.perf_counter() - before
+heavy = {"numba", "torch", "matplotlib", "sklearn", "scipy"} & set(sys.modules)
+print(seconds, *sorted(heavy))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    seconds, *heavy = done.stdout.split()
+    assert float(seconds) < 0.5
+    assert heavy == []
+
+
+def test_using_the_estimator_loads_neither_numba_nor_torch_nor_matplotlib():
+    code = """
+import sys
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork, load
+LRNNAutoencoder(2, max_iter=1).fit([[0.5, 0.1], [0.2, 0.3]]).to_network()
+print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_the_public_names_are_there_and_no_others():
+    assert set(lrnn.__all__) <= set(dir(lrnn))
+    for name in lrnn.__all__:
+        assert getattr(lrnn, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        lrnn.nothing  # noqa: B018
