@@ -1,0 +1,88 @@
+"""The paper's three algorithms, as printed, on all of MNIST.
+
+    LRNN_DATA_DIR=... python benchmarks/printed_algorithm.py [--json results.json]
+
+For each structure of the paper's Figure 2a: the lowest error within 6,000 iterations of 100
+rows, the row sums of the effective weights (the printed algorithm's do not stay below 1), those of
+the realised network's routing probabilities (at most 1), and by how much the network's steady
+state differs from the forward pass.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from lrnn import LRNNAutoencoder
+from mnist import load_mnist
+
+PAPER = {(50,): 0.0204, (1000, 500, 250, 50): 0.0190}
+RUNS = [
+    ("Algorithm 1", (100,), "joint"),
+    ("Algorithm 1", (50,), "joint"),
+    ("Algorithm 2", (1000, 500, 250, 50), "layerwise"),
+    ("Algorithm 3", (1000, 500, 250, 50), "joint"),
+]
+
+
+def measure(X: np.ndarray, sizes: tuple[int, ...], stacking: str, seed: int, every: int) -> dict:
+    model = LRNNAutoencoder(
+        sizes, stacking=stacking, max_iter=10, tol=0, evaluate_every=every,
+        random_state=seed, verbose=1,
+    ).fit(X)  # fmt: skip
+    rows = X[:: max(1, len(X) // 5_000)]
+    network = model.to_network()
+    q = network.steady_state(model.arrivals(rows))
+    report = model.audit(rows)
+    curves = model.history_
+    return {
+        "lowest error": model.reconstruction_err_,
+        "lowest minibatch error": float(min(c.batch_errors.min() for c in curves[-1:])),
+        "first errors": [float(c.errors[0]) for c in curves],
+        "lowest errors": [c.lowest for c in curves],
+        "last errors": [float(c.errors[-1]) for c in curves],
+        "iterations": [len(c.batch_errors) for c in curves],
+        "seconds": float(sum(c.seconds[-1] for c in curves)),
+        "row sums": report.largest_row_sum,
+        "probabilities": report.largest_routed,
+        "steady state": float(np.abs(network.split(q)[-1] - model.reconstruct(rows)).max()),
+        "valid": report.valid,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--dtype", choices=["float64", "float32"], default="float64")
+    parser.add_argument("--every", type=int, default=200, help="iterations between evaluations")
+    parser.add_argument("--only", type=int, nargs="*", help="rows of the table to run, from 0")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    X = load_mnist(dtype=getattr(np, options.dtype))
+    table = Table(
+        "algorithm", "structure", "paper", "lowest error", "row sums ≤", "Σ probabilities ≤",
+        "|steady state - forward| ≤", "seconds",
+    )  # fmt: skip
+    results = []
+    for i, (algorithm, sizes, stacking) in enumerate(RUNS):
+        if options.only is not None and i not in options.only:
+            continue
+        result = measure(X, sizes, stacking, options.seed, options.every)
+        structure = "→".join(map(str, (784, *sizes)))
+        results.append({"algorithm": algorithm, "structure": structure, **result})
+        table.add_row(
+            algorithm, structure, str(PAPER.get(sizes, "–")), f"{result['lowest error']:.5f}",
+            f"{result['row sums']:.2f}", f"{result['probabilities']:.15f}",
+            f"{result['steady state']:.0e}", f"{result['seconds']:.0f}",
+        )  # fmt: skip
+    Console(width=130).print(table)
+    print(json.dumps({"seed": options.seed, "dtype": options.dtype, "runs": results}, indent=1))
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()

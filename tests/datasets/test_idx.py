@@ -1,0 +1,54 @@
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lrnn.datasets import read_idx
+
+
+def idx(array, code, kind):
+    shape = b"".join(int(n).to_bytes(4, "big") for n in array.shape)
+    return bytes([0, 0, code, array.ndim]) + shape + array.astype(kind).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [(8, "u1"), (9, "i1"), (0x0B, ">i2"), (0x0C, ">i4"), (0x0D, ">f4"), (0x0E, ">f8")],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_what_was_written_is_read(tmp_path, code, kind, pack):
+    array = np.arange(24).reshape(2, 3, 4)
+    path = tmp_path / "file"
+    path.write_bytes(pack(idx(array, code, kind)))
+    np.testing.assert_array_equal(read_idx(path), array)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not an idx file"),
+        (b"\x89PNG", "not an idx file"),
+        (idx(np.arange(6), 8, "u1")[:-1], r"shape \(6,\), which takes 6 bytes, but 5 follow"),
+        (idx(np.arange(6), 8, "u1") + b"x", "but 7 follow"),
+        (bytes([0, 0, 8, 3, 0, 0]), "damaged"),
+        (b"\x00\x00\x08\x02" + b"\xff" * 8, "damaged"),
+        (gzip.compress(idx(np.arange(600), 8, "u1"))[:-9], "damaged gzip"),
+    ],
+)
+def test_a_damaged_or_foreign_file_is_named(tmp_path, content, message):
+    path = tmp_path / "file.gz"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read_idx(path)
+
+
+@pytest.mark.skipif("LRNN_DATA_DIR" not in os.environ, reason="LRNN_DATA_DIR is not set")
+def test_mnist_is_mnist():
+    folder = Path(os.environ["LRNN_DATA_DIR"]) / "mnist"
+    images = read_idx(folder / "train-images-idx3-ubyte.gz")
+    labels = read_idx(folder / "train-labels-idx1-ubyte.gz")
+    assert images.shape == (60_000, 28, 28)
+    assert images.mean() / 255 == pytest.approx(0.13066, abs=5e-6)
+    assert (labels == 1).sum() == 6742
