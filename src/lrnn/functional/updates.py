@@ -14,7 +14,7 @@ the cost is least for the sizes at hand: for a small batch of :math:`B` rows no
 
 Two facts about the rule as printed. An attribute that is zero in a whole minibatch has a zero
 numerator, so its weights become zero, and stay so. And weights of no use shrink geometrically
-until they (or their products) are subnormal numbers, on which processors are tens of times
+until they (or their products) are subnormal numbers, on which processors are many times
 slower; weights below the square root of the smallest normal number are therefore set to zero,
 so that the product of any two weights is normal or zero.
 """

@@ -1,6 +1,7 @@
 """What a random neural network may be made of: checks that name the neuron and the rule."""
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,26 @@ def check_rates(rates: ArrayLike) -> Vector:
     return vector
 
 
+def check_layer_sizes(n_neurons: int, sizes: Sequence[int] | None) -> tuple[int, ...] | None:
+    """Layer sizes as whole numbers that add up to the number of neurons."""
+    if sizes is None:
+        return None
+    listed = tuple(index(n) if hasattr(n, "__index__") else n for n in sizes)
+    if any(not isinstance(n, int) or n < 1 for n in listed):
+        raise ValueError(f"layer_sizes {listed} must be whole numbers, 1 or more")
+    if sum(listed) != n_neurons:
+        raise ValueError(
+            f"layer_sizes {listed} add up to {sum(listed)}, but there are {n_neurons} neurons"
+        )
+    return listed
+
+
 def check_probabilities(n_neurons: int, excitatory: Any, inhibitory: Any) -> tuple[Any, Any]:
     """Routing probabilities as read-only matrices whose rows sum to at most 1 together."""
     plus = _routing(n_neurons, excitatory, "excitatory")
     minus = None if inhibitory is None else _routing(n_neurons, inhibitory, "inhibitory")
     sums = np.asarray(plus.sum(axis=1)) + (0.0 if minus is None else np.asarray(minus.sum(axis=1)))
-    rounding = 4 * n_neurons * max(_epsilon(excitatory), _epsilon(inhibitory))
+    rounding = 4 * np.sqrt(n_neurons) * max(_epsilon(excitatory), _epsilon(inhibitory))
     over = np.flatnonzero(sums > 1 + rounding)
     if len(over):
         raise ValueError(
@@ -125,10 +140,8 @@ def _weight_matrix(weights: Any, name: str) -> Vector:
 
 def _no_offender(array: Vector, message: str, coordinates: Any = None) -> None:
     """Raise, with place and value, if a number is negative, infinite or not a number."""
-    if array.size and (not np.isfinite(array.sum()) or array.min() < 0):
+    if array.size and not 0 <= array.min() <= array.max() < np.inf:
         offends = ~(np.isfinite(array) & (array >= 0))
-        if not offends.any():  # finite numbers whose sum overflows
-            return
         where = np.argwhere(offends)[0]
         value = array[tuple(where)]
         place = [axis[where[0]] for axis in coordinates()] if coordinates else where

@@ -13,18 +13,21 @@ Since :math:`T(q') \le 1` and :math:`\sum_i (w^+_{ji} + w^-_{ji}) \le r_j`,
 (clipping at 1 only helps): T is non-expansive in the rate-weighted 1-norm, the *flow* by which
 two states differ. So the residual in that norm never rises along the plain iteration, and the
 averaged iteration :math:`q \leftarrow (q + T(q))/2` converges to a solution from anywhere
-(Ishikawa, 1976), also where the plain one oscillates for ever. Newton steps (semismooth, because
-of the saturation) make it fast; where a few of them in a row have not lowered the residual, they
-are taken back and the averaged iteration goes on from the last good state, so the guarantee
-stays. Started from the network at rest, neurons that no spike can ever reach stay at 0.
+(Ishikawa, 1976), also where the plain one oscillates for ever. That guarantees an answer; Newton
+steps (semismooth, because of the saturation) make it fast. They start from where the plain
+iteration got to and, should that not do, from full saturation: without inhibition T is monotone and
+concave, and from above Newton's iteration then falls monotonically to the solution in finitely many
+steps. Neurons that no spike can ever reach stay at 0.
 """
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, gmres
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import LinearOperator, gmres, spilu
 
 from lrnn.typing import Vector
 
@@ -32,16 +35,18 @@ Weights = Any
 
 TOLERANCE = 1e-12
 PLAIN_STEPS = 64  # of the plain iteration, all rows at once, before rows are taken singly
-NEWTON_STEPS = 1_000
-PATIENCE = 12  # Newton steps that may pass without descent (saturation may have to spread first)
-AVERAGED_STEPS = 32  # of the averaged iteration where Newton steps do not descend
-DENSE_NEWTON = 4_000  # neurons up to which the Newton system is factorised
+PATIENCE = 20  # Newton steps without progress that end an attempt
+ROUNDS = 50  # of averaged steps and another attempt, after the first two
+AVERAGED_STEPS = 64  # in each round
+DENSE_NEWTON = 3_000  # neurons up to which the Newton system is factorised
 LEAK = 1e-13  # keeps the Newton system of a network without any loss of spikes regular
 
 
 def excitation(plus: Vector, total: Vector) -> Vector:
     """``min(plus / total, 1)``; 0 where nothing arrives, 1 where nothing takes spikes away."""
-    return np.where(plus < total, plus / np.where(total > 0, total, 1), (plus > 0).astype(float))
+    q = (plus > 0).astype(float)
+    np.divide(plus, total, out=q, where=plus < total)
+    return q
 
 
 def solve_feedback(
@@ -66,7 +71,7 @@ def solve_feedback(
         rows, state = rows[moving], image[moving]
     for row in rows:
         loop = Loop(plus[row], total[row], rates, loop_plus, loop_minus)
-        q[row], residual[row] = loop.newton(q[row], tol)
+        q[row], residual[row] = loop.solve(q[row], tol)
     return q, residual
 
 
@@ -90,73 +95,91 @@ class Loop:
         total = self.total if self.loop_minus is None else self.total + q @ self.loop_minus
         return plus, total
 
-    def flow(self, difference: Vector) -> float:
-        """The norm in which T is non-expansive."""
-        return float(self.rates @ np.abs(difference))
+    def reached(self) -> Vector:
+        """1 for neurons that a spike from outside can reach, 0 for the others."""
+        if self.loop_plus is None:
+            return (self.plus > 0).astype(float)
+        size = len(self.plus)
+        outside = sparse.csr_array((self.plus > 0).astype(float)[None, :])
+        edges = sparse.block_array(
+            [[None, outside], [sparse.csr_array((size, 1)), sparse.csr_array(self.loop_plus)]]
+        )
+        found = csgraph.breadth_first_order(sparse.csr_array(edges), 0, return_predecessors=False)
+        reached = np.zeros(size + 1)
+        reached[found] = 1
+        return reached[1:]
 
-    def newton(self, q: Vector, tol: float) -> tuple[Vector, float]:
-        """Newton iteration for one row, watched: back to averaging where it does not descend."""
-        best, least = q, np.inf
-        anchor, level, tries = q, np.inf, 0
-        for _ in range(NEWTON_STEPS):
-            plus, total = self.drive(q)
-            image = excitation(plus, total)
-            gap = image - q
-            residual = float(np.abs(gap).max())
-            if residual < least:
-                best, least = q, residual
+    def solve(self, q: Vector, tol: float) -> tuple[Vector, float]:
+        """The steady state of one row from an approximate one, and its residual."""
+        best, least = self._newton(q, tol)
+        if least > tol:
+            best, least = min((best, least), self._newton(self.reached(), tol), key=itemgetter(1))
+        for _ in range(ROUNDS):
             if least <= tol:
                 break
-            norm = self.flow(gap)
-            if norm < 0.9 * level:
-                anchor, level, tries = q, norm, 0
-            elif tries == PATIENCE:
-                q, level, tries = self._averaged(anchor), np.inf, 0
-                continue
-            tries += 1
-            step = self._newton_step(gap, image, plus, total)
-            # one application of T smooths what clipping to [0, 1] broke
-            q = self(np.clip(q + step, 0, 1))
+            q = best
+            for _ in range(AVERAGED_STEPS):
+                q = (q + self(q)) / 2
+            best, least = min((best, least), self._newton(q, tol), key=itemgetter(1))
         return best, least
 
-    def _averaged(self, q: Vector) -> Vector:
-        for _ in range(AVERAGED_STEPS):
-            q = (q + self(q)) / 2
-        return q
+    def _newton(self, q: Vector, tol: float) -> tuple[Vector, float]:
+        """Newton steps as long as the residual, or all of q, goes down; the best state seen."""
+        best, least, idle = q, np.inf, 0
+        while True:
+            plus, total = self.drive(q)
+            image = excitation(plus, total)
+            residual = float(np.abs(image - q).max())
+            idle = 0 if residual < 0.9 * least else idle + 1
+            if residual < least:
+                best, least = q, residual
+            if least <= tol or idle > PATIENCE:
+                return best, least
+            step = self._newton_step(image - q, image, plus, total)
+            before = q
+            # one application of T smooths what clipping to [0, 1] broke
+            q = self(np.clip(q + step, 0, 1))
+            if (q <= before).all() and (q < before).any():
+                idle = 0
 
     def _newton_step(self, gap: Vector, image: Vector, plus: Vector, total: Vector) -> Vector:
-        """Solve ``d − T'(q) d = T(q) − q``; a saturated neuron has no derivative."""
-        slope = (1 - LEAK) * (plus < total) / total
-        if len(gap) <= DENSE_NEWTON:
-            return _dense_step(gap, image, slope, self.loop_plus, self.loop_minus)
+        """Solve ``d − T'(q) d = T(q) − q``; a saturated neuron has no derivative.
 
-        def apply(d: Vector) -> Vector:
-            change = 0.0 if self.loop_plus is None else d @ self.loop_plus
-            if self.loop_minus is not None:
-                change = change - image * (d @ self.loop_minus)
-            return np.asarray(d - slope * change)
-
-        # in the scale of flows, where T' has norm at most 1
-        scaled = LinearOperator(
-            (len(gap), len(gap)), lambda y: self.rates * apply(y / self.rates), dtype=np.float64
-        )
-        y, _ = gmres(scaled, self.rates * gap, rtol=1e-6, restart=50, maxiter=4)
-        return np.asarray(y / self.rates)
+        In flows (rate × d) the system's columns are diagonally dominant.
+        """
+        slope = (1 - LEAK) * (plus < total) * self.rates / total
+        weights = 0.0 if self.loop_plus is None else _scale(self.loop_plus, self.rates, slope)
+        if self.loop_minus is not None:
+            weights = weights - _scale(self.loop_minus, self.rates, slope * image)
+        flow = self.rates * gap
+        if len(gap) <= DENSE_NEWTON or not sparse.issparse(weights):
+            return _dense_solution(weights, flow) / self.rates
+        return _sparse_solution(weights, flow) / self.rates
 
 
-def _dense_step(
-    gap: Vector, image: Vector, slope: Vector, loop_plus: Weights, loop_minus: Weights
-) -> Vector:
-    matrix = np.eye(len(gap))
-    if loop_plus is not None:
-        matrix -= _dense(loop_plus) * slope
-    if loop_minus is not None:
-        matrix += _dense(loop_minus) * (slope * image)
+def _scale(weights: Weights, rates: Vector, slope: Vector) -> Weights:
+    """Weights divided by the sender's rate and multiplied by the receiver's slope."""
+    if sparse.issparse(weights):
+        return sparse.diags_array(1 / rates) @ weights @ sparse.diags_array(slope)
+    return weights / rates[:, None] * slope
+
+
+def _dense_solution(weights: Weights, flow: Vector) -> Vector:
+    """``y`` with ``y − y @ weights = flow``."""
+    matrix = weights.toarray() if sparse.issparse(weights) else weights
+    matrix = np.eye(len(flow)) - matrix
     try:
-        return np.asarray(np.linalg.solve(matrix.T, gap), dtype=np.float64)
+        return np.asarray(np.linalg.solve(matrix.T, flow), dtype=np.float64)
     except np.linalg.LinAlgError:
-        return gap
+        return flow
 
 
-def _dense(weights: Weights) -> Vector:
-    return np.asarray(weights.toarray() if sparse.issparse(weights) else weights)
+def _sparse_solution(weights: Weights, flow: Vector) -> Vector:
+    """The same by an iterative method, with an incomplete factorisation where it needs one."""
+    matrix = sparse.csr_array(sparse.eye_array(len(flow)) - weights.T)
+    solution, _ = gmres(matrix, flow, rtol=1e-6, restart=50, maxiter=4)
+    if np.abs(matrix @ solution - flow).sum() > 0.01 * np.abs(flow).sum():
+        factors = spilu(sparse.csc_array(matrix), drop_tol=1e-5, fill_factor=20)
+        nearly = LinearOperator(matrix.shape, factors.solve, dtype=np.float64)
+        solution, _ = gmres(matrix, flow, rtol=1e-6, restart=50, maxiter=4, M=nearly)
+    return np.asarray(solution, dtype=np.float64)

@@ -11,7 +11,13 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from lrnn.functional import firing_rates, routing
-from lrnn.network.checks import check_arrivals, check_probabilities, check_rates, check_weights
+from lrnn.network.checks import (
+    check_arrivals,
+    check_layer_sizes,
+    check_probabilities,
+    check_rates,
+    check_weights,
+)
 from lrnn.network.feedback import TOLERANCE, excitation
 from lrnn.network.stages import Stage, condense, flow, solve
 from lrnn.network.steady_state import SteadyState
@@ -80,12 +86,7 @@ class RandomNeuralNetwork:
         self.excitatory, self.inhibitory = check_probabilities(
             len(self.rates), excitatory, inhibitory
         )
-        self.layer_sizes = None if layer_sizes is None else tuple(int(n) for n in layer_sizes)
-        if self.layer_sizes is not None and sum(self.layer_sizes) != self.n_neurons:
-            raise ValueError(
-                f"layer_sizes {self.layer_sizes} add up to {sum(self.layer_sizes)}, "
-                f"but there are {self.n_neurons} neurons"
-            )
+        self.layer_sizes = check_layer_sizes(self.n_neurons, layer_sizes)
 
     @classmethod
     def from_layers(
@@ -116,7 +117,7 @@ class RandomNeuralNetwork:
         if rates == "unit":
             layer_rates = [np.ones(n) for n in sizes]
         elif rates == "free":
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 layer_rates = firing_rates(plus, minus)
         else:
             raise ValueError(f"rates must be 'free' or 'unit', got {rates!r}")

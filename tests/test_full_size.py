@@ -1,0 +1,60 @@
+"""The paper's structures on all of MNIST, with the algorithms as printed. Minutes each."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lrnn import LRNNAutoencoder
+from lrnn.datasets import read_idx
+from lrnn.functional import activations
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif("LRNN_DATA_DIR" not in os.environ, reason="LRNN_DATA_DIR is not set"),
+]
+
+DEEP = (1000, 500, 250, 50)
+
+
+@pytest.fixture(scope="module")
+def mnist():
+    path = Path(os.environ["LRNN_DATA_DIR"]) / "mnist" / "train-images-idx3-ubyte.gz"
+    return read_idx(path).reshape(-1, 784) / 255
+
+
+def assert_valid_network(model, rows):
+    network = model.to_network()
+    assert network.routed.max() <= 1 + 1e-12
+    assert network.excitatory.data.max() <= 1
+    layers = network.split(network.steady_state(model.arrivals(rows)))
+    expected = activations(rows, model.encoders_ + model.decoders_)
+    for q, forward in zip(layers, expected, strict=True):
+        np.testing.assert_allclose(q, forward, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(layers[-1], model.reconstruct(rows), rtol=0, atol=1e-12)
+    assert model.audit(rows).valid
+
+
+@pytest.mark.parametrize(("hidden", "target"), [(100, 0.0185), (50, 0.025)])
+def test_the_printed_algorithm_reaches_the_papers_error(mnist, hidden, target):
+    model = LRNNAutoencoder(hidden, max_iter=10, tol=0, evaluate_every=200, random_state=0)
+    model.fit(mnist)
+    assert len(model.history_[0].batch_errors) == 6_000
+    assert model.reconstruction_err_ <= target
+    assert_valid_network(model, mnist[:3_000])
+
+
+@pytest.mark.parametrize("stacking", ["layerwise", "joint"])
+def test_the_deep_network_trains_to_the_end_with_falling_error(mnist, stacking):
+    small = mnist.astype(np.float32)
+    model = LRNNAutoencoder(DEEP, stacking=stacking, max_iter=3, tol=0, random_state=0).fit(small)
+    for curve in model.history_:
+        assert curve.stopped == "max_iter"
+        assert curve.batch_errors[-100:].mean() < 0.7 * curve.batch_errors[:10].mean()
+    wide = (
+        [w.astype(np.float64) for w in model.encoders_],
+        [w.astype(np.float64) for w in model.decoders_],
+    )
+    model.encoders_, model.decoders_ = wide  # the same network in float64, to compare exactly
+    assert_valid_network(model, mnist[:3_000])
