@@ -1,0 +1,238 @@
+"""A random neural network is made of finite rates and of probabilities, or not at all."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from lrnn import RandomNeuralNetwork
+
+NO_ROUTES = np.zeros((3, 3))
+
+storages = pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, sparse.coo_array])
+
+
+def routes(entries, n=3):
+    """A matrix of probabilities from {(source, target): probability}."""
+    matrix = np.zeros((n, n))
+    for place, probability in entries.items():
+        matrix[place] = probability
+    return matrix
+
+
+# Rates
+
+
+@pytest.mark.parametrize(
+    ("rates", "message"),
+    [
+        ([1, 2, -0.5], r"the firing rate of neuron 2 is -0\.5; it must be finite and 0 or more"),
+        ([1, np.nan, 1], r"the firing rate of neuron 1 is nan; it must be finite"),
+        ([np.inf, 1, -1], r"the firing rate of neuron 0 is inf \(and 1 more like it\)"),
+        ([[1.0, 1.0, 1.0]], r"vector of one firing rate per neuron, got \(1, 3\)"),
+        ([], r"vector of one firing rate per neuron, got \(0,\)"),
+        (1.0, r"vector of one firing rate per neuron, got \(\)"),
+    ],
+)
+def test_rate_that_is_none_is_refused(rates, message):
+    with pytest.raises(ValueError, match=message):
+        RandomNeuralNetwork(rates, NO_ROUTES)
+
+
+def test_rates_whose_sum_overflows_are_rates():
+    rates = np.full(3, 1e308)
+    assert (RandomNeuralNetwork(rates, NO_ROUTES).rates == rates).all()
+
+
+# Probabilities
+
+
+@storages
+@pytest.mark.parametrize("sign", ["excitatory", "inhibitory"])
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({(2, 1): -0.1}, r"from neuron 2 to neuron 1 is -0\.1; it must be finite and 0 or more"),
+        ({(0, 2): 0.5, (1, 0): np.nan}, r"from neuron 1 to neuron 0 is nan; it must be finite"),
+        ({(0, 1): 0.3, (1, 2): -1, (2, 2): np.inf}, r"from neuron 1 to neuron 2 is -1 \(and 1 mo"),
+    ],
+)
+def test_number_that_is_no_probability_is_refused_by_its_place(storage, sign, entries, message):
+    matrices = {"excitatory": NO_ROUTES, sign: storage(routes(entries))}
+    with pytest.raises(ValueError, match=f"the {sign} probability {message}"):
+        RandomNeuralNetwork(np.ones(3), **matrices)
+
+
+@storages
+@pytest.mark.parametrize(
+    ("excitatory", "inhibitory"),
+    [
+        ({(1, 0): 0.75, (1, 1): 0.75}, None),
+        ({(1, 0): 1.5}, {}),
+        ({}, {(1, 2): 1.5}),
+        ({(0, 1): 1, (1, 2): 0.75}, {(1, 2): 0.75, (2, 0): 1}),
+    ],
+)
+def test_neuron_cannot_send_more_spikes_than_it_fires(storage, excitatory, inhibitory):
+    minus = None if inhibitory is None else storage(routes(inhibitory))
+    with pytest.raises(
+        ValueError,
+        match=r"neuron 1 sends its spikes with total probability 1\.5, more than 1; rows of "
+        r"excitatory \+ inhibitory must sum to at most 1",
+    ):
+        RandomNeuralNetwork(np.ones(3), storage(routes(excitatory)), minus)
+
+
+def test_all_neurons_that_send_too_much_are_counted():
+    with pytest.raises(ValueError, match=r"neuron 0 .* more than 1 \(and 2 more like it\)"):
+        RandomNeuralNetwork(np.ones(3), np.full((3, 3), 0.4))
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [30, 300])
+def test_rows_normalised_to_rounding_are_accepted(storage, dtype, n):
+    rng = np.random.default_rng(0)
+    weights = rng.random((n, n)).astype(dtype)
+    weights /= weights.sum(axis=1, keepdims=True)
+    assert (weights.astype(np.float64).sum(axis=1) > 1).any()
+    network = RandomNeuralNetwork(np.ones(n), storage(weights))
+    assert network.departures.min() == 0
+    split = rng.random((n, n)) < 0.5
+    RandomNeuralNetwork(np.ones(n), storage(weights * split), storage(weights * ~split))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "total"), [(np.float64, 1 + 1e-9), (np.float32, 1.001), (np.float16, 1.5)]
+)
+def test_excess_beyond_rounding_is_refused(dtype, total):
+    n = 300
+    with pytest.raises(ValueError, match=r"neuron 0 sends its spikes .* more than 1"):
+        RandomNeuralNetwork(np.ones(n), np.full((n, n), total / n, dtype=dtype))
+
+
+@storages
+def test_matrix_of_another_size_is_refused(storage):
+    with pytest.raises(
+        ValueError, match=r"excitatory has shape \(2, 2\); for 3 rates it must be \(3, 3\)"
+    ):
+        RandomNeuralNetwork(np.ones(3), storage(np.zeros((2, 2))))
+    with pytest.raises(ValueError, match=r"inhibitory has shape \(3, 2\)"):
+        RandomNeuralNetwork(np.ones(3), NO_ROUTES, storage(np.zeros((3, 2))))
+
+
+# What is kept
+
+
+def test_network_neither_changes_nor_is_changed_by_what_it_was_given():
+    rates, dense = np.ones(3), routes({(0, 1): 0.5})
+    stored = sparse.csr_array(dense)
+    network = RandomNeuralNetwork(rates, dense, stored)
+    rates[0], dense[0, 1], stored.data[0] = 7, 0.9, 0.8
+    assert network.rates[0] == 1
+    assert network.excitatory[0, 1] == 0.5
+    assert network.inhibitory[0, 1] == 0.5
+
+
+def test_rates_and_probabilities_are_read_only():
+    dense = routes({(0, 1): 0.5})
+    network = RandomNeuralNetwork(np.ones(3), dense, sparse.csr_array(dense))
+    with pytest.raises(ValueError, match="read-only"):
+        network.rates[0] = 2
+    with pytest.raises(ValueError, match="read-only"):
+        network.excitatory[0, 1] = 2
+    with pytest.raises(ValueError, match="read-only"):
+        network.inhibitory.data[0] = 2
+    with pytest.raises(ValueError, match="read-only"):
+        network.inhibitory[0, 1] = 2
+
+
+def test_lists_and_whole_numbers_are_taken_as_float64():
+    network = RandomNeuralNetwork([1, 2], [[0, 1], [0, 0]], sparse.csr_array([[0, 0], [1, 0]]))
+    assert network.rates.dtype == network.excitatory.dtype == network.inhibitory.dtype == np.float64
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_departures_are_what_is_not_sent(storage):
+    network = RandomNeuralNetwork(
+        np.ones(3), storage(routes({(0, 1): 0.5, (1, 1): 1})), storage(routes({(0, 2): 0.25}))
+    )
+    assert network.departures.tolist() == [0.25, 0, 1]
+    assert network.n_neurons == 3
+
+
+def test_network_tells_its_size():
+    excitatory, inhibitory = routes({(0, 1): 0.5, (0, 2): 0.1}), routes({(1, 2): 0.5})
+    said = "3 neurons in layers 1 → 2, 2 excitatory and 1 inhibitory connections"
+    for storage in np.asarray, sparse.csr_array:
+        network = RandomNeuralNetwork(
+            np.ones(3), storage(excitatory), storage(inhibitory), layer_sizes=[1, 2]
+        )
+        assert repr(network) == f"RandomNeuralNetwork({said})"
+    assert "3 neurons, 0 excitatory and 0 inhib" in repr(RandomNeuralNetwork(np.ones(3), NO_ROUTES))
+
+
+# Layers
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (2, 2), ()])
+def test_layers_hold_every_neuron(sizes):
+    message = rf"layer_sizes {sizes} add up to {sum(sizes)}, but there are 3 neurons"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        RandomNeuralNetwork(np.ones(3), NO_ROUTES, layer_sizes=sizes)
+
+
+@pytest.mark.parametrize("sizes", [(4, -1), (1.5, 1.5)])
+def test_layer_has_a_whole_number_of_neurons(sizes):
+    with pytest.raises(ValueError, match="layer_sizes"):
+        RandomNeuralNetwork(np.ones(3), NO_ROUTES, layer_sizes=sizes)
+
+
+def test_values_of_all_neurons_are_split_by_layer():
+    network = RandomNeuralNetwork(np.ones(4), np.zeros((4, 4)), layer_sizes=(1, 3))
+    values = np.arange(8).reshape(2, 4)
+    first, second = network.split(values)
+    assert first.tolist() == [[0], [4]]
+    assert second.tolist() == [[1, 2, 3], [5, 6, 7]]
+    assert [len(part) for part in network.split(network.rates)] == [1, 3]
+
+
+def test_network_without_layers_cannot_be_split():
+    with pytest.raises(ValueError, match="no layers; give layer_sizes"):
+        RandomNeuralNetwork(np.ones(3), NO_ROUTES).split(np.ones(3))
+
+
+# Arrivals
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "message"),
+    [
+        ([1, -2, 0], r"arrivals: the rate at neuron 1 is -2; it must be finite and 0 or more"),
+        ([[0, 0, 0], [0, 0, np.nan]], r"arrivals: the rate at neuron 2 in row 1 is nan; it must"),
+        ([[0, -1, np.inf]], r"arrivals: the rate at neuron 1 in row 0 is -1 \(and 1 more like it"),
+        ([1, 2], r"arrivals has shape \(2,\); it must be \(3,\) or \(rows, 3\)"),
+        (np.ones((3, 2)), r"arrivals has shape \(3, 2\); it must be \(3,\) or \(rows, 3\)"),
+        (np.ones((1, 1, 3)), r"arrivals has shape \(1, 1, 3\)"),
+        (1.0, r"arrivals has shape \(\)"),
+    ],
+)
+def test_arrivals_are_one_rate_per_neuron(arrivals, message):
+    network = RandomNeuralNetwork(np.ones(3), NO_ROUTES)
+    with pytest.raises(ValueError, match="^" + message):
+        network.steady_state(arrivals)
+    with pytest.raises(ValueError, match="^inhibitory_" + message):
+        network.steady_state(np.ones(3), arrivals)
+    with pytest.raises(ValueError, match="^" + message):
+        network.residual(np.ones(3), arrivals)
+
+
+@pytest.mark.parametrize("arrivals", [np.ones(3), np.ones((4, 3))])
+def test_inhibitory_arrivals_have_as_many_rows_as_the_excitatory(arrivals):
+    network = RandomNeuralNetwork(np.ones(3), NO_ROUTES)
+    with pytest.raises(
+        ValueError,
+        match=r"inhibitory_arrivals has shape \(2, 3\); it must be \(3,\) or that of arrivals",
+    ):
+        network.steady_state(arrivals, np.ones((2, 3)))

@@ -1,0 +1,159 @@
+"""Any nonnegative weights are firing rates × routing probabilities."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from lrnn import RandomNeuralNetwork
+from lrnn.functional import activations
+
+weight = st.one_of(
+    st.just(0.0),
+    st.floats(0, 2),
+    st.floats(0, 1e6),
+    st.sampled_from([5e-324, 1e-300, 1e-160, 1e-153, 1e-12]),
+)
+excitation = st.one_of(st.sampled_from([0.0, 1.0, 1e-300]), st.floats(0, 1.5))
+
+
+@st.composite
+def layers(draw):
+    """Weights A⁺, A⁻ of 1 to 4 connections, some rows and columns dead, and a batch of inputs."""
+    sizes = draw(st.lists(st.integers(1, 8), min_size=2, max_size=5))
+
+    def matrix(shape):
+        matrix = draw(hnp.arrays(np.float64, shape, elements=weight))
+        matrix[draw(hnp.arrays(bool, shape[0])) if draw(st.booleans()) else []] = 0
+        matrix[:, draw(hnp.arrays(bool, shape[1])) if draw(st.booleans()) else []] = 0
+        return matrix
+
+    shapes = list(pairwise(sizes))
+    excitatory = [matrix(shape) for shape in shapes]
+    inhibitory = None
+    if draw(st.booleans()):
+        inhibitory = [matrix(shape) if draw(st.booleans()) else None for shape in shapes]
+    rows = draw(st.integers(1, 3))
+    return (
+        excitatory,
+        inhibitory,
+        draw(hnp.arrays(np.float64, (rows, sizes[0]), elements=excitation)),
+    )
+
+
+def total_sent(network):
+    sent = network.excitatory.sum(axis=1)
+    return sent if network.inhibitory is None else sent + network.inhibitory.sum(axis=1)
+
+
+def fed_with(network, inputs):
+    """The steady state with arrivals min(x, 1) · rates at the first layer, layer by layer."""
+    n_inputs = network.layer_sizes[0]
+    arrivals = np.zeros((len(inputs), network.n_neurons))
+    arrivals[:, :n_inputs] = np.minimum(inputs, 1) * network.rates[:n_inputs]
+    return network.split(network.steady_state(arrivals))
+
+
+@given(layers())
+@settings(max_examples=300)
+def test_realised_network_has_the_same_activations(case):
+    excitatory, inhibitory, inputs = case
+    network = RandomNeuralNetwork.from_layers(excitatory, inhibitory)
+    expected = activations(inputs, excitatory, inhibitory)
+    assert network.layer_sizes == tuple(layer.shape[1] for layer in expected)
+    for realised, layer in zip(fed_with(network, inputs), expected, strict=True):
+        np.testing.assert_allclose(realised, layer, rtol=0, atol=1e-12)
+
+
+@given(layers())
+@settings(max_examples=300)
+def test_realised_network_is_made_of_probabilities(case):
+    excitatory, inhibitory, _ = case
+    network = RandomNeuralNetwork.from_layers(excitatory, inhibitory)
+    rounding = 4 * network.n_neurons * np.finfo(float).eps
+    for routes in network.excitatory, network.inhibitory:
+        if routes is not None:
+            assert routes.min() >= 0
+            assert routes.max() <= 1 + rounding
+    assert total_sent(network).max() <= 1 + rounding
+    assert (network.rates > 0).all()
+    assert np.isfinite(network.rates).all()
+    outputs = network.split(network.rates)[-1]
+    assert (outputs == 1).all()
+
+
+@given(layers())
+@settings(max_examples=100)
+def test_unit_rates_take_weights_for_probabilities(case):
+    excitatory, inhibitory, inputs = case
+    blocking = [None] * len(excitatory) if inhibitory is None else inhibitory
+    for plus, minus in zip(excitatory, blocking, strict=True):
+        total = np.maximum(plus.sum(axis=1) + (0 if minus is None else minus.sum(axis=1)), 1)
+        plus /= total[:, None]
+        if minus is not None:
+            minus /= total[:, None]
+    network = RandomNeuralNetwork.from_layers(excitatory, inhibitory, rates="unit")
+    assert (network.rates == 1).all()
+    sizes = np.cumsum([0, *network.layer_sizes])
+    for i, plus in enumerate(excitatory):
+        block = network.excitatory[sizes[i] : sizes[i + 1], sizes[i + 1] : sizes[i + 2]]
+        np.testing.assert_array_equal(block.toarray(), plus)
+    for realised, layer in zip(
+        fed_with(network, inputs), activations(inputs, excitatory, inhibitory), strict=True
+    ):
+        np.testing.assert_allclose(realised, layer, rtol=0, atol=1e-12)
+
+
+def test_unit_rates_refuse_rows_above_1_by_neuron():
+    with pytest.raises(ValueError, match=r"neuron 2 sends .* total probability 1\.3, more than 1"):
+        RandomNeuralNetwork.from_layers([[[0.5], [0.9]], [[0.7, 0.6]]], rates="unit")
+    with pytest.raises(ValueError, match=r"neuron 1 sends .* total probability 1\.4, more than 1"):
+        RandomNeuralNetwork.from_layers([[[0.5], [0.9]]], [[[0.5], [0.5]]], rates="unit")
+
+
+def test_rates_are_free_or_unit():
+    with pytest.raises(ValueError, match="rates must be 'free' or 'unit', got 'any'"):
+        RandomNeuralNetwork.from_layers([[[0.5]]], rates="any")
+
+
+def test_sparse_and_listed_weights_realise_the_same_network():
+    rng = np.random.default_rng(0)
+    plus, minus = ([rng.random((4, 3)), rng.random((3, 5))] for _ in range(2))
+    network = RandomNeuralNetwork.from_layers(plus, minus)
+    for convert in sparse.csr_array, sparse.csr_matrix, np.ndarray.tolist:
+        same = RandomNeuralNetwork.from_layers(
+            [convert(w) for w in plus], [convert(w) for w in minus]
+        )
+        np.testing.assert_array_equal(same.rates, network.rates)
+        assert (same.excitatory != network.excitatory).nnz == 0
+        assert (same.inhibitory != network.inhibitory).nnz == 0
+
+
+@pytest.mark.parametrize("first", [np.ones((2, 2)), np.eye(2), np.zeros((2, 2))])
+def test_rates_that_overflow_are_refused_by_neuron_and_layer(first):
+    huge = np.full((2, 2), 1e200)
+    with pytest.raises(ValueError, match=r"firing rate that neuron 0 of layer \d needs overflows"):
+        RandomNeuralNetwork.from_layers([first, huge, huge])
+
+
+@pytest.mark.parametrize(
+    ("weights", "inhibitory", "message"),
+    [
+        ([], None, r"weights is empty"),
+        ([np.ones((2, 3)), np.ones((2, 2))], None, r"weights\[1\] has 2 rows, but weights\[0\] le"),
+        ([np.ones(3)], None, r"weights\[0\] must be a matrix with rows and columns, got .*\(3,\)"),
+        ([np.ones((2, 0))], None, r"weights\[0\] must be a matrix .* got shape \(2, 0\)"),
+        ([[[1, 1], [0, -3]]], None, r"weights\[0\]: the weight from neuron 1 to neuron 1 is -3"),
+        ([np.eye(2), [[0, np.nan], [1, 1]]], None, r"weights\[1\]: .* neuron 0 to neuron 1 is nan"),
+        ([np.eye(2)], [[[0, -1], [0, 0]]], r"inhibitory\[0\]: .* neuron 0 to neuron 1 is -1"),
+        ([np.eye(2)], [np.ones((2, 3))], r"inhibitory\[0\] has shape \(2, 3\), weights\[0\] has"),
+        ([np.eye(2)], [None, None], r"1 excitatory but 2 inhibitory matrices given"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused_by_their_place(weights, inhibitory, message):
+    with pytest.raises(ValueError, match=message):
+        RandomNeuralNetwork.from_layers(weights, inhibitory)
