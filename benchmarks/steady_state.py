@@ -186,7 +186,7 @@ def measure(name: str, problem: Problem, peer_seconds: float) -> dict[str, Any]:
 
 def table(results: list[dict[str, Any]]) -> Table:
     shown = Table()
-    shown.add_column("network")
+    shown.add_column("network", no_wrap=True)
     figures = "N", "connections", "setup s", "solve s", "residual", "saturated", "memory MB"
     for heading in (*figures, "plain iteration"):
         shown.add_column(heading, justify="right")
@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument("--peer-seconds", type=float, default=20, help="time the peer may take")
     parser.add_argument("--json", metavar="PATH", help="write the figures to this file, too")
     options = parser.parse_args()
-    console = Console(width=max(150, Console().width))
+    console = Console(width=max(160, Console().width))
     results = []
     for name, build in PROBLEMS.items():
         if any(word in name for word in options.only):

@@ -109,9 +109,9 @@ def test_unit_rates_take_weights_for_probabilities(case):
 
 
 def test_unit_rates_refuse_rows_above_1_by_neuron():
-    with pytest.raises(ValueError, match=r"neuron 2 sends .* total probability 1\.3, more than 1"):
+    with pytest.raises(ValueError, match=r"neuron 0 of layer 1 sum to 1\.3, more .* rates='free'"):
         RandomNeuralNetwork.from_layers([[[0.5], [0.9]], [[0.7, 0.6]]], rates="unit")
-    with pytest.raises(ValueError, match=r"neuron 1 sends .* total probability 1\.4, more than 1"):
+    with pytest.raises(ValueError, match=r"neuron 1 of layer 0 sum to 1\.4"):
         RandomNeuralNetwork.from_layers([[[0.5], [0.9]]], [[[0.5], [0.5]]], rates="unit")
 
 

@@ -42,8 +42,7 @@ def check_probabilities(n_neurons: int, excitatory: Any, inhibitory: Any) -> tup
     plus = _routing(n_neurons, excitatory, "excitatory")
     minus = None if inhibitory is None else _routing(n_neurons, inhibitory, "inhibitory")
     sums = np.asarray(plus.sum(axis=1)) + (0.0 if minus is None else np.asarray(minus.sum(axis=1)))
-    rounding = 4 * np.sqrt(n_neurons) * max(_epsilon(excitatory), _epsilon(inhibitory))
-    over = np.flatnonzero(sums > 1 + rounding)
+    over = np.flatnonzero(sums > 1 + _rounding(n_neurons, excitatory, inhibitory))
     if len(over):
         raise ValueError(
             f"neuron {over[0]} sends its spikes with total probability {sums[over[0]]:.6g}, more "
@@ -80,13 +79,27 @@ def check_weights(
     return plus, minus
 
 
+def check_unit_rows(weights: Sequence[Vector], inhibitory: Sequence[Vector | None] | None) -> None:
+    """Rows of weights between layers must sum to at most 1 to be probabilities themselves."""
+    for layer, plus in enumerate(weights):
+        minus = None if inhibitory is None else inhibitory[layer]
+        sums = plus.sum(axis=1) + (0.0 if minus is None else minus.sum(axis=1))
+        over = np.flatnonzero(sums > 1 + _rounding(plus.shape[1], plus, minus))
+        if len(over):
+            raise ValueError(
+                f"the weights of neuron {over[0]} of layer {layer} sum to {sums[over[0]]:.6g}, "
+                f"more than 1{_others(len(over))}: with unit rates they would be probabilities. "
+                "Use rates='free'"
+            )
+
+
 def check_arrivals(
     n_neurons: int, arrivals: ArrayLike, inhibitory: ArrayLike | None
-) -> tuple[Vector, Vector]:
+) -> tuple[Vector, Vector | None]:
     """Arrival rates for one vector or a batch of rows; the inhibitory ones may be one for all."""
     plus = _arrival_rates(n_neurons, arrivals, "arrivals")
     if inhibitory is None:
-        return plus, np.zeros(n_neurons)
+        return plus, None
     minus = _arrival_rates(n_neurons, inhibitory, "inhibitory_arrivals")
     if minus.ndim > 1 and minus.shape != plus.shape:
         raise ValueError(
@@ -153,6 +166,11 @@ def _no_offender(array: Vector, message: str, coordinates: Any = None) -> None:
 
 def _others(count: int) -> str:
     return f" (and {count - 1} more like it)" if count > 1 else ""
+
+
+def _rounding(terms: int, *matrices: Any) -> float:
+    """By how much rows that were made to sum to 1 may exceed it."""
+    return float(4 * np.sqrt(terms) * max(map(_epsilon, matrices)))
 
 
 def _epsilon(array: Any) -> float:

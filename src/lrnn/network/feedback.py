@@ -13,11 +13,11 @@ Since :math:`T(q') \le 1` and :math:`\sum_i (w^+_{ji} + w^-_{ji}) \le r_j`,
 (clipping at 1 only helps): T is non-expansive in the rate-weighted 1-norm, the *flow* by which
 two states differ. So the residual in that norm never rises along the plain iteration, and the
 averaged iteration :math:`q \leftarrow (q + T(q))/2` converges to a solution from anywhere
-(Ishikawa, 1976), also where the plain one oscillates for ever. That guarantees an answer; Newton
-steps (semismooth, because of the saturation) make it fast. They start from where the plain
-iteration got to and, should that not do, from full saturation: without inhibition T is monotone and
-concave, and from above Newton's iteration then falls monotonically to the solution in finitely many
-steps. Neurons that no spike can ever reach stay at 0.
+(Ishikawa, 1976), also where the plain one swings for millions of steps, or for ever. That
+guarantees an answer; Newton steps (semismooth, because of the saturation) make it fast. They start
+from where the plain iteration got to and, should that not do, from full saturation: without
+inhibition T is monotone and concave, and from above Newton's iteration then falls monotonically to
+the solution in finitely many steps. Neurons that no spike can ever reach stay at 0.
 """
 
 from dataclasses import dataclass

@@ -16,6 +16,7 @@ from lrnn.network.checks import (
     check_layer_sizes,
     check_probabilities,
     check_rates,
+    check_unit_rows,
     check_weights,
 )
 from lrnn.network.feedback import TOLERANCE, excitation
@@ -115,6 +116,7 @@ class RandomNeuralNetwork:
         plus, minus = check_weights(weights, inhibitory)
         sizes = (*(len(w) for w in plus), plus[-1].shape[1])
         if rates == "unit":
+            check_unit_rows(plus, minus)
             layer_rates = [np.ones(n) for n in sizes]
         elif rates == "free":
             with np.errstate(over="ignore", invalid="ignore"):
@@ -175,7 +177,8 @@ class RandomNeuralNetwork:
             External inhibitory spikes per unit time.
         tol : float, default=1e-12
             By how much eq. 1 may be violated, in any neuron. If that cannot be reached a
-            ``ConvergenceWarning`` tells the violation.
+            ``ConvergenceWarning`` tells the violation. (In a network that loses hardly any
+            spikes q itself is less certain, by up to the violation over the share lost.)
 
         Returns
         -------
@@ -184,14 +187,16 @@ class RandomNeuralNetwork:
             ``saturated``, the ``mean_potential`` and the ``probability(k)`` of a potential.
         """
         plus, minus = check_arrivals(self.n_neurons, arrivals, inhibitory_arrivals)
-        rows, rows_minus = np.atleast_2d(plus), np.broadcast_to(minus, np.atleast_2d(plus).shape)
+        rows = np.atleast_2d(plus)
+        rows_minus = None if minus is None else np.broadcast_to(minus, rows.shape)
         q = np.empty(rows.shape)
         residual = 0.0
         block = max(1, CELLS_AT_ONCE // self.n_neurons)
         for start in range(0, len(rows), block):
             part = slice(start, start + block)
-            q[part], left = solve(self._stages, self.rates, rows[part], rows_minus[part], tol)
-            residual = max(residual, float(left.max()))
+            inhibition = None if rows_minus is None else rows_minus[part]
+            q[part], left = solve(self._stages, self.rates, rows[part], inhibition, tol)
+            residual = max(residual, left)
         if residual > tol:
             warnings.warn(
                 f"the steady state violates its equation by {residual:.1e}, more than "
@@ -208,7 +213,7 @@ class RandomNeuralNetwork:
         plus, minus = check_arrivals(self.n_neurons, arrivals, inhibitory_arrivals)
         state = np.asarray(q, dtype=np.float64)
         fired = state * self.rates
-        total = self.rates + minus + flow(fired, self.inhibitory)
+        total = self.rates + flow(fired, self.inhibitory) + (0.0 if minus is None else minus)
         return np.abs(state - excitation(plus + flow(fired, self.excitatory), total))
 
     def split(self, values: Any) -> list[Any]:

@@ -25,8 +25,8 @@ class Stage:
     ``loop_plus`` and ``loop_minus`` those among the neurons of a stage with feedback.
     """
 
-    neurons: Indices
-    sources: Indices
+    neurons: Indices | slice
+    sources: Indices | slice
     plus: Weights
     minus: Weights
     feedback: bool = False
@@ -50,19 +50,22 @@ def condense(rates: Vector, excitatory: Weights, inhibitory: Weights) -> list[St
 
 
 def solve(
-    stages: list[Stage], rates: Vector, arrivals: Vector, inhibition: Vector, tol: float
-) -> tuple[Vector, Vector]:
-    """Excitation probabilities and residuals for a batch of arrival rates (rows × neurons)."""
-    q = np.zeros(arrivals.shape)
-    residual = np.zeros(len(arrivals))
+    stages: list[Stage], rates: Vector, arrivals: Vector, inhibition: Vector | None, tol: float
+) -> tuple[Vector, float]:
+    """Excitation probabilities for a batch of arrival rates (rows × neurons), and the residual."""
+    q = np.empty(arrivals.shape)
+    residual = 0.0
     for stage in stages:
         rate = rates[stage.neurons]
         known = q[:, stage.sources]
         plus = arrivals[:, stage.neurons] + flow(known, stage.plus)
-        total = rate + inhibition[:, stage.neurons] + flow(known, stage.minus)
+        total = rate + flow(known, stage.minus)
+        if inhibition is not None:
+            total = total + inhibition[:, stage.neurons]
         if stage.feedback:
+            total = np.broadcast_to(total, plus.shape)
             solved, left = solve_feedback(plus, total, rate, stage.loop_plus, stage.loop_minus, tol)
-            residual = np.maximum(residual, left)
+            residual = max(residual, float(left.max()))
         else:
             solved = excitation(plus, total)
         q[:, stage.neurons] = solved
@@ -110,7 +113,14 @@ def _stage(neurons: Indices, feedback: bool, plus: Weights, minus: Weights) -> S
     sources = np.setdiff1d(feeds, neurons) if feedback else feeds
     blocks = [None if c is None else _block(c, sources) for c in columns]
     loops = [None if c is None or not feedback else _block(c, neurons) for c in columns]
-    return Stage(neurons, sources, blocks[0], blocks[1], feedback, loops[0], loops[1])
+    return Stage(_span(neurons), _span(sources), blocks[0], blocks[1], feedback, loops[0], loops[1])
+
+
+def _span(indices: Indices) -> Indices | slice:
+    """A slice where the indices are consecutive: it costs no copy."""
+    if len(indices) and (np.diff(indices) == 1).all():
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices
 
 
 def _rows(columns: Weights) -> Indices:
