@@ -57,14 +57,13 @@ def test_updates_are_those_printed_in_every_namespace(size, namespace, precision
 
 def test_sizes_above_take_every_association(monkeypatch):
     taken = set()
-    original = updates._times_rows_gram
+    original = updates._small_gram_pays
 
-    def watched(left, rows):
-        n, (h, v) = len(left), rows.shape
-        taken.add(("rows' Gram matrix first", h * (n + v) < 2 * n * v))
-        return original(left, rows)
+    def watched(n, rows):
+        taken.add(("rows' Gram matrix first", original(n, rows)))
+        return original(n, rows)
 
-    monkeypatch.setattr(updates, "_times_rows_gram", watched)
+    monkeypatch.setattr(updates, "_small_gram_pays", watched)
     for size in SIZES.values():
         X, W, D = batch(*size)
         taken.add(("inputs' Gram matrix", updates._gram_pays(X, W)))

@@ -35,11 +35,10 @@ def update_encoder(inputs: Array, encoder: Array, decoder: Array) -> Array:
     if _gram_pays(inputs, encoder):
         gram = inputs.T @ inputs
         wanted = gram @ decoder.T
-        given = gram @ encoder
-        given = _times_rows_gram(given, decoder)
+        given = _times_gram(gram @ encoder, decoder.T)
     else:
         wanted = inputs.T @ (inputs @ decoder.T)
-        given = inputs.T @ _times_rows_gram(inputs @ encoder, decoder)
+        given = inputs.T @ _times_gram(inputs @ encoder, decoder.T)
     return _multiply(encoder, wanted, given)
 
 
@@ -48,8 +47,8 @@ def update_decoder(inputs: Array, drive: Array, decoder: Array) -> Array:
 
     ``inputs`` may be sparse.
     """
-    wanted = (inputs.T @ drive).T
-    given = _times_rows_gram(decoder.T, drive.T).T
+    wanted = drive.T @ inputs
+    given = _gram_times(drive, decoder)
     return _multiply(decoder, wanted, given)
 
 
@@ -58,16 +57,32 @@ def _multiply(weights: Array, numerator: Array, denominator: Array) -> Array:
     limits = xp.finfo(weights.dtype)
     smallest = float(limits.smallest_normal)
     tiny = smallest / float(limits.eps)  # no ratio of bounded numbers to it overflows
-    updated = weights * (numerator / xp.clip(denominator, min=tiny))
-    return xp.where(updated < sqrt(smallest), xp.zeros_like(updated), updated)
+    updated = numerator / xp.clip(denominator, min=tiny)
+    updated *= weights
+    return xp.where(updated < sqrt(smallest), 0.0, updated)
 
 
-def _times_rows_gram(left: Array, rows: Array) -> Array:
-    """``left @ rows @ rows.T`` by the cheaper association."""
-    n, (h, v) = left.shape[0], rows.shape
-    if h * (n + v) < 2 * n * v:
-        return left @ (rows @ rows.T)
-    return (left @ rows) @ rows.T
+def _gram_times(rows: Array, right: Array) -> Array:
+    """``rows.T @ rows @ right`` by the cheaper association."""
+    if _small_gram_pays(right.shape[1], rows):
+        return (rows.T @ rows) @ right
+    return rows.T @ (rows @ right)
+
+
+def _times_gram(left: Array, rows: Array) -> Array:
+    """``left @ rows.T @ rows`` by the cheaper association."""
+    if _small_gram_pays(left.shape[0], rows):
+        return left @ (rows.T @ rows)
+    return (left @ rows.T) @ rows
+
+
+def _small_gram_pays(n: int, rows: Array) -> bool:
+    """Whether ``rows.T @ rows`` (B × H to H × H) first is cheaper, before a matrix of n × H.
+
+    In multiplications: B·H² + n·H² against 2·n·B·H.
+    """
+    b, h = rows.shape
+    return bool(h * (n + b) < 2 * n * b)
 
 
 def _gram_pays(inputs: Array, encoder: Array) -> bool:
