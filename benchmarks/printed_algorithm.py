@@ -56,8 +56,8 @@ def measure(X: np.ndarray, sizes: tuple[int, ...], stacking: str, seed: int, eve
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--dtype", choices=["float64", "float32"], default="float64")
-    parser.add_argument("--every", type=int, default=200, help="iterations between evaluations")
+    parser.add_argument("--dtype", choices=["float64", "float32"], default="float32")
+    parser.add_argument("--every", type=int, default=600, help="iterations between evaluations")
     parser.add_argument("--only", type=int, nargs="*", help="rows of the table to run, from 0")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
