@@ -1,4 +1,6 @@
 import os
+import signal
+import threading
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn checks more with it; before SciPy
 
@@ -22,3 +24,19 @@ def digits():
 @pytest.fixture
 def rng():
     return np.random.default_rng(20161)
+
+
+@pytest.fixture
+def ctrl_c():
+    """Press Ctrl-C after so many seconds, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timers = []
+
+    def press(seconds):
+        timers.append(threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)))
+        timers[-1].start()
+
+    yield press
+    for timer in timers:
+        timer.cancel()
+    signal.signal(signal.SIGINT, before)

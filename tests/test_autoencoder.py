@@ -22,6 +22,8 @@ KINDS = [
     {"hidden_layer_sizes": (20, 12, 6), "stacking": "joint"},
     {"hidden_layer_sizes": (20, 12, 6), "rates": "unit"},
     {"hidden_layer_sizes": (20, 12, 6), "rates": "unit", "stacking": "joint"},
+    {"hidden_layer_sizes": (10,), "solver": "gram"},
+    {"hidden_layer_sizes": (20, 12, 6), "solver": "gram"},
 ]
 
 
@@ -186,6 +188,21 @@ def test_values_above_one_count_as_one_with_one_warning(digits):
     assert bright.max() == 1.5  # the caller's data are not touched
 
 
+@pytest.mark.parametrize("solver", ["minibatch", "gram"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_unsigned_integers_are_levels_and_never_converted_as_a_whole(digits, solver, dtype):
+    levels = np.round(digits * np.iinfo(dtype).max).astype(dtype)
+    model = LRNNAutoencoder((8, 4), solver=solver, max_iter=3, random_state=0).fit(levels)
+    floats = (levels / np.iinfo(dtype).max).astype(np.float32)
+    same = LRNNAutoencoder((8, 4), solver=solver, max_iter=3, random_state=0).fit(floats)
+    assert model.reconstruction_err_ == pytest.approx(same.reconstruction_err_, rel=1e-3)
+    assert model.encoders_[0].dtype == np.float32
+    np.testing.assert_allclose(model.transform(levels), model.transform(floats), atol=1e-5)
+    np.testing.assert_allclose(model.arrivals(levels), model.arrivals(floats), rtol=1e-5)
+    assert model.score(levels) == pytest.approx(model.score(floats), rel=1e-4)
+    assert model.audit(levels).valid
+
+
 def bad(digits, row, column, value):
     data = digits[:20].copy()
     data[row, column] = value
@@ -253,6 +270,9 @@ def test_what_is_no_table_of_numbers_is_refused(data, message):
         ({"max_iter": 0}, "'max_iter' parameter"),
         ({"tol": -1}, "'tol' parameter"),
         ({"evaluate_every": 0}, "'evaluate_every' parameter"),
+        ({"solver": "gram", "rates": "unit"}, "use solver='minibatch' for rates='unit'"),
+        ({"solver": "gram", "stacking": "joint", "hidden_layer_sizes": (3, 2)}, "layer by layer"),
+        ({"solver": "minibatch", "init": "anchors"}, "needs solver='gram'"),
     ],
 )
 def test_a_bad_option_is_named(digits, parameters, message):

@@ -30,11 +30,12 @@ from lrnn.training import (
     encode,
     evaluate,
     random_weights,
+    train_full_batch,
     train_jointly,
     train_layerwise,
 )
 from lrnn.typing import Array, Rates, Vector
-from lrnn.validation import check_codes, check_data, check_layer_sizes
+from lrnn.validation import check_codes, check_data, check_layer_sizes, check_solver
 
 
 class LRNNAutoencoder(
@@ -54,8 +55,10 @@ class LRNNAutoencoder(
     ----------
     hidden_layer_sizes : int or sequence of int, default=(100,)
         Widths of the encoding layers; the last one is the code. The decoder mirrors them.
-    solver : {"minibatch"}, default="minibatch"
-        How to train. "minibatch" runs the algorithms of Yin & Gelenbe (2016) as printed.
+    solver : {"minibatch", "gram"}, default="minibatch"
+        How to train. "minibatch" runs the algorithms of Yin & Gelenbe (2016) as printed. "gram"
+        takes full-batch steps on the second moment of the data, at a cost that does not depend on
+        the number of rows: far faster and to lower errors, for free rates, layer by layer.
     rates : {"free", "unit"}, default="free"
         With "free", weights are any nonnegative numbers and the network's firing rates follow
         from them. With "unit", all firing rates are 1 and each row of each weight matrix sums to
@@ -63,12 +66,14 @@ class LRNNAutoencoder(
     stacking : {"layerwise", "joint"}, default="layerwise"
         For several hidden layers: train one pair after the other (the paper's Algorithm 2), or
         all with each minibatch (Algorithm 3).
-    init : {"random"}, default="random"
-        Initial weights.
+    init : {"anchors", "random"}, optional
+        Initial weights: profiles of well-chosen attributes (for the gram solver, its default), or
+        random ones.
     batch_size : int, default=100
         Rows in a minibatch.
     max_iter : int, default=200
-        Most passes over the data (for each layer, if they are trained one after the other).
+        Most passes over the data, or full-batch steps of the gram solver (for each layer, if they
+        are trained one after the other).
     tol : float, default=1e-4
         Training ends when the lowest error has fallen by less than this share in ten passes.
         0 never ends it.
@@ -107,6 +112,7 @@ class LRNNAutoencoder(
     Notes
     -----
     Values above 1 are saturated to 1, as the model says, and errors are taken against that.
+    Arrays of unsigned 8- and 16-bit integers are read as levels: 255 (65,535) is 1.
     Ctrl-C ends the training and keeps the best weights so far.
 
     Under ``solver="minibatch"`` an attribute that is 0 in a whole minibatch loses its weights
@@ -125,17 +131,19 @@ class LRNNAutoencoder(
     >>> model.transform(X).shape
     (1797, 16)
     >>> round(model.reconstruction_err_, 2)
-    0.03
+    0.02
+    >>> round(LRNNAutoencoder((16,), solver="gram").fit(X).reconstruction_err_, 3)
+    0.018
     >>> model.to_network()
-    RandomNeuralNetwork(144 neurons in layers 64 → 16 → 64, ...)
+    RandomNeuralNetwork(144 neurons in layers 64 → 16 → 64, ... connections)
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "hidden_layer_sizes": ["array-like", Interval(Integral, None, None, closed="neither")],
-        "solver": [StrOptions({"minibatch"})],
+        "solver": [StrOptions({"minibatch", "gram"})],
         "rates": [StrOptions({"free", "unit"})],
         "stacking": [StrOptions({"layerwise", "joint"})],
-        "init": [StrOptions({"random"})],
+        "init": [StrOptions({"anchors", "random"}), None],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -155,7 +163,7 @@ class LRNNAutoencoder(
         solver: str = "minibatch",
         rates: Rates = "free",
         stacking: str = "layerwise",
-        init: str = "random",
+        init: str | None = None,
         batch_size: int = 100,
         max_iter: int = 200,
         tol: float = 1e-4,
@@ -196,17 +204,26 @@ class LRNNAutoencoder(
     def _fit(self, X: Any) -> Array:
         inputs = check_data(self, X, reset=True)
         self._random = check_random_state(self.random_state)
-        weights = random_weights(self._sizes(inputs), self._random, inputs.dtype)
-        one_by_one = self.stacking == "layerwise" and len(weights.encoders) > 1
-        train = train_layerwise if one_by_one else train_jointly
-        passes = self.max_iter * (len(weights.encoders) if one_by_one else 1)
-        with watching(self, inputs, passes) as observer:
-            trained = train(inputs, weights, self._schedule(), self._random, observer)
+        trained = self._train(inputs)
         self.history_ = []
         self.n_iter_ = max(curve.passes for curve in trained.curves)
         self.scaling_ = None
         self._keep(trained, evaluate(inputs, trained.weights))
         return inputs
+
+    def _train(self, inputs: Array) -> Trained:
+        sizes, random, schedule = self._sizes(inputs), self._random, self._schedule()
+        one_by_one = self.stacking == "layerwise" and len(sizes) > 2
+        passes = self.max_iter * (len(sizes) - 1 if one_by_one else 1)
+        check_solver(self.solver, self.rates, self.stacking, self.init, len(sizes) > 2)
+        with watching(self, inputs, passes) as observer:
+            if self.solver == "gram":
+                anchors = self.init != "random"
+                return train_full_batch(inputs, sizes, schedule, anchors, random, observer)
+            train = train_layerwise if one_by_one else train_jointly
+            return train(
+                inputs, random_weights(sizes, random, inputs.dtype), schedule, random, observer
+            )
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -301,7 +318,7 @@ class LRNNAutoencoder(
         inputs = check_data(self, X, reset=False)
         rates = self.firing_rates_
         arrivals = np.zeros((inputs.shape[0], sum(map(len, rates))))
-        dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
+        dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs[:]
         arrivals[:, : inputs.shape[1]] = dense * rates[0]
         return arrivals
 
@@ -319,7 +336,7 @@ class LRNNAutoencoder(
         check_is_fitted(self)
         saturated = None
         if X is not None:
-            layers = activations(check_data(self, X, reset=False), self._weights.layers)
+            layers = activations(check_data(self, X, reset=False)[:], self._weights.layers)
             saturated = [int(np.sum((layer >= 1).sum(axis=0) > 0)) for layer in layers]
         return audit(self.to_network(), self._effective_weights(), saturated)
 

@@ -10,7 +10,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from lrnn.functional import saturate
+from lrnn.moments import ScaledRows
 from lrnn.typing import Array
+
+LEVELS = (np.dtype(np.uint8), np.dtype(np.uint16))
 
 
 class SaturationWarning(UserWarning):
@@ -20,8 +23,11 @@ class SaturationWarning(UserWarning):
 def check_data(estimator: Any, X: Any, *, reset: bool) -> Array:
     """Data as a matrix of floats in [0, 1] (CSR if sparse).
 
-    Values above 1 become 1, with a warning; only then is X copied.
+    Values above 1 become 1, with a warning; only then is X copied. Unsigned 8- and 16-bit
+    integers are not converted as a whole, but as rows of them are used.
     """
+    if isinstance(X, np.ndarray) and X.dtype in LEVELS:
+        return ScaledRows(validate_data(estimator, X, reset=reset, dtype=None))
     try:
         checked = validate_data(
             estimator,
@@ -106,6 +112,16 @@ def check_layer_sizes(sizes: Any) -> tuple[int, ...]:
         if width < 1:
             raise ValueError(f"hidden_layer_sizes[{position}] is {width}; a layer's width is ≥ 1")
     return tuple(int(width) for width in widths)
+
+
+def check_solver(solver: str, rates: str, stacking: str, init: str | None, deep: bool) -> None:
+    """Settings that do not go together are refused."""
+    if solver == "gram" and rates == "unit":
+        raise ValueError("solver='gram' trains free rates; use solver='minibatch' for rates='unit'")
+    if solver == "gram" and deep and stacking == "joint":
+        raise ValueError("solver='gram' trains layer by layer; use solver='minibatch' for 'joint'")
+    if solver == "minibatch" and init == "anchors":
+        raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
 
 
 def _value(cells: Any, offends: Any) -> str:

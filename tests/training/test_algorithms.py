@@ -1,9 +1,5 @@
 """Algorithms 1–3 against a literal transcription of the paper, and the laws they must keep."""
 
-import os
-import signal
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -191,10 +187,9 @@ def test_training_stops_when_there_is_no_more_progress():
 
 
 @pytest.mark.parametrize("train", [train_jointly, train_layerwise])
-def test_ctrl_c_keeps_the_best_weights_so_far(digits, train):
+def test_ctrl_c_keeps_the_best_weights_so_far(digits, train, ctrl_c):
     start = random_weights([64, 20, 10], np.random.RandomState(0))
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    ctrl_c(0.5)
     trained = train(
         digits, start, Schedule(max_iter=10**6, tol=0), np.random.RandomState(0), Observer()
     )

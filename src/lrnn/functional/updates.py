@@ -39,7 +39,7 @@ def update_encoder(inputs: Array, encoder: Array, decoder: Array) -> Array:
     else:
         wanted = inputs.T @ (inputs @ decoder.T)
         given = inputs.T @ _times_gram(inputs @ encoder, decoder.T)
-    return _multiply(encoder, wanted, given)
+    return multiply(encoder, wanted, given)
 
 
 def update_decoder(inputs: Array, drive: Array, decoder: Array) -> Array:
@@ -49,15 +49,18 @@ def update_decoder(inputs: Array, drive: Array, decoder: Array) -> Array:
     """
     wanted = drive.T @ inputs
     given = _gram_times(drive, decoder)
-    return _multiply(decoder, wanted, given)
+    return multiply(decoder, wanted, given)
 
 
-def _multiply(weights: Array, numerator: Array, denominator: Array) -> Array:
+def multiply(weights: Array, numerator: Array, denominator: Array, power: float = 1.0) -> Array:
+    """``weights ∘ (numerator / denominator)^power``, without division by zero or subnormals."""
     xp = array_namespace(weights)
     limits = xp.finfo(weights.dtype)
     smallest = float(limits.smallest_normal)
     tiny = smallest / float(limits.eps)  # no ratio of bounded numbers to it overflows
     updated = numerator / xp.clip(denominator, min=tiny)
+    if power != 1.0:
+        updated = updated**power
     updated *= weights
     return xp.where(updated < sqrt(smallest), 0.0, updated)
 

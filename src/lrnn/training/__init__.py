@@ -1,6 +1,7 @@
 """Training: from data to weights."""
 
 from lrnn.training.evaluation import Evaluation, encode, evaluate
+from lrnn.training.full_batch import train_full_batch
 from lrnn.training.initial import random_weights
 from lrnn.training.layerwise import train_layerwise
 from lrnn.training.minibatch import train_jointly
@@ -16,6 +17,7 @@ __all__ = [
     "encode",
     "evaluate",
     "random_weights",
+    "train_full_batch",
     "train_jointly",
     "train_layerwise",
 ]

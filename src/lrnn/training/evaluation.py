@@ -1,6 +1,5 @@
 """What a network does with all rows, block by block."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
@@ -8,10 +7,9 @@ from itertools import accumulate
 from array_api_compat import array_namespace
 
 from lrnn.functional import propagate, squared_error
+from lrnn.moments import row_blocks
 from lrnn.training.result import Weights
 from lrnn.typing import Array
-
-CELLS_AT_ONCE = 1 << 21  # rows × the widest layer: bounds the working memory
 
 
 @dataclass(frozen=True)
@@ -47,10 +45,3 @@ def encode(inputs: Array, weights: Weights) -> Array:
     blocks = row_blocks(inputs, max(w.shape[1] for w in weights.encoders))
     codes = [reduce(propagate, weights.encoders, block) for block in blocks]
     return codes[0] if len(codes) == 1 else array_namespace(codes[0]).concat(codes)
-
-
-def row_blocks(inputs: Array, widest: int) -> Iterator[Array]:
-    """Consecutive rows, so many at once that ``widest`` numbers for each of them stay small."""
-    rows = max(1, CELLS_AT_ONCE // widest)
-    for start in range(0, inputs.shape[0], rows):
-        yield inputs[start : start + rows]

@@ -1,0 +1,54 @@
+r"""Full-batch steps on the second moment :math:`G = X^\mathsf{T}X/n` of the data.
+
+While no hidden neuron saturates, with :math:`B = W^\mathsf{T}G`, :math:`A = W^\mathsf{T}GW` and
+:math:`M = \overline{W}\,\overline{W}^\mathsf{T}`,
+
+.. math:: \tfrac1n \|X - XW\overline{W}\|^2
+          = \operatorname{tr} G - 2\langle B, \overline{W}\rangle + \langle A, M\rangle .
+"""
+
+from array_api_compat import array_namespace
+
+from lrnn.functional.updates import multiply
+from lrnn.typing import Array
+
+
+def gram_error(trace: float, moments: Array, gram: Array, decoder: Array) -> float:
+    """Squared error of a row, from ``moments`` B = WᵀG and ``gram`` A = WᵀGW."""
+    xp = array_namespace(decoder)
+    wide = {"dtype": xp.float64}
+    linear = float(xp.sum(moments * decoder, **wide))
+    square = float(xp.sum(gram * (decoder @ decoder.T), **wide))
+    return max(trace - 2 * linear + square, 0.0)
+
+
+def descend_decoder(moments: Array, gram: Array, decoder: Array, sweeps: int) -> Array:
+    """Lower the error over the decoder alone: each row in turn goes to its exact optimum.
+
+    This is coordinate descent on ``‖X − Q @ decoder‖²`` with ``decoder ≥ 0`` (HALS), given
+    ``moments = QᵀX`` and ``gram = QᵀQ``. A code neuron that is never excited keeps its row.
+    """
+    xp = array_namespace(decoder)
+    decoder = xp.asarray(decoder, copy=True)
+    lengths = [float(gram[h, h]) for h in range(gram.shape[0])]
+    for _ in range(sweeps):
+        for h, length in enumerate(lengths):
+            if length > 0:
+                slope = moments[h, :] - gram[h, :] @ decoder
+                decoder[h, :] = xp.clip(decoder[h, :] + slope / length, min=0)
+    return decoder
+
+
+def scale_encoder(encoder: Array, wanted: Array, given: Array, power: float = 1.0) -> Array:
+    """Multiplicative step of eq. 6 with numerator GW̄ᵀ and denominator GWM, over-relaxed.
+
+    With ``power`` 1 the error cannot rise.
+    """
+    return multiply(encoder, wanted, given, power)
+
+
+def extrapolate(new: Array, old: Array, momentum: float) -> Array:
+    """Go on in the direction from ``old`` to ``new``, on a logarithmic scale."""
+    xp = array_namespace(new)
+    ratio = xp.where(old > 0, new / xp.where(old > 0, old, 1.0), 1.0)
+    return new * xp.clip(ratio, min=0.1, max=10.0) ** momentum

@@ -1,0 +1,22 @@
+r"""What a solver needs to know of the data: their second moment.
+
+While no hidden neuron saturates, the error of an autoencoder depends on the data X only through
+:math:`G = X^\mathsf{T} X / n`. A solver asks a *second moment* for products with G, never for X:
+its cost per step does not depend on the number of rows.
+"""
+
+from lrnn.moments.choice import second_moment
+from lrnn.moments.dense import DenseMoment
+from lrnn.moments.implicit import ImplicitMoment
+from lrnn.moments.rows import EncodedRows, ScaledRows, row_blocks
+from lrnn.moments.second_moment import SecondMoment
+
+__all__ = [
+    "DenseMoment",
+    "EncodedRows",
+    "ImplicitMoment",
+    "ScaledRows",
+    "SecondMoment",
+    "row_blocks",
+    "second_moment",
+]

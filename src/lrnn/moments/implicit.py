@@ -1,0 +1,56 @@
+"""The second moment as products with the data; G is never formed."""
+
+import numpy as np
+from scipy import sparse
+
+from lrnn.moments.rows import ROWS_TO_SUM, row_blocks
+from lrnn.typing import Array
+
+
+class ImplicitMoment:
+    """G known only through ``G @ E = Xᵀ(X @ E)/n``: for sparse or very wide data."""
+
+    def __init__(self, inputs: Array) -> None:
+        self.n_rows, self.n_attributes = inputs.shape
+        self._inputs = inputs
+        total = np.zeros(self.n_attributes)
+        for block in row_blocks(inputs, self.n_attributes):
+            total += (block * block).sum(axis=0, dtype=np.float64)
+        total /= self.n_rows
+        self.trace = float(total.sum())
+        self.diagonal = total.astype(inputs.dtype)
+
+    def dot(self, matrix: Array) -> Array:
+        """``G @ matrix``."""
+        total = np.zeros(matrix.shape)
+        for block in row_blocks(self._inputs, self._width(matrix), ROWS_TO_SUM):
+            total += block.T @ (block @ matrix)
+        total /= self.n_rows
+        return total.astype(matrix.dtype, copy=False)
+
+    def columns(self, attributes: Array) -> Array:
+        """Columns of G."""
+        total = np.zeros((self.n_attributes, len(attributes)))
+        for block in row_blocks(self._inputs, self._width(total), ROWS_TO_SUM):
+            part = block[:, attributes]
+            total += block.T @ (part.toarray() if sparse.issparse(part) else part)
+        total /= self.n_rows
+        return total.astype(self.diagonal.dtype, copy=False)
+
+    def peaks(self, matrix: Array) -> Array:
+        """The largest entry of each column of ``X @ matrix``."""
+        return peaks(self._inputs, matrix)
+
+    def _width(self, matrix: Array) -> int:
+        """Numbers that a row takes, in the data (where dense) and in its product."""
+        own = 0 if sparse.issparse(self._inputs) else self.n_attributes
+        return max(own, int(matrix.shape[1]))
+
+
+def peaks(inputs: Array, matrix: Array) -> Array:
+    """The largest entry of each column of ``inputs @ matrix``, block by block."""
+    highest = np.zeros(matrix.shape[1], dtype=matrix.dtype)
+    width = matrix.shape[1] if sparse.issparse(inputs) else max(matrix.shape)
+    for block in row_blocks(inputs, width):
+        highest = np.maximum(highest, (block @ matrix).max(axis=0))
+    return highest

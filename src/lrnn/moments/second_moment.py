@@ -1,0 +1,26 @@
+"""The interface between data and solver."""
+
+from typing import Protocol
+
+from lrnn.typing import Array
+
+
+class SecondMoment(Protocol):
+    """G = XᵀX/n for data X in [0, 1] of n rows, as far as a solver needs to know it."""
+
+    n_rows: int
+    n_attributes: int
+    trace: float
+    diagonal: Array
+
+    def dot(self, matrix: Array) -> Array:
+        """``G @ matrix``."""
+        ...
+
+    def columns(self, attributes: Array) -> Array:
+        """Columns of G."""
+        ...
+
+    def peaks(self, matrix: Array) -> Array:
+        """The largest entry of each column of ``X @ matrix``."""
+        ...

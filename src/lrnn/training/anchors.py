@@ -1,0 +1,49 @@
+"""Initial weights from anchor attributes, picked from the second moment alone."""
+
+import numpy as np
+
+from lrnn.functional import gram_error
+from lrnn.moments import SecondMoment
+from lrnn.typing import Array
+
+FLOOR = 1e-4  # weights between uncorrelated attributes: small, but free to grow
+
+
+def anchor_correlations(moment: SecondMoment, hidden: int) -> Array:
+    """Correlations (cosines) of all attributes with ``hidden`` anchors.
+
+    Anchors are the pivots of a pivoted Cholesky factorisation of G: each time the attribute of
+    which the anchors before explain the least. Where the rank of G is exhausted, attributes that
+    are no anchors yet follow in order of their size.
+    """
+    lengths = np.asarray(moment.diagonal, dtype=np.float64)
+    left = lengths.copy()
+    factor = np.zeros((len(lengths), hidden))
+    columns = np.zeros((len(lengths), hidden))
+    spent = np.zeros(len(lengths), dtype=bool)
+    enough = 1e-10 * lengths.max(initial=0.0)
+    for k in range(hidden):
+        score = np.where(spent, -1.0, left if left.max() > enough else lengths)
+        anchor = int(np.argmax(score))
+        spent[anchor] = True
+        columns[:, k] = moment.columns(np.array([anchor]))[:, 0]
+        if left[anchor] > enough:
+            pivot = columns[:, k] - factor[:, :k] @ factor[anchor, :k]
+            factor[:, k] = pivot / np.sqrt(left[anchor])
+            left = np.maximum(left - factor[:, k] ** 2, 0)
+            left[anchor] = 0
+        columns[:, k] /= np.sqrt(max(lengths[anchor], np.finfo(float).tiny))
+    return columns / np.sqrt(np.maximum(lengths, np.finfo(float).tiny))[:, None]
+
+
+def anchor_weights(moment: SecondMoment, correlations: Array, power: float) -> tuple[Array, Array]:
+    """Encoder and decoder that start as sharpened correlation profiles, optimally scaled."""
+    profile = np.maximum(correlations, 0) ** power + FLOOR
+    encoder = profile.astype(moment.diagonal.dtype)
+    decoder = encoder.T.copy()
+    moments = moment.dot(encoder).T
+    gram = moments @ encoder
+    linear = float(np.vdot(moments, decoder))
+    square = gram_error(0.0, 0 * moments, gram, decoder)
+    scale = np.sqrt(linear / square) if square > 0 else 1.0
+    return encoder * encoder.dtype.type(scale), decoder * decoder.dtype.type(scale)

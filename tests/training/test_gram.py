@@ -1,0 +1,135 @@
+"""The gram solver: it descends, it ends, and it copes with any data."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.decomposition import NMF
+
+from lrnn import LRNNAutoencoder
+from lrnn.moments import DenseMoment, ImplicitMoment
+from lrnn.training import Schedule, evaluate
+from lrnn.training.anchors import anchor_correlations, anchor_weights
+from lrnn.training.full_batch import anchor_starts, train_full_batch, unsaturated
+from lrnn.training.gram import GramDescent, descend
+from lrnn.training.observer import Observer
+
+
+def solved(X, hidden, **parameters):
+    return LRNNAutoencoder(hidden, solver="gram", random_state=0, **parameters).fit(X)
+
+
+@pytest.mark.parametrize("init", ["anchors", "random"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_recorded_error_never_rises(digits, init, dtype):
+    model = solved(digits.astype(dtype), (20, 8), init=init, tol=0)
+    for curve in model.history_:
+        assert (np.diff(curve.errors) <= 0).all()
+        assert (np.diff(curve.seconds) > 0).all()
+
+
+def test_it_is_better_than_the_printed_algorithm_and_near_nmf(digits):
+    printed = LRNNAutoencoder(16, random_state=0).fit(digits)
+    nmf = NMF(16, max_iter=2000, init="nndsvda", random_state=0)
+    free = ((digits - nmf.fit_transform(digits) @ nmf.components_) ** 2).mean()
+    ours = solved(digits, 16).reconstruction_err_
+    assert ours < 0.85 * printed.reconstruction_err_
+    assert ours < 1.2 * free  # which may choose each row's codes freely, not by one matrix
+
+
+def test_the_error_on_the_way_is_the_direct_one_of_the_linear_network(digits):
+    moment = DenseMoment(digits)
+    state, curve = descend(anchor_starts(moment, 8), Schedule(max_iter=20), Observer(), None)
+    W, D = unsaturated(moment, state)
+    direct = ((digits - digits @ W @ D) ** 2).mean()
+    assert curve.lowest == state.error == pytest.approx(direct, rel=1e-10)
+    np.testing.assert_allclose((digits @ W).max(axis=0), 1, rtol=1e-12)
+
+
+def test_no_code_neuron_saturates_and_saturated_outputs_only_help(digits):
+    model = solved(digits, 10)
+    assert model.transform(digits).max() <= 1
+    assert model.reconstruction_err_ <= model.history_[0].lowest
+    assert model.reconstruction_err_ == pytest.approx(-model.score(digits), rel=1e-12)
+
+
+def test_dense_and_implicit_moments_lead_to_the_same_weights(digits):
+    start = anchor_weights(DenseMoment(digits), anchor_correlations(DenseMoment(digits), 6), 4.0)
+    states = []
+    for kind in (DenseMoment, ImplicitMoment):
+        for data in (digits, sparse.csr_array(digits)):
+            descent = GramDescent(kind(data), *start)
+            for _ in range(10):
+                descent.step()
+            states.append(descent.state)
+    for state in states[1:]:
+        np.testing.assert_allclose(state.encoder, states[0].encoder, rtol=1e-6, atol=1e-9)
+        assert state.error == pytest.approx(states[0].error, rel=1e-9)
+
+
+def test_float32_reaches_what_float64_does(digits):
+    wide, narrow = solved(digits, 12), solved(digits.astype(np.float32), 12)
+    assert narrow.reconstruction_err_ == pytest.approx(wide.reconstruction_err_, rel=0.02)
+
+
+def test_rows_in_another_order_give_the_same_error(digits):
+    shuffled = digits[np.random.default_rng(0).permutation(len(digits))]
+    a, b = solved(digits, 12, max_iter=20), solved(shuffled, 12, max_iter=20)
+    assert a.reconstruction_err_ == pytest.approx(b.reconstruction_err_, rel=1e-6)
+
+
+@pytest.mark.parametrize("hidden", [64, 65, 150])
+def test_enough_code_neurons_reconstruct_exactly(digits, hidden):
+    assert solved(digits, hidden).reconstruction_err_ < 1e-8
+
+
+@pytest.mark.parametrize("init", ["anchors", "random"])
+@pytest.mark.parametrize(
+    ("name", "data", "hidden"),
+    [
+        ("one code neuron", np.random.default_rng(0).random((30, 5)), 1),
+        ("a single row", np.random.default_rng(0).random((1, 5)), 3),
+        ("fewer rows than attributes", np.random.default_rng(0).random((4, 30)), 8),
+        ("a constant column", np.c_[np.random.default_rng(0).random((30, 3)), np.ones(30)], 2),
+        ("a zero column", np.c_[np.random.default_rng(0).random((30, 3)), np.zeros(30)], 2),
+        ("equal columns", np.repeat(np.random.default_rng(0).random((30, 2)), 3, axis=1), 4),
+        ("zero rows", np.r_[np.zeros((9, 4)), np.random.default_rng(0).random((9, 4))], 2),
+        ("nothing at all", np.zeros((5, 4)), 2),
+        ("one cell", np.array([[0.7]]), 1),
+    ],
+)
+def test_odd_data_are_learnt(name, data, hidden, init):
+    model = solved(data, hidden, init=init)
+    assert np.isfinite(model.reconstruction_err_)
+    assert model.reconstruction_err_ <= (data**2).mean() + 1e-15
+    assert model.audit(data).valid
+    if name in ("a single row", "equal columns"):  # of a rank that fits the code
+        assert model.reconstruction_err_ < 1e-3
+
+
+def test_anchors_of_an_exhausted_rank_are_still_different_attributes():
+    data = np.repeat(np.random.default_rng(0).random((30, 2)), 4, axis=1)
+    correlations = anchor_correlations(DenseMoment(data), 6)
+    assert correlations.shape == (8, 6)
+    assert np.isfinite(correlations).all()
+    assert len(np.unique(np.argmax(correlations, axis=0))) >= 2
+
+
+def test_it_stops_by_tol_and_by_max_iter(digits):
+    assert solved(digits, 5, tol=0.01).history_[0].stopped == "tol"
+    model = solved(digits, 5, tol=0, max_iter=7)
+    assert (model.history_[0].stopped, model.n_iter_) == ("max_iter", 7)
+
+
+def test_ctrl_c_keeps_what_was_found(digits, ctrl_c):
+    wide = np.tile(digits, (1, 6))
+    ctrl_c(1.0)
+    trained = train_full_batch(
+        wide,
+        (384, 100, 20),
+        Schedule(max_iter=10**6, tol=0),
+        True,
+        np.random.RandomState(0),
+        Observer(),
+    )
+    assert trained.interrupted
+    assert np.isfinite(evaluate(wide, trained.weights).error)
