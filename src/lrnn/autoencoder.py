@@ -230,7 +230,7 @@ class LRNNAutoencoder(
         """Go on training with one pass over X: one part of a stream.
 
         All layers are trained with each minibatch (the paper's Algorithms 1 and 3), whatever
-        ``stacking`` says. Later parts may have any number of rows; ``reconstruction_err_`` is
+        ``solver`` and ``stacking`` say. Later parts may have any number of rows; ``reconstruction_err_`` is
         that on the newest part.
         """
         first = not hasattr(self, "encoders_")
