@@ -230,8 +230,8 @@ class LRNNAutoencoder(
         """Go on training with one pass over X: one part of a stream.
 
         All layers are trained with each minibatch (the paper's Algorithms 1 and 3), whatever
-        ``solver`` and ``stacking`` say. Later parts may have any number of rows; ``reconstruction_err_`` is
-        that on the newest part.
+        ``solver`` and ``stacking`` say. Later parts may have any number of rows;
+        ``reconstruction_err_`` is that on the newest part.
         """
         first = not hasattr(self, "encoders_")
         inputs = check_data(self, X, reset=first)
