@@ -29,13 +29,17 @@ def descend_decoder(moments: Array, gram: Array, decoder: Array, sweeps: int) ->
     ``moments = QᵀX`` and ``gram = QᵀQ``. A code neuron that is never excited keeps its row.
     """
     xp = array_namespace(decoder)
+    hidden = gram.shape[0]
+    lengths = xp.linalg.diagonal(gram)
+    divisor = xp.where(lengths > 0, lengths, 1.0)[:, None]
+    targets = moments / divisor
+    others = gram * (1 - xp.eye(hidden, dtype=gram.dtype)) / divisor  # all but the row's own share
+    excited = [h for h in range(hidden) if float(lengths[h]) > 0]
     decoder = xp.asarray(decoder, copy=True)
-    lengths = [float(gram[h, h]) for h in range(gram.shape[0])]
+    nothing = xp.zeros_like(decoder[0, :])
     for _ in range(sweeps):
-        for h, length in enumerate(lengths):
-            if length > 0:
-                slope = moments[h, :] - gram[h, :] @ decoder
-                decoder[h, :] = xp.clip(decoder[h, :] + slope / length, min=0)
+        for h in excited:
+            decoder[h, :] = xp.maximum(targets[h, :] - others[h, :] @ decoder, nothing)
     return decoder
 
 
