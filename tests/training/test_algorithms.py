@@ -178,7 +178,7 @@ def test_training_stops_when_there_is_no_more_progress():
 @pytest.mark.parametrize("train", [train_jointly, train_layerwise])
 def test_ctrl_c_keeps_the_best_weights_so_far(digits, train, ctrl_c):
     start = random_weights([64, 20, 10], np.random.RandomState(0))
-    ctrl_c(0.5)
+    ctrl_c(1.0)
     trained = train(
         digits, start, Schedule(max_iter=10**6, tol=0), np.random.RandomState(0), Observer()
     )

@@ -122,7 +122,7 @@ def test_it_stops_by_tol_and_by_max_iter(digits):
 
 def test_ctrl_c_keeps_what_was_found(digits, ctrl_c):
     wide = np.tile(digits, (1, 6))
-    ctrl_c(1.0)
+    ctrl_c(2.0)
     trained = train_full_batch(
         wide,
         (384, 100, 20),
