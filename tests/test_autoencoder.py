@@ -203,6 +203,12 @@ def test_unsigned_integers_are_levels_and_never_converted_as_a_whole(digits, sol
     assert model.audit(levels).valid
 
 
+def test_levels_of_zero_and_one_are_not_silently_taken_for_dark_images():
+    data = np.eye(4, dtype=np.uint8)
+    with pytest.warns(UserWarning, match=r"a level of 1 is 1/255.*X\.astype\(float\)"):
+        LRNNAutoencoder(2, max_iter=1).fit(data)
+
+
 def bad(digits, row, column, value):
     data = digits[:20].copy()
     data[row, column] = value

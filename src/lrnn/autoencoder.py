@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from lrnn.audit import Audit, audit
-from lrnn.functional import activations, adjust_rows, firing_rates, propagate
+from lrnn.functional import adjust_rows, firing_rates
 from lrnn.network import RandomNeuralNetwork
 from lrnn.progress import CallbackSupportMixin, watching
 from lrnn.training import (
@@ -27,12 +27,13 @@ from lrnn.training import (
     Schedule,
     Trained,
     Weights,
-    encode,
     evaluate,
+    ever_saturated,
     random_weights,
     train_full_batch,
     train_jointly,
     train_layerwise,
+    transmit,
 )
 from lrnn.typing import Array, Rates, Vector
 from lrnn.validation import check_codes, check_data, check_layer_sizes, check_solver
@@ -198,7 +199,7 @@ class LRNNAutoencoder(
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Train on X and return its codes: the same as ``fit(X).transform(X)``."""
-        return encode(self._fit(X), self._weights)
+        return transmit(self._fit(X), self.encoders_)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit(self, X: Any) -> Array:
@@ -275,19 +276,17 @@ class LRNNAutoencoder(
     def transform(self, X: Any) -> Array:
         """Codes of X: activations of the innermost layer, each in [0, 1]."""
         check_is_fitted(self)
-        return encode(check_data(self, X, reset=False), self._weights)
+        return transmit(check_data(self, X, reset=False), self.encoders_)
 
     def inverse_transform(self, X: Any) -> Array:
         """Decode the codes X, each row of them to a row of data in [0, 1]."""
         check_is_fitted(self)
-        codes = check_codes(self, X, self._n_features_out)
-        return reduce(propagate, self.decoders_, codes)
+        return transmit(check_codes(self, X, self._n_features_out), self.decoders_)
 
     def reconstruct(self, X: Any) -> Array:
         """What the network gives back for X: ``inverse_transform(transform(X))``."""
         check_is_fitted(self)
-        codes = encode(check_data(self, X, reset=False), self._weights)
-        return reduce(propagate, self.decoders_, codes)
+        return transmit(check_data(self, X, reset=False), self._weights.layers)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared error per attribute on X: the higher, the better."""
@@ -336,8 +335,7 @@ class LRNNAutoencoder(
         check_is_fitted(self)
         saturated = None
         if X is not None:
-            layers = activations(check_data(self, X, reset=False)[:], self._weights.layers)
-            saturated = [int(np.sum((layer >= 1).sum(axis=0) > 0)) for layer in layers]
+            saturated = ever_saturated(check_data(self, X, reset=False), self._weights)
         return audit(self.to_network(), self._effective_weights(), saturated)
 
     def save(self, path: str | PathLike[str], *, scaling: Any = None) -> None:

@@ -27,7 +27,14 @@ def check_data(estimator: Any, X: Any, *, reset: bool) -> Array:
     integers are not converted as a whole, but as rows of them are used.
     """
     if isinstance(X, np.ndarray) and X.dtype in LEVELS:
-        return ScaledRows(validate_data(estimator, X, reset=reset, dtype=None))
+        levels = validate_data(estimator, X, reset=reset, dtype=None)
+        if levels.max() == 1:
+            warnings.warn(
+                f"X is {X.dtype} with no value above 1; it is read as levels, and a level of 1 is "
+                f"1/{np.iinfo(X.dtype).max}. If 1 is meant, give X.astype(float)",
+                stacklevel=3,
+            )
+        return ScaledRows(levels)
     try:
         checked = validate_data(
             estimator,

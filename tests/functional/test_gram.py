@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from lrnn.functional import descend_decoder, extrapolate, gram_error, scale_encoder
+from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 
 
 def problem(seed, rows=40, attributes=7, hidden=3):
@@ -46,7 +46,7 @@ def test_neither_a_sweep_nor_a_plain_step_raises_the_error(seed, sweeps):
     after = gram_error(np.trace(G), B, A, better)
     assert after <= before * (1 + 1e-12)
     assert better.min() >= 0
-    stepped = scale_encoder(W, G @ better.T, G @ W @ better @ better.T)
+    stepped = multiply(W, G @ better.T, G @ W @ better @ better.T)
     _, B, A = parts(X, stepped)
     assert gram_error(np.trace(G), B, A, better) <= after * (1 + 1e-12) + 1e-12
     assert stepped.min() >= 0
@@ -79,7 +79,7 @@ def test_every_namespace_gives_the_same(namespace):
         np.asarray(extrapolate(w, w * 2, 0.7)), extrapolate(W, W * 2, 0.7), rtol=1e-12
     )
     np.testing.assert_allclose(
-        np.asarray(scale_encoder(w, xp.asarray(B.T * 1.0), xp.asarray(W + 1), 1.5)),
-        scale_encoder(W, B.T, W + 1, 1.5),
+        np.asarray(multiply(w, xp.asarray(B.T * 1.0), xp.asarray(W + 1), 1.5)),
+        multiply(W, B.T, W + 1, 1.5),
         rtol=1e-12,
     )

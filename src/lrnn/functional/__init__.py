@@ -12,9 +12,9 @@ codes :math:`Q = \min(XW, 1)`. Equation numbers are the paper's.
 from lrnn.functional.constraints import adjust_rows, normalisation, row_sums
 from lrnn.functional.errors import squared_error
 from lrnn.functional.forward import activations, propagate, saturate
-from lrnn.functional.gram import descend_decoder, extrapolate, gram_error, scale_encoder
+from lrnn.functional.gram import descend_decoder, extrapolate, gram_error
 from lrnn.functional.realisation import firing_rates, routing
-from lrnn.functional.updates import update_decoder, update_encoder
+from lrnn.functional.updates import multiply, update_decoder, update_encoder
 
 __all__ = [
     "activations",
@@ -23,12 +23,12 @@ __all__ = [
     "extrapolate",
     "firing_rates",
     "gram_error",
+    "multiply",
     "normalisation",
     "propagate",
     "routing",
     "row_sums",
     "saturate",
-    "scale_encoder",
     "squared_error",
     "update_decoder",
     "update_encoder",

@@ -9,7 +9,6 @@ While no hidden neuron saturates, with :math:`B = W^\mathsf{T}G`, :math:`A = W^\
 
 from array_api_compat import array_namespace
 
-from lrnn.functional.updates import multiply
 from lrnn.typing import Array
 
 
@@ -41,14 +40,6 @@ def descend_decoder(moments: Array, gram: Array, decoder: Array, sweeps: int) ->
         for h in excited:
             decoder[h, :] = xp.maximum(targets[h, :] - others[h, :] @ decoder, nothing)
     return decoder
-
-
-def scale_encoder(encoder: Array, wanted: Array, given: Array, power: float = 1.0) -> Array:
-    """Multiplicative step of eq. 6 with numerator GW̄ᵀ and denominator GWM, over-relaxed.
-
-    With ``power`` 1 the error cannot rise.
-    """
-    return multiply(encoder, wanted, given, power)
 
 
 def extrapolate(new: Array, old: Array, momentum: float) -> Array:

@@ -53,7 +53,10 @@ def update_decoder(inputs: Array, drive: Array, decoder: Array) -> Array:
 
 
 def multiply(weights: Array, numerator: Array, denominator: Array, power: float = 1.0) -> Array:
-    """``weights ∘ (numerator / denominator)^power``, without division by zero or subnormals."""
+    """``weights ∘ (numerator / denominator)^power``, without division by zero or subnormals.
+
+    With a power of 1 none of the rules above can raise the error; a higher one is bolder.
+    """
     xp = array_namespace(weights)
     limits = xp.finfo(weights.dtype)
     smallest = float(limits.smallest_normal)

@@ -39,6 +39,7 @@ PATIENCE = 20  # Newton steps without progress that end an attempt
 ROUNDS = 50  # of averaged steps and another attempt, after the first two
 AVERAGED_STEPS = 64  # in each round
 DENSE_NEWTON = 3_000  # neurons up to which the Newton system is factorised
+ROUNDING = 1e-14  # what eq. 1 can be met to in floating-point numbers
 LEAK = 1e-13  # keeps the Newton system of a network without any loss of spikes regular
 
 
@@ -111,6 +112,7 @@ class Loop:
 
     def solve(self, q: Vector, tol: float) -> tuple[Vector, float]:
         """The steady state of one row from an approximate one, and its residual."""
+        tol = max(tol, ROUNDING)  # no use in iterating for less
         best, least = self._newton(q, tol)
         if least > tol:
             best, least = min((best, least), self._newton(self.reached(), tol), key=itemgetter(1))

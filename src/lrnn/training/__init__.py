@@ -1,6 +1,6 @@
 """Training: from data to weights."""
 
-from lrnn.training.evaluation import Evaluation, encode, evaluate
+from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, transmit
 from lrnn.training.full_batch import train_full_batch
 from lrnn.training.initial import random_weights
 from lrnn.training.layerwise import train_layerwise
@@ -14,10 +14,11 @@ __all__ = [
     "StopReason",
     "Trained",
     "Weights",
-    "encode",
     "evaluate",
+    "ever_saturated",
     "random_weights",
     "train_full_batch",
     "train_jointly",
     "train_layerwise",
+    "transmit",
 ]

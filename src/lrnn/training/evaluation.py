@@ -1,5 +1,6 @@
 """What a network does with all rows, block by block."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
@@ -40,8 +41,20 @@ def evaluate(inputs: Array, weights: Weights) -> Evaluation:
     return Evaluation(total / (rows * columns), [s / rows for s in sums])
 
 
-def encode(inputs: Array, weights: Weights) -> Array:
-    """Codes of ``inputs`` in [0, 1] (may be sparse), with no other large array on the way."""
-    blocks = row_blocks(inputs, max(w.shape[1] for w in weights.encoders))
-    codes = [reduce(propagate, weights.encoders, block) for block in blocks]
-    return codes[0] if len(codes) == 1 else array_namespace(codes[0]).concat(codes)
+def transmit(inputs: Array, layers: Sequence[Array]) -> Array:
+    """Activations behind ``layers`` for ``inputs`` in [0, 1] (may be sparse).
+
+    No other large array arises on the way.
+    """
+    blocks = row_blocks(inputs, max(w.shape[1] for w in layers))
+    parts = [reduce(propagate, layers, block) for block in blocks]
+    return parts[0] if len(parts) == 1 else array_namespace(parts[0]).concat(parts)
+
+
+def ever_saturated(inputs: Array, weights: Weights) -> list[int]:
+    """How many neurons of each layer saturate for at least one row."""
+    ever: list[Array] = [False] * (len(weights.layers) + 1)
+    for block in row_blocks(inputs, max(w.shape[0] for w in weights.layers)):
+        layers = accumulate(weights.layers, propagate, initial=block)
+        ever = [e | ((q >= 1).sum(axis=0) > 0) for e, q in zip(ever, layers, strict=True)]
+    return [int(e.sum()) for e in ever]

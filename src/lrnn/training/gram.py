@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from lrnn.functional import descend_decoder, extrapolate, gram_error, scale_encoder
+from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment
 from lrnn.training.observer import Observer
 from lrnn.training.result import LearningCurve, Schedule, StopReason
@@ -65,7 +65,7 @@ class GramDescent:
         state = self.state
         wanted = self.moment.dot(state.decoder.T)
         given = state.product @ (state.decoder @ state.decoder.T)
-        bold = scale_encoder(state.encoder, wanted, given, RELAXATION)
+        bold = multiply(state.encoder, wanted, given, RELAXATION)
         if self._before is not None:
             if self._try(extrapolate(bold, self._before, self._momentum)):
                 self._before = bold
@@ -73,7 +73,7 @@ class GramDescent:
                 return True
             self._momentum /= 2
         self._before = bold
-        return self._try(bold) or self._try(scale_encoder(state.encoder, wanted, given))
+        return self._try(bold) or self._try(multiply(state.encoder, wanted, given))
 
     def _try(self, encoder: Array) -> bool:
         found = gram_state(self.moment, encoder, self.state.decoder, SWEEPS)

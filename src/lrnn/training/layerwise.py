@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lrnn.training.evaluation import encode
+from lrnn.training.evaluation import transmit
 from lrnn.training.minibatch import train_jointly
 from lrnn.training.observer import Observer
 from lrnn.training.result import LearningCurve, Schedule, Trained, Weights
@@ -31,5 +31,5 @@ def train_layerwise(
         if trained.interrupted:
             break
         if m + 1 < len(encoders):
-            layer = encode(layer, Weights((encoders[m],), ()))
+            layer = transmit(layer, [encoders[m]])
     return Trained(Weights(tuple(encoders), tuple(decoders)), curves)
