@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["LRNNAutoencoder", "RandomNeuralNetwork", "functional", "load"]
+__all__ = ["LRNNAutoencoder", "RandomNeuralNetwork", "bounds", "functional", "load"]
 
 _HOMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
@@ -17,6 +17,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from lrnn import bounds as bounds
     from lrnn import functional as functional
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
     from lrnn.files import load as load
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "functional":
-        return import_module("lrnn.functional")
+    if name in ("bounds", "functional"):
+        return import_module(f"lrnn.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'lrnn' has no attribute {name!r}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lrnn.network import RandomNeuralNetwork
-from lrnn.typing import Vector
+from lrnn.typing import Rates, Vector
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,52 @@ class LayerAudit:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """Where an error stands between what is trivial and what is possible, per attribute.
+
+    Attributes
+    ----------
+    error : float
+        Mean squared error on the data.
+    variance : float
+        The data's variance: the error of always giving back the mean.
+    bound : float
+        What no network of this width with unit rates can beat, or no linear map (free rates).
+    rates : {"free", "unit"}
+        Which of the two.
+    n_hidden : int
+        Width of the narrowest layer.
+    """
+
+    error: float
+    variance: float
+    bound: float
+    rates: Rates
+    n_hidden: int
+
+    @property
+    def explained(self) -> float:
+        """How far the error has come from the variance down to the bound: 1 is all the way.
+
+        Negative where the network cannot even give back the mean (unit rates and few neurons).
+        """
+        way = self.variance - self.bound
+        return (self.variance - self.error) / way if way > 0 else -np.inf
+
+    def __str__(self) -> str:
+        best = (
+            f"no network with unit rates and {self.n_hidden} hidden neurons has less than"
+            if self.rates == "unit"
+            else f"no linear map of rank {self.n_hidden} has less than"
+        )
+        way = f" ({100 * self.explained:.0f} % of the way)" if self.explained >= 0 else ""
+        return (
+            f"mean squared error {self.error:.4g}{way}: the data's variance is "
+            f"{self.variance:.4g}, {best} {self.bound:.4g}"
+        )
+
+
+@dataclass(frozen=True)
 class Audit:
     """The audit of a network, layer by layer; ``print`` it.
 
@@ -57,9 +103,12 @@ class Audit:
     ----------
     layers : tuple of LayerAudit
         From the input to the output.
+    standing : Standing or None
+        How good its error is on the data given.
     """
 
     layers: tuple[LayerAudit, ...]
+    standing: Standing | None = None
 
     @property
     def largest_row_sum(self) -> float:
@@ -91,11 +140,15 @@ class Audit:
             for row in rows
         ]
         verdict = "valid" if self.valid else "NOT valid"
-        return "\n".join([*lines, f"random neural network: {verdict}"])
+        lines.append(f"random neural network: {verdict}")
+        return "\n".join(lines if self.standing is None else [*lines, str(self.standing)])
 
 
 def audit(
-    network: RandomNeuralNetwork, weights: Sequence[Vector], saturated: Sequence[int] | None = None
+    network: RandomNeuralNetwork,
+    weights: Sequence[Vector],
+    saturated: Sequence[int] | None = None,
+    standing: Standing | None = None,
 ) -> Audit:
     """Audit a layered ``network`` that realises ``weights`` between its layers."""
     rates = network.split(network.rates)
@@ -116,7 +169,7 @@ def audit(
                 saturated=None if saturated is None else int(saturated[i]),
             )
         )
-    return Audit(tuple(layers))
+    return Audit(tuple(layers), standing)
 
 
 def _row(layer: LayerAudit) -> tuple[str, ...]:

@@ -17,22 +17,27 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.audit import Audit, audit
+from lrnn import bounds
+from lrnn.audit import Audit, Standing, audit
 from lrnn.functional import adjust_rows, firing_rates
+from lrnn.moments import MomentKind
 from lrnn.network import RandomNeuralNetwork
 from lrnn.progress import CallbackSupportMixin, watching
 from lrnn.training import (
     Evaluation,
+    FullBatch,
     LearningCurve,
+    Observer,
     Schedule,
     Trained,
     Weights,
     evaluate,
     ever_saturated,
     random_weights,
-    train_full_batch,
+    train_end_to_end,
     train_jointly,
     train_layerwise,
+    train_unit_rate,
     transmit,
 )
 from lrnn.typing import Array, Rates, Vector
@@ -56,28 +61,38 @@ class LRNNAutoencoder(
     ----------
     hidden_layer_sizes : int or sequence of int, default=(100,)
         Widths of the encoding layers; the last one is the code. The decoder mirrors them.
-    solver : {"minibatch", "gram"}, default="minibatch"
-        How to train. "minibatch" runs the algorithms of Yin & Gelenbe (2016) as printed. "gram"
-        takes full-batch steps on the second moment of the data, at a cost that does not depend on
-        the number of rows: far faster and to lower errors, for free rates, layer by layer.
+    solver : {"gram", "minibatch"}, default="gram"
+        How to train. "gram" takes full-batch steps on the second moment of the data, at a cost
+        that does not depend on the number of rows. (Under unit rates saturation decides, and it
+        trains the network end to end instead.) "minibatch" runs the algorithms of Yin & Gelenbe
+        (2016) as printed: slower, and to higher errors.
     rates : {"free", "unit"}, default="free"
         With "free", weights are any nonnegative numbers and the network's firing rates follow
         from them. With "unit", all firing rates are 1 and each row of each weight matrix sums to
         at most 1 after every single step: the constraint that the paper states.
     stacking : {"layerwise", "joint"}, default="layerwise"
-        For several hidden layers: train one pair after the other (the paper's Algorithm 2), or
-        all with each minibatch (Algorithm 3).
+        For several hidden layers: train one pair after the other, or all together. The gram
+        solver splits the best shallow network over the layers ("joint"), and keeps whichever of
+        that and the layer-wise network is better ("layerwise"). The minibatch solver runs the
+        paper's Algorithm 2 or 3.
+    fine_tune : int, default=0
+        Passes over the data in which the whole saturating network is trained end to end
+        afterwards. They never make it worse; a few are worth their time, above all for several
+        hidden layers.
     init : {"anchors", "random"}, optional
         Initial weights: profiles of well-chosen attributes (for the gram solver, its default), or
         random ones.
+    moment : {"auto", "dense", "implicit"}, default="auto"
+        How the gram solver knows the second moment: as a matrix, or only through products with
+        the data. The cheaper one by default.
     batch_size : int, default=100
-        Rows in a minibatch.
+        Rows in a minibatch. Training end to end takes more, where a pass would have over 128 steps.
     max_iter : int, default=200
-        Most passes over the data, or full-batch steps of the gram solver (for each layer, if they
-        are trained one after the other).
+        Most full-batch steps of the gram solver (for each layer, if they are trained one after the
+        other), or passes over the data.
     tol : float, default=1e-4
-        Training ends when the lowest error has fallen by less than this share in ten passes.
-        0 never ends it.
+        Training ends when the lowest error has fallen by less than this share in ten steps or
+        passes. 0 never ends it.
     evaluate_every : int, optional
         Take the error on all rows every so many iterations (minibatches), besides the end of
         every pass; the weights with the lowest are kept.
@@ -100,9 +115,9 @@ class LRNNAutoencoder(
         Mean squared error per attribute on the training data.
     history_ : list of LearningCurve
         Errors after each iteration and each evaluation, one curve per trained layer pair (one
-        for all, if trained together; one more for each call of :meth:`partial_fit`).
+        for all, if trained together; one more for fine-tuning and each :meth:`partial_fit`).
     n_iter_ : int
-        Passes over the data that were made, by the layer pair that took the most.
+        Full-batch steps or passes over the data that were made, by the stage that took the most.
     n_features_in_ : int
         Number of attributes.
     feature_names_in_ : ndarray of str
@@ -128,12 +143,10 @@ class LRNNAutoencoder(
     >>> from sklearn.datasets import load_digits
     >>> from lrnn import LRNNAutoencoder
     >>> X = load_digits().data / 16
-    >>> model = LRNNAutoencoder((16,), random_state=0).fit(X)
+    >>> model = LRNNAutoencoder((16,)).fit(X)
     >>> model.transform(X).shape
     (1797, 16)
-    >>> round(model.reconstruction_err_, 2)
-    0.02
-    >>> round(LRNNAutoencoder((16,), solver="gram").fit(X).reconstruction_err_, 3)
+    >>> round(model.reconstruction_err_, 3)
     0.018
     >>> model.to_network()
     RandomNeuralNetwork(144 neurons in layers 64 → 16 → 64, ... connections)
@@ -144,7 +157,9 @@ class LRNNAutoencoder(
         "solver": [StrOptions({"minibatch", "gram"})],
         "rates": [StrOptions({"free", "unit"})],
         "stacking": [StrOptions({"layerwise", "joint"})],
+        "fine_tune": [Interval(Integral, 0, None, closed="left")],
         "init": [StrOptions({"anchors", "random"}), None],
+        "moment": [StrOptions({"auto", "dense", "implicit"})],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -161,10 +176,12 @@ class LRNNAutoencoder(
         self,
         hidden_layer_sizes: Any = (100,),
         *,
-        solver: str = "minibatch",
+        solver: str = "gram",
         rates: Rates = "free",
         stacking: str = "layerwise",
+        fine_tune: int = 0,
         init: str | None = None,
+        moment: MomentKind = "auto",
         batch_size: int = 100,
         max_iter: int = 200,
         tol: float = 1e-4,
@@ -176,7 +193,9 @@ class LRNNAutoencoder(
         self.solver = solver
         self.rates = rates
         self.stacking = stacking
+        self.fine_tune = fine_tune
         self.init = init
+        self.moment = moment
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.tol = tol
@@ -213,18 +232,31 @@ class LRNNAutoencoder(
         return inputs
 
     def _train(self, inputs: Array) -> Trained:
-        sizes, random, schedule = self._sizes(inputs), self._random, self._schedule()
+        check_solver(self.solver, self.init)
+        sizes = self._sizes(inputs)
         one_by_one = self.stacking == "layerwise" and len(sizes) > 2
-        passes = self.max_iter * (len(sizes) - 1 if one_by_one else 1)
-        check_solver(self.solver, self.rates, self.stacking, self.init, len(sizes) > 2)
-        with watching(self, inputs, passes) as observer:
+        stages = len(sizes) if one_by_one else 1
+        with watching(self, inputs, self.max_iter * stages + self.fine_tune) as observer:
             if self.solver == "gram":
-                anchors = self.init != "random"
-                return train_full_batch(inputs, sizes, schedule, anchors, random, observer)
-            train = train_layerwise if one_by_one else train_jointly
-            return train(
-                inputs, random_weights(sizes, random, inputs.dtype), schedule, random, observer
-            )
+                trained = self._train_by_gram(inputs, sizes, one_by_one, observer)
+            else:
+                train = train_layerwise if one_by_one else train_jointly
+                start = random_weights(sizes, self._random, inputs.dtype)
+                trained = train(inputs, start, self._schedule(), self._random, observer)
+            if self.fine_tune and not trained.interrupted:
+                schedule = self._schedule(max_iter=self.fine_tune, tol=0)
+                tuned = train_end_to_end(inputs, trained.weights, schedule, self._random, observer)
+                trained = Trained(tuned.weights, [*trained.curves, *tuned.curves])
+        return trained
+
+    def _train_by_gram(
+        self, inputs: Array, sizes: tuple[int, ...], layerwise: bool, observer: Observer
+    ) -> Trained:
+        schedule, random, anchors = self._schedule(), self._random, self.init != "random"
+        if self.rates == "unit":
+            return train_unit_rate(inputs, sizes, schedule, random, observer, anchors)
+        trainer = FullBatch(schedule, random, observer, anchors, self.moment)
+        return trainer.train(inputs, sizes, layerwise)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -254,9 +286,13 @@ class LRNNAutoencoder(
     def _sizes(self, inputs: Array) -> tuple[int, ...]:
         return (inputs.shape[1], *check_layer_sizes(self.hidden_layer_sizes))
 
-    def _schedule(self, max_iter: int | None = None) -> Schedule:
+    def _schedule(self, max_iter: int | None = None, tol: float | None = None) -> Schedule:
         return Schedule(
-            self.batch_size, max_iter or self.max_iter, self.tol, self.evaluate_every, self.rates
+            self.batch_size,
+            self.max_iter if max_iter is None else max_iter,
+            self.tol if tol is None else tol,
+            self.evaluate_every,
+            self.rates,
         )
 
     def _keep(self, trained: Trained, evaluation: Evaluation) -> None:
@@ -268,8 +304,8 @@ class LRNNAutoencoder(
         self.spike_cost_ = float(sum(np.dot(rates, mean) for rates, mean in fired))
         if trained.curves[-1].stopped == "interrupted":
             warnings.warn(
-                f"training was interrupted after {trained.curves[-1].passes} passes; "
-                "the best weights so far are kept",
+                f"training was interrupted after {trained.curves[-1].passes} passes or full-batch "
+                "steps; the best weights so far are kept",
                 stacklevel=4,
             )
 
@@ -322,7 +358,10 @@ class LRNNAutoencoder(
         return arrivals
 
     def audit(self, X: Any = None) -> Audit:
-        """Row sums, firing rates and (for data X) saturated neurons, layer by layer.
+        """Row sums and firing rates, layer by layer.
+
+        For data X also saturated neurons, and where the error stands between the data's variance
+        and the lowest that is possible (see :mod:`lrnn.bounds`).
 
         Examples
         --------
@@ -333,10 +372,19 @@ class LRNNAutoencoder(
         True
         """
         check_is_fitted(self)
-        saturated = None
-        if X is not None:
-            saturated = ever_saturated(check_data(self, X, reset=False), self._weights)
-        return audit(self.to_network(), self._effective_weights(), saturated)
+        if X is None:
+            return audit(self.to_network(), self._effective_weights())
+        inputs = check_data(self, X, reset=False)
+        hidden = min(len(weight) for weight in self._weights.layers)
+        standing = Standing(
+            error=evaluate(inputs, self._weights).error,
+            variance=bounds.variance(inputs),
+            bound=(bounds.unit_rate if self.rates == "unit" else bounds.svd)(inputs, hidden),
+            rates=self.rates,
+            n_hidden=hidden,
+        )
+        saturated = ever_saturated(inputs, self._weights)
+        return audit(self.to_network(), self._effective_weights(), saturated, standing)
 
     def save(self, path: str | PathLike[str], *, scaling: Any = None) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.

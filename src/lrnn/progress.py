@@ -26,7 +26,7 @@ except ImportError:  # scikit-learn before 1.9
 
 
 class ProgressBar(Observer):
-    """One bar per layer pair on standard error, with the lowest error so far and the time left."""
+    """One bar per task on standard error, with the lowest error so far and the time left."""
 
     def __init__(self) -> None:
         self._progress = Progress(
@@ -52,11 +52,15 @@ class ProgressBar(Observer):
         self._close()
         self._progress.stop()
 
-    def stage(self, layer: int | None, passes: int, iterations: int) -> None:
+    def stage(self, task: str, iterations: int) -> None:
         """Begin a new bar; the one before is complete, however early it ended."""
         self._close()
-        name = "training" if layer is None else f"training layer {layer}"
-        self._task = self._progress.add_task(name, total=passes * iterations, error="")
+        self._task = self._progress.add_task(task, total=iterations, error="")
+
+    def read(self, rows: int) -> None:
+        """Move the bar."""
+        if self._task is not None:
+            self._progress.advance(self._task, rows)
 
     def iteration(self, error: float) -> None:
         """Move the bar."""
@@ -112,10 +116,15 @@ class Observers(Observer):
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers
 
-    def stage(self, layer: int | None, passes: int, iterations: int) -> None:
+    def stage(self, task: str, iterations: int) -> None:
         """Pass it on."""
         for observer in self._observers:
-            observer.stage(layer, passes, iterations)
+            observer.stage(task, iterations)
+
+    def read(self, rows: int) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.read(rows)
 
     def iteration(self, error: float) -> None:
         """Pass it on."""

@@ -1,7 +1,8 @@
 """Checks of data and settings whose messages name the value, the place and the remedy."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,34 +22,38 @@ class SaturationWarning(UserWarning):
 
 
 def check_data(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """Data as a matrix of floats in [0, 1] (CSR if sparse).
+    """Data for ``estimator`` as a matrix of floats in [0, 1] (CSR if sparse).
 
     Values above 1 become 1, with a warning; only then is X copied. Unsigned 8- and 16-bit
     integers are not converted as a whole, but as rows of them are used.
     """
+    validate = partial(validate_data, estimator, reset=reset)
+    return _check(X, type(estimator).__name__, validate)
+
+
+def check_matrix(X: Any, user: str) -> Array:
+    """Data for a function named ``user``, as a matrix of floats in [0, 1] (CSR if sparse)."""
+    return X if isinstance(X, ScaledRows) else _check(X, user, check_array)
+
+
+def _check(X: Any, user: str, validate: Callable[..., Any]) -> Array:
     if isinstance(X, np.ndarray) and X.dtype in LEVELS:
-        levels = validate_data(estimator, X, reset=reset, dtype=None)
+        levels = validate(X, dtype=None)
         if levels.max() == 1:
             warnings.warn(
                 f"X is {X.dtype} with no value above 1; it is read as levels, and a level of 1 is "
                 f"1/{np.iinfo(X.dtype).max}. If 1 is meant, give X.astype(float)",
-                stacklevel=3,
+                stacklevel=4,
             )
         return ScaledRows(levels)
     try:
-        checked = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-        )
+        floats = [np.float64, np.float32]
+        checked = validate(X, accept_sparse="csr", dtype=floats, ensure_all_finite=False)
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
         raise ValueError(_not_a_number(X)) from None
-    return check_values(checked, X, type(estimator).__name__)
+    return check_values(checked, X, user)
 
 
 def check_codes(estimator: Any, codes: Any, width: int) -> Array:
@@ -92,7 +97,7 @@ def check_values(X: Array, given: Any, user: str) -> Array:
             "A neuron cannot be excited with a probability above 1, so they count as 1. If that "
             "is not meant, scale X to [0, 1], for example with sklearn.preprocessing.MinMaxScaler",
             SaturationWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         return saturate(X)
     return X
@@ -121,12 +126,8 @@ def check_layer_sizes(sizes: Any) -> tuple[int, ...]:
     return tuple(int(width) for width in widths)
 
 
-def check_solver(solver: str, rates: str, stacking: str, init: str | None, deep: bool) -> None:
+def check_solver(solver: str, init: str | None) -> None:
     """Settings that do not go together are refused."""
-    if solver == "gram" and rates == "unit":
-        raise ValueError("solver='gram' trains free rates; use solver='minibatch' for rates='unit'")
-    if solver == "gram" and deep and stacking == "joint":
-        raise ValueError("solver='gram' trains layer by layer; use solver='minibatch' for 'joint'")
     if solver == "minibatch" and init == "anchors":
         raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
 

@@ -94,7 +94,7 @@ def test_encoded_rows_are_the_activations_of_a_layer(data, rng):
 )
 def test_the_cheaper_one_is_chosen(monkeypatch, shape, density, kind):
     for name in ("DenseMoment", "ImplicitMoment"):
-        monkeypatch.setattr(f"lrnn.moments.choice.{name}", lambda inputs, name=name: name)
+        monkeypatch.setattr(f"lrnn.moments.choice.{name}", lambda inputs, read, name=name: name)
     if density < 1:
         data = sparse.random_array(shape, density=density, format="csr", rng=0)
     else:

@@ -7,11 +7,15 @@ from sklearn.decomposition import NMF
 
 from lrnn import LRNNAutoencoder
 from lrnn.moments import DenseMoment, ImplicitMoment
-from lrnn.training import Schedule, evaluate
+from lrnn.training import FullBatch, Schedule, evaluate
 from lrnn.training.anchors import anchor_correlations, anchor_weights
-from lrnn.training.full_batch import anchor_starts, train_full_batch, unsaturated
+from lrnn.training.full_batch import unsaturated
 from lrnn.training.gram import GramDescent, descend
 from lrnn.training.observer import Observer
+
+
+def trainer(**schedule):
+    return FullBatch(Schedule(**schedule), np.random.RandomState(0), Observer())
 
 
 def solved(X, hidden, **parameters):
@@ -28,7 +32,7 @@ def test_the_recorded_error_never_rises(digits, init, dtype):
 
 
 def test_it_is_better_than_the_printed_algorithm_and_near_nmf(digits):
-    printed = LRNNAutoencoder(16, random_state=0).fit(digits)
+    printed = LRNNAutoencoder(16, solver="minibatch", random_state=0).fit(digits)
     nmf = NMF(16, max_iter=2000, init="nndsvda", random_state=0)
     free = ((digits - nmf.fit_transform(digits) @ nmf.components_) ** 2).mean()
     ours = solved(digits, 16).reconstruction_err_
@@ -38,7 +42,8 @@ def test_it_is_better_than_the_printed_algorithm_and_near_nmf(digits):
 
 def test_the_error_on_the_way_is_the_direct_one_of_the_linear_network(digits):
     moment = DenseMoment(digits)
-    state, curve = descend(anchor_starts(moment, 8), Schedule(max_iter=20), Observer(), None)
+    starts = trainer().starts(moment, 8)
+    state, curve = descend(starts, Schedule(max_iter=20), Observer(), None)
     W, D = unsaturated(moment, state)
     direct = ((digits - digits @ W @ D) ** 2).mean()
     assert curve.lowest == state.error == pytest.approx(direct, rel=1e-10)
@@ -123,13 +128,6 @@ def test_it_stops_by_tol_and_by_max_iter(digits):
 def test_ctrl_c_keeps_what_was_found(digits, ctrl_c):
     wide = np.tile(digits, (1, 6))
     ctrl_c(2.0)
-    trained = train_full_batch(
-        wide,
-        (384, 100, 20),
-        Schedule(max_iter=10**6, tol=0),
-        True,
-        np.random.RandomState(0),
-        Observer(),
-    )
+    trained = trainer(max_iter=10**6, tol=0).train(wide, (384, 100, 20), layerwise=True)
     assert trained.interrupted
     assert np.isfinite(evaluate(wide, trained.weights).error)

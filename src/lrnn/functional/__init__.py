@@ -12,6 +12,13 @@ codes :math:`Q = \min(XW, 1)`. Equation numbers are the paper's.
 from lrnn.functional.constraints import adjust_rows, normalisation, row_sums
 from lrnn.functional.errors import squared_error
 from lrnn.functional.forward import activations, propagate, saturate
+from lrnn.functional.gradients import (
+    error_gradients,
+    free_gradient,
+    reroute,
+    reweight,
+    route_gradient,
+)
 from lrnn.functional.gram import descend_decoder, extrapolate, gram_error
 from lrnn.functional.realisation import firing_rates, routing
 from lrnn.functional.updates import multiply, update_decoder, update_encoder
@@ -20,12 +27,17 @@ __all__ = [
     "activations",
     "adjust_rows",
     "descend_decoder",
+    "error_gradients",
     "extrapolate",
     "firing_rates",
+    "free_gradient",
     "gram_error",
     "multiply",
     "normalisation",
     "propagate",
+    "reroute",
+    "reweight",
+    "route_gradient",
     "routing",
     "row_sums",
     "saturate",

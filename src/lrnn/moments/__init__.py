@@ -5,9 +5,9 @@ While no hidden neuron saturates, the error of an autoencoder depends on the dat
 its cost per step does not depend on the number of rows.
 """
 
-from lrnn.moments.choice import second_moment
+from lrnn.moments.choice import MomentKind, second_moment
 from lrnn.moments.dense import DenseMoment
-from lrnn.moments.implicit import ImplicitMoment
+from lrnn.moments.implicit import ImplicitMoment, peaks
 from lrnn.moments.rows import EncodedRows, ScaledRows, row_blocks
 from lrnn.moments.second_moment import SecondMoment
 
@@ -15,8 +15,10 @@ __all__ = [
     "DenseMoment",
     "EncodedRows",
     "ImplicitMoment",
+    "MomentKind",
     "ScaledRows",
     "SecondMoment",
+    "peaks",
     "row_blocks",
     "second_moment",
 ]

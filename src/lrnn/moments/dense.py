@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from lrnn.moments.implicit import peaks
-from lrnn.moments.rows import ROWS_TO_SUM, row_blocks
+from lrnn.moments.rows import ROWS_TO_SUM, Read, row_blocks, unheard
 from lrnn.typing import Array
 
 
@@ -15,13 +15,16 @@ class DenseMoment:
     sums to be accurate, and the many blocks are added up in float64.
     """
 
-    def __init__(self, inputs: Array) -> None:
+    kind = "dense"
+
+    def __init__(self, inputs: Array, read: Read = unheard) -> None:
         self.n_rows, self.n_attributes = inputs.shape
         self._inputs = inputs
         total = np.zeros((self.n_attributes, self.n_attributes))
         for block in row_blocks(inputs, self.n_attributes, ROWS_TO_SUM):
             product = block.T @ block
             total += product.toarray() if sparse.issparse(product) else product
+            read(block.shape[0])
         total /= self.n_rows
         self.trace = float(np.trace(total))
         self.gram = total.astype(inputs.dtype, copy=False)

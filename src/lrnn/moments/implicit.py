@@ -3,19 +3,22 @@
 import numpy as np
 from scipy import sparse
 
-from lrnn.moments.rows import ROWS_TO_SUM, row_blocks
+from lrnn.moments.rows import ROWS_TO_SUM, Read, row_blocks, unheard
 from lrnn.typing import Array
 
 
 class ImplicitMoment:
     """G known only through ``G @ E = Xᵀ(X @ E)/n``: for sparse or very wide data."""
 
-    def __init__(self, inputs: Array) -> None:
+    kind = "implicit"
+
+    def __init__(self, inputs: Array, read: Read = unheard) -> None:
         self.n_rows, self.n_attributes = inputs.shape
         self._inputs = inputs
         total = np.zeros(self.n_attributes)
         for block in row_blocks(inputs, self.n_attributes):
             total += (block * block).sum(axis=0, dtype=np.float64)
+            read(block.shape[0])
         total /= self.n_rows
         self.trace = float(total.sum())
         self.diagonal = total.astype(inputs.dtype)

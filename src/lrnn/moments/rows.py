@@ -1,8 +1,8 @@
 """Data as blocks of rows in [0, 1]."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -12,6 +12,12 @@ from lrnn.typing import Array
 
 CELLS_AT_ONCE = 1 << 21  # rows × the widest layer: bounds the working memory
 ROWS_TO_SUM = 2_048  # rows over which sums are taken in the precision of the data
+
+Read: TypeAlias = Callable[[int], None]  # is told whenever so many more rows have been read
+
+
+def unheard(rows: int) -> None:
+    """Nobody wants to know."""
 
 
 class ScaledRows:

@@ -8,6 +8,7 @@ from lrnn.typing import Array
 class SecondMoment(Protocol):
     """G = XᵀX/n for data X in [0, 1] of n rows, as far as a solver needs to know it."""
 
+    kind: str
     n_rows: int
     n_attributes: int
     trace: float

@@ -36,10 +36,14 @@ def anchor_correlations(moment: SecondMoment, hidden: int) -> Array:
     return columns / np.sqrt(np.maximum(lengths, np.finfo(float).tiny))[:, None]
 
 
+def sharpened(correlations: Array, power: float) -> Array:
+    """Profiles that concentrate on what correlates best; nothing is excluded for good."""
+    return np.maximum(correlations, 0) ** power + FLOOR
+
+
 def anchor_weights(moment: SecondMoment, correlations: Array, power: float) -> tuple[Array, Array]:
     """Encoder and decoder that start as sharpened correlation profiles, optimally scaled."""
-    profile = np.maximum(correlations, 0) ** power + FLOOR
-    encoder = profile.astype(moment.diagonal.dtype)
+    encoder = sharpened(correlations, power).astype(moment.diagonal.dtype)
     decoder = encoder.T.copy()
     moments = moment.dot(encoder).T
     gram = moments @ encoder

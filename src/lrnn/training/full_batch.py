@@ -1,70 +1,105 @@
-"""Training by the gram solver, one layer pair after the other, each from its second moment."""
+"""Training by the gram solver: the network as a whole, and one layer pair after the other."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from lrnn.moments import EncodedRows, SecondMoment, second_moment
+from lrnn.moments import EncodedRows, MomentKind, SecondMoment, second_moment
 from lrnn.training.anchors import anchor_correlations, anchor_weights
+from lrnn.training.evaluation import evaluate
 from lrnn.training.gram import GramDescent, GramState, descend
 from lrnn.training.initial import random_weights
 from lrnn.training.observer import Observer
 from lrnn.training.result import LearningCurve, Schedule, Trained, Weights
+from lrnn.training.split import split
 from lrnn.typing import Array
 
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
 
 
-def train_full_batch(
-    inputs: Array,
-    sizes: Sequence[int],
-    schedule: Schedule,
-    anchors: bool,
-    random: np.random.RandomState,
-    observer: Observer,
-) -> Trained:
-    """Train layers of these sizes (the attributes first) on ``inputs`` in [0, 1] (may be sparse).
+@dataclass(frozen=True)
+class FullBatch:
+    """Trains on rows in [0, 1] (may be sparse) through their second moments.
 
-    Start from anchors, or at random. No layer's activations are ever stored: they are computed
-    block by block when needed. After an interruption the layers not yet trained have random
-    weights.
+    It starts from anchors, or at random. No layer's activations are ever stored: they are
+    computed block by block when needed.
     """
-    start = random_weights(sizes, random, inputs.dtype)
-    encoders, decoders = list(start.encoders), list(start.decoders)
-    curves: list[LearningCurve] = []
-    for m, (width, hidden) in enumerate(pairwise(sizes)):
-        rows = EncodedRows(inputs, encoders[:m]) if m else inputs
-        layer = m + 1 if len(sizes) > 2 else None
-        if hidden >= width:
-            encoders[m], decoders[-1 - m] = pass_through(width, hidden, inputs.dtype)
-            curves.append(nothing_to_learn(layer))
-            continue
+
+    schedule: Schedule
+    random: np.random.RandomState
+    observer: Observer
+    anchors: bool = True
+    moment: MomentKind = "auto"
+
+    def train(self, inputs: Array, sizes: Sequence[int], layerwise: bool) -> Trained:
+        """Train layers of these sizes (the attributes first).
+
+        A deep network is the best shallow one of its code width, split over the layers. With
+        ``layerwise`` the layers are then also trained one after the other, and the better of the
+        two networks is kept. An interruption leaves the best that was complete.
+        """
+        whole = self.train_whole(inputs, sizes)
+        if len(sizes) == 2 or not layerwise or whole.interrupted:
+            return whole
         try:
-            moment = second_moment(rows, hidden)
-            starts = (
-                anchor_starts(moment, hidden)
-                if anchors
-                else [GramDescent(moment, encoders[m], decoders[-1 - m])]
-            )
-            state, curve = descend(starts, schedule, observer, layer)
-            encoders[m], decoders[-1 - m] = unsaturated(moment, state)
-            curves.append(curve)
+            layered = self.train_layers(inputs, sizes)
+            curves = [*whole.curves, *layered.curves]
+            if not layered.interrupted and _error(inputs, layered) < _error(inputs, whole):
+                return Trained(layered.weights, curves)
+            return Trained(whole.weights, curves)
         except KeyboardInterrupt:
-            if not curves:
-                raise
-            curves[-1] = replace(curves[-1], stopped="interrupted")
-        if curves[-1].stopped in ("interrupted", "callback"):
-            break
-    return Trained(Weights(tuple(encoders), tuple(decoders)), curves)
+            return Trained(whole.weights, [replace(whole.curves[0], stopped="interrupted")])
 
+    def train_whole(self, inputs: Array, sizes: Sequence[int]) -> Trained:
+        """Train a shallow network as wide as the narrowest layer, and split it over all layers."""
+        encoder, decoder, curve = self.train_pair(inputs, min(sizes), None)
+        if encoder.shape == tuple(sizes):
+            return Trained(Weights((encoder,), (decoder,)), [curve])
+        return Trained(split(inputs, encoder, decoder, sizes[1:], "free", self.random), [curve])
 
-def anchor_starts(moment: SecondMoment, hidden: int) -> list[GramDescent]:
-    """Anchors whose profiles are sharpened by several powers: which is best depends on the data."""
-    correlations = anchor_correlations(moment, hidden)
-    return [GramDescent(moment, *anchor_weights(moment, correlations, p)) for p in POWERS]
+    def train_layers(self, inputs: Array, sizes: Sequence[int]) -> Trained:
+        """Train one pair after the other, each on the activations of the layer before it.
+
+        An interruption leaves the layers that were trained.
+        """
+        encoders: list[Array] = []
+        decoders: list[Array] = []
+        curves: list[LearningCurve] = []
+        for hidden in sizes[1:]:
+            rows = EncodedRows(inputs, encoders) if encoders else inputs
+            encoder, decoder, curve = self.train_pair(rows, hidden, len(encoders) + 1)
+            encoders.append(encoder)
+            decoders.insert(0, decoder)
+            curves.append(curve)
+            if curve.stopped in ("interrupted", "callback"):
+                break
+        return Trained(Weights(tuple(encoders), tuple(decoders)), curves)
+
+    def train_pair(
+        self, inputs: Array, hidden: int, layer: int | None
+    ) -> tuple[Array, Array, LearningCurve]:
+        """An encoder to ``hidden`` units and its decoder; layer pair ``layer`` of a network."""
+        width = inputs.shape[1]
+        if hidden >= width:
+            return *pass_through(width, hidden, inputs.dtype), nothing_to_learn(layer)
+        self.observer.stage(f"reading {width} attributes", inputs.shape[0])
+        moment = second_moment(inputs, hidden, self.moment, self.observer.read)
+        state, curve = descend(self.starts(moment, hidden), self.schedule, self.observer, layer)
+        return *unsaturated(moment, state), curve
+
+    def starts(self, moment: SecondMoment, hidden: int) -> list[GramDescent]:
+        """Where to begin.
+
+        The profiles of anchors may be sharpened by several powers: which is best depends on the
+        data.
+        """
+        if self.anchors:
+            correlations = anchor_correlations(moment, hidden)
+            return [GramDescent(moment, *anchor_weights(moment, correlations, p)) for p in POWERS]
+        start = random_weights([moment.n_attributes, hidden], self.random, moment.diagonal.dtype)
+        return [GramDescent(moment, *start.layers)]
 
 
 def unsaturated(moment: SecondMoment, state: GramState) -> tuple[Array, Array]:
@@ -88,3 +123,7 @@ def nothing_to_learn(layer: int | None) -> LearningCurve:
     """The learning curve of a pair that reconstructs exactly from the start."""
     none = np.zeros(1)
     return LearningCurve(layer, np.zeros(0), np.zeros(1, np.int64), none, none, 0, "tol")
+
+
+def _error(inputs: Array, trained: Trained) -> float:
+    return evaluate(inputs, trained.weights).error

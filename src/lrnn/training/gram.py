@@ -15,7 +15,7 @@ import numpy as np
 
 from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment
-from lrnn.training.observer import Observer
+from lrnn.training.observer import Observer, training
 from lrnn.training.result import LearningCurve, Schedule, StopReason
 from lrnn.typing import Array
 
@@ -87,7 +87,8 @@ def descend(
     starts: Sequence[GramDescent], schedule: Schedule, observer: Observer, layer: int | None
 ) -> tuple[GramState, LearningCurve]:
     """Iterate until the schedule says stop; after some steps only the best start goes on."""
-    observer.stage(layer, schedule.max_iter, 1)
+    kind = starts[0].moment.kind
+    observer.stage(training(layer, f"{kind} second moment"), schedule.max_iter)
     began = perf_counter()
     best = min(starts, key=GramDescent.error)
     errors, seconds = [best.error()], [0.0]

@@ -19,7 +19,7 @@ from lrnn.functional import (
     update_decoder,
     update_encoder,
 )
-from lrnn.training.observer import Observer
+from lrnn.training.observer import Observer, training
 from lrnn.training.recorder import Recorder
 from lrnn.training.result import Schedule, StopReason, Trained, Weights
 from lrnn.typing import Array, Rates
@@ -79,8 +79,8 @@ def train_jointly(
     bounds = np.linspace(0, rows, max(1, round(rows / schedule.batch_size)) + 1).astype(int)
     n_batches = len(bounds) - 1
     every = schedule.evaluate_every or n_batches
-    observer.stage(layer, schedule.max_iter, n_batches)
-    record = Recorder(inputs)
+    observer.stage(training(layer), schedule.max_iter * n_batches)
+    record = Recorder(inputs, weights)
     stopped: StopReason = "max_iter"
     try:
         while record.passes < schedule.max_iter:

@@ -4,11 +4,11 @@
 class Observer:
     """Is told of every step, and may end the training after any pass."""
 
-    def stage(self, layer: int | None, passes: int, iterations: int) -> None:
-        """Layer pair ``layer`` (None: all together) is about to be trained.
+    def stage(self, task: str, iterations: int) -> None:
+        """A new task begins that takes at most so many iterations."""
 
-        It takes at most so many passes of so many iterations each.
-        """
+    def read(self, rows: int) -> None:
+        """So many more rows have been read."""
 
     def iteration(self, error: float) -> None:
         """An iteration has ended with this error on its minibatch."""
@@ -16,3 +16,8 @@ class Observer:
     def finished_pass(self, error: float) -> bool:
         """A pass has ended; the lowest error on all rows is this. True ends the training."""
         return False
+
+
+def training(layer: int | None, how: str = "") -> str:
+    """The name of the task of training layer pair ``layer`` (None: all together)."""
+    return f"training{'' if layer is None else f' layer {layer}'}{how and f' ({how})'}"

@@ -10,13 +10,13 @@ from lrnn.typing import Array
 
 
 class Recorder:
-    """What has happened so far in a training run on ``inputs``."""
+    """What has happened so far in a training run on ``inputs`` that started from ``weights``."""
 
-    def __init__(self, inputs: Array) -> None:
+    def __init__(self, inputs: Array, weights: Weights) -> None:
         self.inputs = inputs
+        self.best = weights
         self.batch_errors: list[float] = []
         self.lowest = np.inf
-        self.best: Weights
         self._evaluations: list[tuple[int, float, float]] = []
         self._lowest_after_pass: list[float] = []
         self._began = perf_counter()

@@ -28,6 +28,12 @@ class Weights:
         """All matrices, from the input to the output."""
         return (*self.encoders, *self.decoders)
 
+    def copy(self) -> "Weights":
+        """The same numbers in arrays of their own."""
+        return Weights(
+            tuple(w.copy() for w in self.encoders), tuple(w.copy() for w in self.decoders)
+        )
+
 
 @dataclass(frozen=True)
 class Schedule:

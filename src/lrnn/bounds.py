@@ -1,0 +1,109 @@
+"""What no network can beat: lower bounds on the mean squared error per attribute."""
+
+import math
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigvalsh
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.utils.validation import check_scalar
+
+from lrnn.moments import DenseMoment, ImplicitMoment, row_blocks
+from lrnn.typing import Array
+from lrnn.validation import check_matrix
+
+LARGEST_DENSE = 4_096  # attributes for which G is formed and all its eigenvalues are taken
+
+
+def svd(X: Any, n_hidden: int) -> float:
+    """The lowest error of any linear map of rank ``n_hidden``: what truncated SVD leaves.
+
+    An autoencoder none of whose neurons saturates is such a map. Saturation is not linear, and a
+    deep network may pass this bound by it.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Data in [0, 1].
+    n_hidden : int
+        Width of the narrowest layer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.outer([0.5, 1.0, 0.2], [1.0, 0.3])
+    >>> bool(svd(X, 1) < 1e-15)
+    True
+    """
+    check_scalar(n_hidden, "n_hidden", Integral, min_val=1)
+    inputs = check_matrix(X, "bounds.svd")
+    rows, attributes = inputs.shape
+    if n_hidden >= min(rows, attributes):
+        return 0.0
+    if attributes <= LARGEST_DENSE:
+        gram = DenseMoment(inputs).gram.astype(np.float64)
+        lowest = eigvalsh(gram, subset_by_index=(0, attributes - n_hidden - 1))
+        return float(np.maximum(lowest, 0).sum() / attributes)
+    moment = ImplicitMoment(inputs)
+    product = LinearOperator(
+        (attributes, attributes),
+        matvec=lambda v: moment.dot(v.reshape(-1, 1))[:, 0],
+        dtype=np.float64,
+    )
+    highest = eigsh(product, n_hidden, return_eigenvectors=False)
+    return float(max(moment.trace - highest.sum(), 0.0) / attributes)
+
+
+def unit_rate(X: Any, n_hidden: int) -> float:
+    """The lowest error that a network with unit rates could have.
+
+    Such a network cannot emit more spikes than its narrowest layer fires, so its outputs sum to at
+    most ``n_hidden``. The bound is what it costs to bring each row of X to such a sum, as cheaply
+    as can be.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Data in [0, 1].
+    n_hidden : int
+        Width of the narrowest layer.
+
+    Examples
+    --------
+    >>> unit_rate([[1.0, 1.0, 0.0, 0.0]], 1)  # half of each spike is lost
+    0.125
+    """
+    check_scalar(n_hidden, "n_hidden", Integral, min_val=1)
+    inputs = check_matrix(X, "bounds.unit_rate")
+    total = 0.0
+    for block in row_blocks(inputs, inputs.shape[1]):
+        dense = block.toarray() if sparse.issparse(block) else block
+        total += _excess(dense.astype(np.float64), n_hidden)
+    return float(total / math.prod(inputs.shape))
+
+
+def variance(X: Any) -> float:
+    """The error of always giving back the mean: what a network that learns anything is below."""
+    inputs = check_matrix(X, "bounds.variance")
+    moment = ImplicitMoment(inputs)
+    total = np.zeros(inputs.shape[1])
+    for block in row_blocks(inputs, inputs.shape[1]):
+        total += block.sum(axis=0, dtype=np.float64)
+    mean = total / inputs.shape[0]
+    return float(max(moment.trace - mean @ mean, 0.0) / inputs.shape[1])
+
+
+def _excess(rows: Array, most: float) -> float:
+    """Squared distance of all rows to the nonnegative vectors with a sum of at most ``most``.
+
+    The nearest one subtracts the same from every entry, but leaves none below 0.
+    """
+    rows = rows[rows.sum(axis=1) > most]
+    falling = -np.sort(-rows, axis=1)
+    sums = np.cumsum(falling, axis=1)
+    thresholds = (sums - most) / np.arange(1, rows.shape[1] + 1)
+    kept = (falling > thresholds).sum(axis=1)  # entries that stay above 0
+    threshold = np.take_along_axis(thresholds, kept[:, None] - 1, axis=1)
+    return float((np.minimum(rows, threshold) ** 2).sum())

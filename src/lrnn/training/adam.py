@@ -1,0 +1,56 @@
+"""Adam on a logarithmic scale: every weight goes its own pace, and stays positive."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from lrnn.functional import free_gradient, reroute, reweight, route_gradient
+from lrnn.typing import Array, Rates
+
+MEAN, SQUARE = 0.9, 0.999  # how much of their past the running means keep
+CELLS_IN_CACHE = 1 << 15
+TINY = 1e-30  # keeps running means off subnormal numbers, on which processors are slow
+
+Step = tuple[Callable[[Array, Array], Array], Callable[[Array, Array], Array]]
+STEPS: dict[Rates, Step] = {
+    "free": (free_gradient, reweight),
+    "unit": (route_gradient, reroute),
+}
+
+
+class LogAdam:
+    """Steps of relative size on ``weights``, which are changed in place.
+
+    Under unit rates each row of weights sums to at most 1 after every step.
+    """
+
+    def __init__(self, weights: Sequence[Array], rates: Rates) -> None:
+        self.weights = weights
+        self._gradient, self._move = STEPS[rates]
+        self._means = [0 * w for w in weights]
+        self._squares = [0 * w for w in weights]
+        self._steps = 0
+
+    def step(self, gradients: Sequence[Array], size: float) -> None:
+        """Move against the gradients; no logarithm changes by much more than ``size``."""
+        self._steps += 1
+        for matrices in zip(self.weights, gradients, self._means, self._squares, strict=True):
+            rows, columns = matrices[0].shape
+            height = max(1, CELLS_IN_CACHE // columns)
+            for first in range(0, rows, height):
+                weight, gradient, mean, square = (m[first : first + height] for m in matrices)
+                self._step(weight, gradient, mean, square, size)
+
+    def _step(
+        self, weight: Array, gradient: Array, mean: Array, square: Array, size: float
+    ) -> None:
+        xp = array_namespace(weight)
+        gradient = self._gradient(weight, gradient)
+        mean *= MEAN
+        mean += (1 - MEAN) * gradient + TINY
+        square *= SQUARE
+        square += (1 - SQUARE) * gradient * gradient + TINY
+        scale = size / (1 - MEAN**self._steps) * np.sqrt(1 - SQUARE**self._steps)
+        moved = self._move(weight, -scale * mean / xp.sqrt(square))
+        weight[...] = xp.clip(moved, min=float(xp.finfo(weight.dtype).smallest_normal) ** 0.25)

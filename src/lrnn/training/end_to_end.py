@@ -1,0 +1,91 @@
+"""The whole saturating network at once: descent on its true error, minibatch by minibatch."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from lrnn.functional import error_gradients
+from lrnn.moments.rows import CELLS_AT_ONCE
+from lrnn.training.adam import LogAdam
+from lrnn.training.observer import Observer
+from lrnn.training.recorder import Recorder
+from lrnn.training.result import Schedule, StopReason, Trained, Weights
+from lrnn.typing import Array, Rates
+
+STEPS_A_PASS = 128  # where the data have so many rows
+STEP = 0.1  # by which share a weight changes at most, at first
+PATIENCE = 3  # passes without progress of tol, after which the steps become smaller
+LEAK = 1e-3  # drive by which weights of zero are raised: they may grow
+
+
+def train_end_to_end(
+    inputs: Array,
+    weights: Weights,
+    schedule: Schedule,
+    random: np.random.RandomState,
+    observer: Observer,
+) -> Trained:
+    """Train for at most ``schedule.max_iter`` passes; the result is never worse than the start.
+
+    The steps keep their size until progress stalls or two thirds of the passes are over, and then
+    shrink to nothing over half as many passes as there were before.
+    """
+    record = Recorder(inputs, weights)
+    current = loosened(weights, schedule.rates, random)
+    adam = LogAdam(current.layers, schedule.rates)
+    widest = max(max(weight.shape) for weight in current.layers)
+    bounds = batch_bounds(inputs, widest, schedule.batch_size)
+    n_batches, passes = len(bounds) - 1, schedule.max_iter
+    observer.stage("training end to end", passes * n_batches)
+    stopped: StopReason = "max_iter"
+    steady = passes - max(1, round(passes / 3))
+    try:
+        record.evaluate(weights)
+        while record.passes < passes:
+            order = random.permutation(inputs.shape[0])
+            for i, (first, last) in enumerate(pairwise(bounds)):
+                batch = inputs[order[first:last]]
+                error, gradients = error_gradients(batch, current.layers)
+                left = (passes - record.passes - i / n_batches) / (passes - steady)
+                adam.step(gradients, STEP * min(1.0, left))
+                record.batch_errors.append(error / math.prod(batch.shape))
+                observer.iteration(record.batch_errors[-1])
+            record.finish_pass(current.copy())
+            if observer.finished_pass(record.lowest):
+                stopped = "callback"
+                break
+            if record.passes < steady and record.progress(PATIENCE) < schedule.tol:
+                steady, stopped = record.passes, "tol"
+                passes = steady + max(1, steady // 2)
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+        record.evaluate(current.copy())
+    return Trained(record.best, [record.curve(None, stopped)])
+
+
+def loosened(weights: Weights, rates: Rates, random: np.random.RandomState) -> Weights:
+    """A copy without zeros, from which steps on a logarithmic scale could never leave.
+
+    They become so small that no drive changes by more than some ``LEAK``, and differ at random.
+    """
+
+    def matrix(weight: Array) -> Array:
+        noise = random.uniform(0, 2 * LEAK, size=weight.shape).astype(weight.dtype)
+        if rates == "unit":
+            return (1 - LEAK) * weight + noise / (2 * weight.shape[1])
+        return np.maximum(weight, noise / weight.shape[0])
+
+    return Weights(tuple(map(matrix, weights.encoders)), tuple(map(matrix, weights.decoders)))
+
+
+def batch_bounds(inputs: Array, widest: int, batch_size: int) -> Array:
+    """Where minibatches of equal size begin and end.
+
+    They have ``batch_size`` rows, or more if a pass would otherwise take many steps, but never so
+    many that their activations would need much memory.
+    """
+    rows = inputs.shape[0]
+    large = min(rows // STEPS_A_PASS, CELLS_AT_ONCE // widest)
+    size = max(batch_size, large)
+    return np.linspace(0, rows, max(1, round(rows / size)) + 1).astype(int)

@@ -1,0 +1,77 @@
+"""A deep network built around a shallow one: the same function, with room to become a better one.
+
+While no hidden neuron saturates, a deep network can do nothing that a shallow one of the same code
+width cannot. So the shallow optimum is where a deep network starts. Each code neuron is split into
+parts: the neurons of the first hidden layer share its inputs among them, those of the last one its
+outputs, and the layers between pass on what they receive. A part saturates on its own, and this is
+what training the whole network can make use of.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from lrnn.functional import adjust_rows, firing_rates, routing
+from lrnn.moments import EncodedRows, peaks
+from lrnn.training.result import Weights
+from lrnn.typing import Array, Rates
+
+
+def split(
+    inputs: Array,
+    encoder: Array,
+    decoder: Array,
+    hidden: Sequence[int],
+    rates: Rates,
+    random: np.random.RandomState,
+) -> Weights:
+    """Layers of ``hidden`` widths that do what ``encoder`` and ``decoder`` do.
+
+    None of the widths is below that of the shallow code. With free rates each neuron's largest
+    drive by ``inputs`` is 1; with unit rates each row of weights sums to at most 1.
+    """
+    encoders = chain(encoder, hidden, random)
+    decoders = [weight.T.copy() for weight in reversed(chain(decoder.T, hidden, random))]
+    if rates == "unit":
+        decoders = shared_out(decoders)
+    else:
+        for i in range(len(encoders) - 1):
+            rows = EncodedRows(inputs, encoders[:i]) if i else inputs
+            peak = peaks(rows, encoders[i])
+            peak = np.where(peak > 0, peak, 1)
+            encoders[i] = encoders[i] / peak
+            encoders[i + 1] = encoders[i + 1] * peak[:, None]
+    return Weights(tuple(encoders), tuple(decoders))
+
+
+def chain(matrix: Array, widths: Sequence[int], random: np.random.RandomState) -> list[Array]:
+    """Matrices whose product is ``matrix`` (V×H), with columns for neurons of these widths.
+
+    The first shares each row of ``matrix`` out at random over the parts of each column; the others
+    bring parts of the same column together, step by step. Neuron *j* is a part of column *j* mod H;
+    some may be left without any part.
+    """
+    attributes, code = matrix.shape
+    used = [width // code * code for width in widths[:-1]] + [code]
+    part = random.randint(used[0] // code, size=(attributes, code))
+    first = np.zeros((attributes, widths[0]), dtype=matrix.dtype)
+    row, column = np.indices(matrix.shape)
+    first[row, part * code + column] = matrix
+    matrices = [first]
+    for i in range(1, len(widths)):
+        parts = np.flatnonzero(matrices[-1].any(axis=0))
+        onwards = np.zeros((widths[i - 1], widths[i]), dtype=matrix.dtype)
+        onwards[parts, parts % used[i]] = 1
+        matrices.append(onwards)
+    return matrices
+
+
+def shared_out(decoders: Sequence[Array]) -> list[Array]:
+    """Decoders with the same product whose rows sum to at most 1, as those of the product do."""
+    rates = firing_rates(decoders)
+    shared = [
+        routing(weight, *between) for weight, between in zip(decoders, pairwise(rates), strict=True)
+    ]
+    shared[0] = shared[0] * rates[0][:, None]
+    return [adjust_rows(weight) for weight in shared]

@@ -1,0 +1,59 @@
+"""A deep network built around a shallow one does exactly what that does."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrnn.functional import activations, adjust_rows
+from lrnn.training.split import split
+
+
+def problem(seed, attributes, code, rates):
+    rng = np.random.default_rng(seed)
+    X = rng.random((20, attributes))
+    encoder = rng.random((attributes, code)) * (rng.random((attributes, code)) < 0.6)
+    decoder = rng.random((code, attributes)) * (rng.random((code, attributes)) < 0.6)
+    if rates == "unit":
+        return X, adjust_rows(encoder), adjust_rows(decoder)
+    return X, encoder / np.maximum((X @ encoder).max(axis=0), 1e-9), decoder
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    attributes=st.integers(1, 9),
+    code=st.integers(1, 5),
+    extra=st.lists(st.integers(0, 12), min_size=1, max_size=4),
+    rates=st.sampled_from(["free", "unit"]),
+)
+def test_it_does_what_the_shallow_one_does(seed, attributes, code, extra, rates):
+    X, encoder, decoder = problem(seed, attributes, code, rates)
+    hidden = [code + n for n in extra]
+    weights = split(X, encoder, decoder, hidden, rates, np.random.RandomState(seed))
+    assert [w.shape[1] for w in weights.encoders] == hidden
+    shallow = activations(X, [encoder, decoder])
+    deep = activations(X, weights.layers)
+    np.testing.assert_allclose(deep[-1], shallow[-1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(deep[len(hidden)][:, :code], shallow[1], rtol=0, atol=1e-12)
+    assert not deep[len(hidden)][:, code:].any()
+    assert min(w.min() for w in weights.layers) >= 0
+    if rates == "unit":
+        assert max(w.sum(axis=1).max() for w in weights.layers) <= 1 + 1e-12
+
+
+def test_every_neuron_of_a_free_network_is_on_the_verge_of_saturation():
+    X, encoder, decoder = problem(0, 30, 3, "free")
+    weights = split(X, encoder, decoder, [12, 6, 3], "free", np.random.RandomState(0))
+    for layer in activations(X, weights.encoders)[1:]:
+        np.testing.assert_allclose(layer.max(axis=0), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rates", ["free", "unit"])
+def test_the_parts_share_inputs_and_outputs(rates):
+    X, encoder, decoder = problem(1, 30, 3, rates)
+    weights = split(X, encoder, decoder, [12, 3], rates, np.random.RandomState(0))
+    first, last = weights.encoders[0], weights.decoders[-1]
+    for h in range(3):  # each attribute belongs to at most one of the parts of a code neuron
+        assert ((first[:, h::3] > 0).sum(axis=1) <= 1).all()
+        assert ((last[h::3] > 0).sum(axis=0) <= 1).all()
+    assert ((first > 0).sum(axis=0) > 0).all()
