@@ -16,8 +16,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from common import load_mnist
 from lrnn import LRNNAutoencoder
-from mnist import load_mnist
 
 PAPER = {(50,): 0.0204, (1000, 500, 250, 50): 0.0190}
 RUNS = [
@@ -30,7 +30,7 @@ RUNS = [
 
 def measure(X: np.ndarray, sizes: tuple[int, ...], stacking: str, seed: int, every: int) -> dict:
     model = LRNNAutoencoder(
-        sizes, stacking=stacking, max_iter=10, tol=0, evaluate_every=every,
+        sizes, solver="minibatch", stacking=stacking, max_iter=10, tol=0, evaluate_every=every,
         random_state=seed, verbose=1,
     ).fit(X)  # fmt: skip
     rows = X[:: max(1, len(X) // 5_000)]

@@ -38,7 +38,9 @@ def assert_valid_network(model, rows):
 
 @pytest.mark.parametrize(("hidden", "target"), [(100, 0.0185), (50, 0.025)])
 def test_the_printed_algorithm_reaches_the_papers_error(mnist, hidden, target):
-    model = LRNNAutoencoder(hidden, max_iter=10, tol=0, evaluate_every=200, random_state=0)
+    model = LRNNAutoencoder(
+        hidden, solver="minibatch", max_iter=10, tol=0, evaluate_every=200, random_state=0
+    )
     model.fit(mnist)
     assert len(model.history_[0].batch_errors) == 6_000
     assert model.reconstruction_err_ <= target
@@ -48,7 +50,9 @@ def test_the_printed_algorithm_reaches_the_papers_error(mnist, hidden, target):
 @pytest.mark.parametrize("stacking", ["layerwise", "joint"])
 def test_the_deep_network_trains_to_the_end_with_falling_error(mnist, stacking):
     small = mnist.astype(np.float32)
-    model = LRNNAutoencoder(DEEP, stacking=stacking, max_iter=3, tol=0, random_state=0).fit(small)
+    model = LRNNAutoencoder(
+        DEEP, solver="minibatch", stacking=stacking, max_iter=3, tol=0, random_state=0
+    ).fit(small)
     for curve in model.history_:
         assert curve.stopped == "max_iter"
         assert curve.batch_errors[-100:].mean() < 0.7 * curve.batch_errors[:10].mean()

@@ -20,8 +20,9 @@ from lrnn import LRNNAutoencoder
         LRNNAutoencoder(hidden_layer_sizes=2),
         LRNNAutoencoder(hidden_layer_sizes=(3, 2), rates="unit"),
         LRNNAutoencoder(hidden_layer_sizes=(3, 2), stacking="joint"),
-        LRNNAutoencoder(hidden_layer_sizes=2, solver="gram"),
-        LRNNAutoencoder(hidden_layer_sizes=(3, 2), solver="gram"),
+        LRNNAutoencoder(hidden_layer_sizes=(3, 2), fine_tune=2),
+        LRNNAutoencoder(hidden_layer_sizes=2, solver="minibatch"),
+        LRNNAutoencoder(hidden_layer_sizes=(3, 2), solver="minibatch", rates="unit"),
     ]
 )
 @pytest.mark.filterwarnings("ignore:X has values above 1")

@@ -91,7 +91,7 @@ def check_values(X: Array, given: Any, user: str) -> Array:
             f"{_places(X, cells < 0, names)}. Scale X to [0, 1], for example with "
             "sklearn.preprocessing.MinMaxScaler"
         )
-    if highest > 1:
+    if highest > 1 + 16 * np.finfo(X.dtype).eps:  # more than rounding
         warnings.warn(
             f"X has values above 1: {_value(cells, cells > 1)} at {_places(X, cells > 1, names)}. "
             "A neuron cannot be excited with a probability above 1, so they count as 1. If that "
@@ -99,8 +99,7 @@ def check_values(X: Array, given: Any, user: str) -> Array:
             SaturationWarning,
             stacklevel=5,
         )
-        return saturate(X)
-    return X
+    return saturate(X) if highest > 1 else X
 
 
 def check_layer_sizes(sizes: Any) -> tuple[int, ...]:

@@ -64,13 +64,13 @@ def test_float32_data_keep_their_accuracy(rng, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_levels_are_scaled_block_by_block_and_never_as_a_whole(rng, kind):
-    levels = rng.integers(0, 256, (200_000, 30), dtype=np.uint8)
+    levels = rng.integers(0, 256, (600_000, 30), dtype=np.uint8)
     tracemalloc.start()
     moment = kind(ScaledRows(levels))
     moment.peaks(np.ones((30, 2), dtype=np.float32))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 4 * levels.nbytes - 4 * 200_000  # one float32 copy of the data
+    assert peak < 4 * levels.nbytes / 1.5  # a float32 copy of the data would be 4 times as large
     np.testing.assert_allclose(moment.diagonal, ((levels / 255) ** 2).mean(axis=0), rtol=1e-5)
 
 

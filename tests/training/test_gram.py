@@ -131,3 +131,17 @@ def test_ctrl_c_keeps_what_was_found(digits, ctrl_c):
     trained = trainer(max_iter=10**6, tol=0).train(wide, (384, 100, 20), layerwise=True)
     assert trained.interrupted
     assert np.isfinite(evaluate(wide, trained.weights).error)
+
+
+def test_scales_that_drift_are_brought_back(digits):
+    moment = DenseMoment(digits)
+    start = trainer().starts(moment, 5)[1].state
+    far = np.array([1e-40, 1e60, 1.0, 1e9, 1e-9])
+    plain = GramDescent(moment, start.encoder, start.decoder)
+    drifted = GramDescent(moment, start.encoder * far, start.decoder / far[:, None])
+    for _ in range(20):
+        plain.step()
+        drifted.step()
+    assert drifted.error() == pytest.approx(plain.error(), rel=1e-9)
+    assert drifted.state.encoder.max(axis=0).min() > 1e-7
+    assert drifted.state.encoder.max() < 1e7

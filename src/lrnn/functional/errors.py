@@ -7,7 +7,9 @@ from lrnn.typing import Array
 
 
 def squared_error(inputs: Array, outputs: Array) -> float:
-    """Sum of squared differences, in the precision of the arrays; ``inputs`` may be sparse.
+    """Sum of squared differences; ``inputs`` may be sparse.
+
+    A row's sum is taken in the precision of the arrays, and the rows' are added up in float64.
 
     Examples
     --------
@@ -18,4 +20,5 @@ def squared_error(inputs: Array, outputs: Array) -> float:
     if sparse.issparse(inputs):
         inputs = sparse.csr_array(inputs)
     difference = inputs - outputs
-    return float(array_namespace(outputs).sum(difference * difference))
+    xp = array_namespace(outputs)
+    return float(xp.sum(xp.vecdot(difference, difference), dtype=xp.float64))

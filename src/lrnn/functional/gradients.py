@@ -30,7 +30,7 @@ def error_gradients(inputs: Array, weights: Sequence[Array]) -> tuple[float, lis
         open_.append(drive < 1)
         layers.append(xp.clip(drive, max=1))
     back = layers[-1] - (sparse.csr_array(inputs) if sparse.issparse(inputs) else inputs)
-    error = float(xp.sum(back * back))
+    error = float(xp.sum(xp.vecdot(back, back), dtype=xp.float64))
     gradients: list[Array] = []
     for layer in reversed(range(len(weights))):
         back = xp.where(open_[layer], back, 0.0)

@@ -10,8 +10,8 @@ from numpy.typing import DTypeLike, NDArray
 from lrnn.functional import propagate
 from lrnn.typing import Array
 
-CELLS_AT_ONCE = 1 << 21  # rows × the widest layer: bounds the working memory
-ROWS_TO_SUM = 2_048  # rows over which sums are taken in the precision of the data
+CELLS_AT_ONCE = 1 << 22  # rows × the widest layer: bounds the working memory
+ROWS_TO_SUM = 4_096  # rows over which sums are taken in the precision of the data
 
 Read: TypeAlias = Callable[[int], None]  # is told whenever so many more rows have been read
 

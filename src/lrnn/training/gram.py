@@ -8,7 +8,7 @@ last resort is the plain multiplicative step, which cannot raise it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -24,7 +24,9 @@ RELAXATION = 1.5
 MOMENTUM = 0.5  # at first; it grows while the error falls
 MOMENTUM_GROWTH = 1.1
 MOMENTUM_LIMIT = 3.0
-TRIAL = 5  # steps that all starts make before the best is chosen
+LARGE = 1e6  # weight of an encoder that is scaled down again
+TRIAL = 3  # steps, at least, that all starts make before the best is chosen
+CHEAP = 3e8  # multiplications that a start may spend in such steps
 WINDOW = 10  # iterations over which progress is judged
 
 
@@ -53,6 +55,7 @@ class GramDescent:
     def __init__(self, moment: SecondMoment, encoder: Array, decoder: Array) -> None:
         self.moment = moment
         self.state = gram_state(moment, encoder, decoder, SWEEPS)
+        self._errors = [self.state.error]
         self._before: Array | None = None
         self._momentum = MOMENTUM
 
@@ -60,8 +63,20 @@ class GramDescent:
         """The lowest error so far."""
         return self.state.error
 
-    def step(self) -> bool:
-        """Go on to a lower error; False if there is none to be found."""
+    def stalled(self, tol: float) -> bool:
+        """Whether there is no lower error, or it fell by less than this share in some steps."""
+        if len(self._errors) > 1 and self._errors[-1] == self._errors[-2]:
+            return True
+        before = self._errors[-1 - WINDOW] if len(self._errors) > WINDOW else np.inf
+        return self.error() > before * (1 - tol)
+
+    def step(self) -> None:
+        """Go on to a lower error, if there is one."""
+        self._rescale()
+        self._advance()
+        self._errors.append(self.state.error)
+
+    def _advance(self) -> bool:
         state = self.state
         wanted = self.moment.dot(state.decoder.T)
         given = state.product @ (state.decoder @ state.decoder.T)
@@ -75,6 +90,24 @@ class GramDescent:
         self._before = bold
         return self._try(bold) or self._try(multiply(state.encoder, wanted, given))
 
+    def _rescale(self) -> None:
+        """Keep the encoder's columns in a range where no product overflows.
+
+        Only the products of columns of the encoder and rows of the decoder matter, so their scales
+        may drift.
+        """
+        state = self.state
+        size = state.encoder.max(axis=0)
+        if ((size > LARGE) | ((size > 0) & (size < 1 / LARGE))).any():
+            size = np.where(size > 0, size, 1)
+            self.state = replace(
+                state,
+                encoder=state.encoder / size,
+                product=state.product / size,
+                decoder=state.decoder * size[:, None],
+            )
+            self._before = None if self._before is None else self._before / size
+
     def _try(self, encoder: Array) -> bool:
         found = gram_state(self.moment, encoder, self.state.decoder, SWEEPS)
         if found.error < self.state.error:
@@ -86,18 +119,23 @@ class GramDescent:
 def descend(
     starts: Sequence[GramDescent], schedule: Schedule, observer: Observer, layer: int | None
 ) -> tuple[GramState, LearningCurve]:
-    """Iterate until the schedule says stop; after some steps only the best start goes on."""
+    """Iterate until the schedule says stop; after some steps only the best start goes on.
+
+    Where steps are cheap all starts go on to the end: which is the best one shows late.
+    """
     kind = starts[0].moment.kind
     observer.stage(training(layer, f"{kind} second moment"), schedule.max_iter)
     began = perf_counter()
     best = min(starts, key=GramDescent.error)
+    trial = max(TRIAL, CHEAP / (best.moment.n_attributes * best.state.encoder.size))
     errors, seconds = [best.error()], [0.0]
     stopped: StopReason = "max_iter"
     try:
         while len(errors) <= schedule.max_iter:
-            lower = [descent.step() for descent in starts]
+            for descent in starts:
+                descent.step()
             best = min(starts, key=GramDescent.error)
-            if len(errors) == TRIAL:
+            if len(errors) >= trial:
                 starts = [best]
             errors.append(best.error())
             seconds.append(perf_counter() - began)
@@ -105,8 +143,7 @@ def descend(
             if observer.finished_pass(errors[-1]):
                 stopped = "callback"
                 break
-            before = errors[-1 - WINDOW] if len(errors) > WINDOW else np.inf
-            if not any(lower) or errors[-1] > before * (1 - schedule.tol):
+            if all(descent.stalled(schedule.tol) for descent in starts):
                 stopped = "tol"
                 break
     except KeyboardInterrupt:
