@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from lrnn.functional import saturate
-from lrnn.moments import ScaledRows
+from lrnn.moments import ScaledRows, map_rows
 from lrnn.typing import Array
 
 LEVELS = (np.dtype(np.uint8), np.dtype(np.uint16))
@@ -74,7 +74,9 @@ def check_values(X: Array, given: Any, user: str) -> Array:
     if sparse.issparse(X):
         X = sparse.csr_array(X)
     cells = X.data if sparse.issparse(X) else X
-    if not cells.size:
+    widest = cells.shape[1] if cells.ndim == 2 else 1
+    parts = map_rows(lambda part: _within_unit_interval(cells[part]), cells, widest)
+    if not cells.size or all(parts):
         return X
     names = getattr(given, "columns", None)
     lowest, highest = cells.min(), cells.max()
@@ -100,6 +102,16 @@ def check_values(X: Array, given: Any, user: str) -> Array:
             stacklevel=5,
         )
     return saturate(X) if highest > 1 else X
+
+
+def _within_unit_interval(cells: Any) -> bool:
+    """Whether all numbers are in [0, 1], in one look at each.
+
+    Read as unsigned integers, the floats from 0 to 1 are those up to that of 1; negative numbers,
+    infinities and NaNs are above it (and so is -0.0, which only costs a closer look).
+    """
+    bits = np.dtype(f"u{cells.dtype.itemsize}")
+    return bool(cells.view(bits).max() <= np.ones((), cells.dtype).view(bits))
 
 
 def check_layer_sizes(sizes: Any) -> tuple[int, ...]:

@@ -9,7 +9,8 @@ between consecutive layers, the probability that a neuron is excited is (eqs. 3,
 
 from collections.abc import Iterable
 
-from array_api_compat import array_namespace
+import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
 from lrnn.typing import Array
@@ -34,6 +35,8 @@ def propagate(excitation: Array, excitatory: Array, inhibitory: Array | None = N
     drive = excitation @ excitatory
     if inhibitory is not None:
         drive = drive / (1 + excitation @ inhibitory)
+    if is_numpy_array(drive):
+        return np.minimum(drive, 1, out=drive)  # it is ours: no second array
     return saturate(drive)
 
 

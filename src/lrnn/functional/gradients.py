@@ -14,26 +14,24 @@ whole: a softmax over all of them, such that no row can ever sum to more than 1.
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from array_api_compat import array_namespace
 from scipy import sparse
 
+from lrnn.functional.forward import propagate
 from lrnn.typing import Array
 
 
 def error_gradients(inputs: Array, weights: Sequence[Array]) -> tuple[float, list[Array]]:
     """Squared error of ``inputs`` in [0, 1] (may be sparse), and half its gradients."""
-    layers, open_ = [inputs], []
-    for weight in weights:
-        drive = layers[-1] @ weight
-        xp = array_namespace(drive)
-        open_.append(drive < 1)
-        layers.append(xp.clip(drive, max=1))
+    layers = list(accumulate(weights, propagate, initial=inputs))
+    xp = array_namespace(layers[-1])
     back = layers[-1] - (sparse.csr_array(inputs) if sparse.issparse(inputs) else inputs)
     error = float(xp.sum(xp.vecdot(back, back), dtype=xp.float64))
     gradients: list[Array] = []
     for layer in reversed(range(len(weights))):
-        back = xp.where(open_[layer], back, 0.0)
+        back[layers[layer + 1] >= 1] = 0  # saturated neurons pass nothing on
         gradients.insert(0, layers[layer].T @ back)
         if layer:
             back = back @ weights[layer].T

@@ -8,6 +8,7 @@ its cost per step does not depend on the number of rows.
 from lrnn.moments.choice import MomentKind, second_moment
 from lrnn.moments.dense import DenseMoment
 from lrnn.moments.implicit import ImplicitMoment, peaks
+from lrnn.moments.parallel import map_rows
 from lrnn.moments.rows import EncodedRows, ScaledRows, row_blocks
 from lrnn.moments.second_moment import SecondMoment
 
@@ -18,6 +19,7 @@ __all__ = [
     "MomentKind",
     "ScaledRows",
     "SecondMoment",
+    "map_rows",
     "peaks",
     "row_blocks",
     "second_moment",

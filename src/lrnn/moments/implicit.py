@@ -1,8 +1,11 @@
 """The second moment as products with the data; G is never formed."""
 
+from functools import reduce
+
 import numpy as np
 from scipy import sparse
 
+from lrnn.moments.parallel import map_rows
 from lrnn.moments.rows import ROWS_TO_SUM, Read, row_blocks, unheard
 from lrnn.typing import Array
 
@@ -52,8 +55,6 @@ class ImplicitMoment:
 
 def peaks(inputs: Array, matrix: Array) -> Array:
     """The largest entry of each column of ``inputs @ matrix``, block by block."""
-    highest = np.zeros(matrix.shape[1], dtype=matrix.dtype)
     width = matrix.shape[1] if sparse.issparse(inputs) else max(matrix.shape)
-    for block in row_blocks(inputs, width):
-        highest = np.maximum(highest, (block @ matrix).max(axis=0))
-    return highest
+    parts = map_rows(lambda rows: (inputs[rows] @ matrix).max(axis=0), inputs, width)
+    return reduce(np.maximum, parts)

@@ -8,7 +8,7 @@ from itertools import accumulate
 from array_api_compat import array_namespace
 
 from lrnn.functional import propagate, squared_error
-from lrnn.moments import row_blocks
+from lrnn.moments import map_rows
 from lrnn.training.result import Weights
 from lrnn.typing import Array
 
@@ -32,12 +32,14 @@ class Evaluation:
 def evaluate(inputs: Array, weights: Weights) -> Evaluation:
     """Evaluate the saturating network on ``inputs`` in [0, 1] (may be sparse)."""
     rows, columns = inputs.shape
-    total = 0.0
-    sums: list[Array] = [0.0] * (len(weights.layers) + 1)
-    for block in row_blocks(inputs, max(w.shape[0] for w in weights.layers)):
+
+    def of(part: slice) -> tuple[float, list[Array]]:
+        block = inputs[part]
         layers = list(accumulate(weights.layers, propagate, initial=block))
-        total += squared_error(block, layers[-1])
-        sums = [s + layer.sum(axis=0) for s, layer in zip(sums, layers, strict=True)]
+        return squared_error(block, layers[-1]), [layer.sum(axis=0) for layer in layers]
+
+    parts = map_rows(of, inputs, widest(weights.layers))
+    total, sums = reduce(_added, parts)
     return Evaluation(total / (rows * columns), [s / rows for s in sums])
 
 
@@ -46,15 +48,33 @@ def transmit(inputs: Array, layers: Sequence[Array]) -> Array:
 
     No other large array arises on the way.
     """
-    blocks = row_blocks(inputs, max(w.shape[1] for w in layers))
-    parts = [reduce(propagate, layers, block) for block in blocks]
-    return parts[0] if len(parts) == 1 else array_namespace(parts[0]).concat(parts)
+    last = layers[-1]
+    found = array_namespace(last).empty((inputs.shape[0], last.shape[1]), dtype=last.dtype)
+
+    def through(part: slice) -> None:
+        found[part, :] = reduce(propagate, layers, inputs[part])
+
+    for _ in map_rows(through, inputs, widest(layers)):
+        pass
+    return found
 
 
 def ever_saturated(inputs: Array, weights: Weights) -> list[int]:
     """How many neurons of each layer saturate for at least one row."""
-    ever: list[Array] = [False] * (len(weights.layers) + 1)
-    for block in row_blocks(inputs, max(w.shape[0] for w in weights.layers)):
-        layers = accumulate(weights.layers, propagate, initial=block)
-        ever = [e | ((q >= 1).sum(axis=0) > 0) for e, q in zip(ever, layers, strict=True)]
-    return [int(e.sum()) for e in ever]
+
+    def of(part: slice) -> list[Array]:
+        layers = accumulate(weights.layers, propagate, initial=inputs[part])
+        return [(layer >= 1).sum(axis=0) > 0 for layer in layers]
+
+    parts = map_rows(of, inputs, widest(weights.layers))
+    ever = reduce(lambda a, b: [x | y for x, y in zip(a, b, strict=True)], parts)
+    return [int(layer.sum()) for layer in ever]
+
+
+def widest(layers: Sequence[Array]) -> int:
+    """The most neurons of any layer."""
+    return max(int(max(weight.shape)) for weight in layers)
+
+
+def _added(a: tuple[float, list[Array]], b: tuple[float, list[Array]]) -> tuple[float, list[Array]]:
+    return a[0] + b[0], [x + y for x, y in zip(a[1], b[1], strict=True)]
