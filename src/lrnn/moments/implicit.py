@@ -1,5 +1,6 @@
 """The second moment as products with the data; G is never formed."""
 
+import math
 from functools import reduce
 
 import numpy as np
@@ -25,23 +26,28 @@ class ImplicitMoment:
         total /= self.n_rows
         self.trace = float(total.sum())
         self.diagonal = total.astype(inputs.dtype)
+        self._most = ROWS_TO_SUM
+        if sparse.issparse(inputs):  # sums over as many rows have fewer terms
+            self._most = ROWS_TO_SUM * math.prod(inputs.shape) // max(inputs.nnz, 1)
 
     def dot(self, matrix: Array) -> Array:
         """``G @ matrix``."""
+
+        def part(rows: slice) -> Array:
+            block = self._inputs[rows]
+            return block.T @ (block @ matrix)
+
         total = np.zeros(matrix.shape)
-        for block in row_blocks(self._inputs, self._width(matrix), ROWS_TO_SUM):
-            total += block.T @ (block @ matrix)
+        for product in map_rows(part, self._inputs, self._width(matrix), self._most):
+            total += product
         total /= self.n_rows
         return total.astype(matrix.dtype, copy=False)
 
     def columns(self, attributes: Array) -> Array:
         """Columns of G."""
-        total = np.zeros((self.n_attributes, len(attributes)))
-        for block in row_blocks(self._inputs, self._width(total), ROWS_TO_SUM):
-            part = block[:, attributes]
-            total += block.T @ (part.toarray() if sparse.issparse(part) else part)
-        total /= self.n_rows
-        return total.astype(self.diagonal.dtype, copy=False)
+        chosen = np.zeros((self.n_attributes, len(attributes)), dtype=self.diagonal.dtype)
+        chosen[attributes, np.arange(len(attributes))] = 1
+        return self.dot(chosen)
 
     def peaks(self, matrix: Array) -> Array:
         """The largest entry of each column of ``X @ matrix``."""

@@ -22,16 +22,21 @@ def blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def map_rows(work: Callable[[slice], Result], inputs: Array, widest: int) -> Iterator[Result]:
+def map_rows(
+    work: Callable[[slice], Result], inputs: Array, widest: int, most: int | None = None
+) -> Iterator[Result]:
     """``work(rows)`` for slices of consecutive rows of ``inputs``, results in order.
 
     As many slices are worked on at a time as BLAS would use threads, each by one thread: unlike a
     matrix product with many threads, this keeps all cores busy between the products, too. Slices
-    are so short that ``widest`` numbers for each of their rows stay small.
+    are so short that ``widest`` numbers for each of their rows stay small, and never longer than
+    ``most``.
     """
     count = inputs.shape[0]
     threads = max((library["num_threads"] for library in blas().info()), default=1)
     height = max(1, max(FEWEST_CELLS, CELLS_AT_ONCE // threads) // widest)
+    if most is not None:
+        height = min(height, most)
     number = ceil(count / height)
     if number > 1:
         number = threads * ceil(number / threads)  # such that all threads have equal work
