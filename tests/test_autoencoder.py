@@ -195,6 +195,31 @@ def test_values_above_one_count_as_one_with_one_warning(digits):
     assert bright.max() == 1.5  # the caller's data are not touched
 
 
+def test_a_rounding_error_above_one_is_no_reason_to_warn(digits):
+    slightly = digits.copy()
+    slightly[slightly == 1] += 2 * np.finfo(float).eps
+    a, b = LRNNAutoencoder(3, max_iter=2).fit(slightly), LRNNAutoencoder(3, max_iter=2).fit(digits)
+    assert a.reconstruction_err_ == b.reconstruction_err_
+    assert slightly.max() > 1  # the data are left alone
+
+
+def test_minus_zero_is_zero(digits):
+    signed = np.where(digits == 0, -0.0, digits)
+    a, b = LRNNAutoencoder(3, max_iter=2).fit(signed), LRNNAutoencoder(3, max_iter=2).fit(digits)
+    assert a.reconstruction_err_ == pytest.approx(b.reconstruction_err_, rel=1e-12)
+
+
+def test_torch_tensors_are_data_too(digits):
+    torch = pytest.importorskip("torch")
+    settings = {"hidden_layer_sizes": 6, "max_iter": 5, "fine_tune": 1, "random_state": 0}
+    ours = LRNNAutoencoder(**settings).fit(digits)
+    theirs = LRNNAutoencoder(**settings).fit(torch.asarray(digits.copy()))
+    assert theirs.reconstruction_err_ == ours.reconstruction_err_
+    np.testing.assert_array_equal(
+        theirs.transform(torch.asarray(digits.copy())), ours.transform(digits)
+    )
+
+
 @pytest.mark.parametrize("solver", ["minibatch", "gram"])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 def test_unsigned_integers_are_levels_and_never_converted_as_a_whole(digits, solver, dtype):
@@ -324,11 +349,18 @@ def test_the_progress_bar_tells_layers_and_errors(digits, capfd):
     LRNNAutoencoder((6, 3), max_iter=2, tol=0, verbose=1, random_state=0).fit(digits[:300])
     out, err = capfd.readouterr()
     assert out == ""
-    assert "training layer 1" in err
-    assert "training layer 2" in err
+    assert "reading 64 attributes" in err
+    assert "training (dense second moment)" in err
+    assert "training layer 1 (dense second moment)" in err
+    assert "training layer 2 (dense second moment)" in err
     assert "error 0." in err
     LRNNAutoencoder((6, 3), max_iter=2, random_state=0).fit(digits[:300])
     assert capfd.readouterr() == ("", "")
+    settings = {"moment": "implicit", "fine_tune": 1, "verbose": 1, "max_iter": 2}
+    LRNNAutoencoder(3, **settings).fit(digits[:300])
+    err = capfd.readouterr().err
+    assert "implicit second moment" in err
+    assert "training end to end" in err
 
 
 @settings(max_examples=100)

@@ -1,6 +1,7 @@
 """The autoencoder as a scikit-learn estimator: validates, chooses, delegates."""
 
 import warnings
+from dataclasses import replace
 from functools import reduce
 from numbers import Integral, Real
 from os import PathLike
@@ -33,8 +34,8 @@ from lrnn.training import (
     Weights,
     evaluate,
     ever_saturated,
+    fine_tuned,
     random_weights,
-    train_end_to_end,
     train_jointly,
     train_layerwise,
     train_unit_rate,
@@ -235,19 +236,15 @@ class LRNNAutoencoder(
         check_solver(self.solver, self.init)
         sizes = self._sizes(inputs)
         one_by_one = self.stacking == "layerwise" and len(sizes) > 2
-        stages = len(sizes) if one_by_one else 1
-        with watching(self, inputs, self.max_iter * stages + self.fine_tune) as observer:
+        passes = self.max_iter * (len(sizes) if one_by_one else 1) + 2 * self.fine_tune
+        with watching(self, inputs, passes) as observer:
             if self.solver == "gram":
                 trained = self._train_by_gram(inputs, sizes, one_by_one, observer)
             else:
                 train = train_layerwise if one_by_one else train_jointly
                 start = random_weights(sizes, self._random, inputs.dtype)
                 trained = train(inputs, start, self._schedule(), self._random, observer)
-            if self.fine_tune and not trained.interrupted:
-                schedule = self._schedule(max_iter=self.fine_tune, tol=0)
-                tuned = train_end_to_end(inputs, trained.weights, schedule, self._random, observer)
-                trained = Trained(tuned.weights, [*trained.curves, *tuned.curves])
-        return trained
+            return fine_tuned(inputs, trained, self._schedule(), self._random, observer)
 
     def _train_by_gram(
         self, inputs: Array, sizes: tuple[int, ...], layerwise: bool, observer: Observer
@@ -277,7 +274,7 @@ class LRNNAutoencoder(
             weights = self._weights
         with watching(self, inputs, 1) as observer:
             trained = train_jointly(
-                inputs, weights, self._schedule(max_iter=1), self._random, observer
+                inputs, weights, replace(self._schedule(), max_iter=1), self._random, observer
             )
         self.n_iter_ += 1
         self._keep(trained, evaluate(inputs, trained.weights))
@@ -286,13 +283,14 @@ class LRNNAutoencoder(
     def _sizes(self, inputs: Array) -> tuple[int, ...]:
         return (inputs.shape[1], *check_layer_sizes(self.hidden_layer_sizes))
 
-    def _schedule(self, max_iter: int | None = None, tol: float | None = None) -> Schedule:
+    def _schedule(self) -> Schedule:
         return Schedule(
             self.batch_size,
-            self.max_iter if max_iter is None else max_iter,
-            self.tol if tol is None else tol,
+            self.max_iter,
+            self.tol,
             self.evaluate_every,
             self.rates,
+            self.fine_tune,
         )
 
     def _keep(self, trained: Trained, evaluation: Evaluation) -> None:

@@ -1,6 +1,6 @@
 """Training: from data to weights."""
 
-from lrnn.training.end_to_end import train_end_to_end
+from lrnn.training.end_to_end import fine_tuned, train_end_to_end
 from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, transmit
 from lrnn.training.full_batch import FullBatch
 from lrnn.training.initial import random_weights
@@ -21,6 +21,7 @@ __all__ = [
     "Weights",
     "evaluate",
     "ever_saturated",
+    "fine_tuned",
     "random_weights",
     "train_end_to_end",
     "train_jointly",

@@ -1,6 +1,7 @@
 """The whole saturating network at once: descent on its true error, minibatch by minibatch."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -62,6 +63,21 @@ def train_end_to_end(
         stopped = "interrupted"
         record.evaluate(current.copy())
     return Trained(record.best, [record.curve(None, stopped)])
+
+
+def fine_tuned(
+    inputs: Array,
+    trained: Trained,
+    schedule: Schedule,
+    random: np.random.RandomState,
+    observer: Observer,
+) -> Trained:
+    """Go on from ``trained`` for ``schedule.fine_tune`` passes, unless it was interrupted."""
+    if not schedule.fine_tune or trained.interrupted:
+        return trained
+    passes = replace(schedule, max_iter=schedule.fine_tune, tol=0)
+    tuned = train_end_to_end(inputs, trained.weights, passes, random, observer)
+    return Trained(tuned.weights, [*trained.curves, *tuned.curves])
 
 
 def loosened(weights: Weights, rates: Rates, random: np.random.RandomState) -> Weights:

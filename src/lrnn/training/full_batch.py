@@ -13,7 +13,7 @@ from lrnn.training.gram import GramDescent, GramState, descend
 from lrnn.training.initial import random_weights
 from lrnn.training.observer import Observer
 from lrnn.training.result import LearningCurve, Schedule, Trained, Weights
-from lrnn.training.split import split
+from lrnn.training.split import deepened
 from lrnn.typing import Array
 
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
@@ -53,11 +53,16 @@ class FullBatch:
             return Trained(whole.weights, [replace(whole.curves[0], stopped="interrupted")])
 
     def train_whole(self, inputs: Array, sizes: Sequence[int]) -> Trained:
-        """Train a shallow network as wide as the narrowest layer, and split it over all layers."""
+        """Train a shallow network as wide as the narrowest layer, and split it over all layers.
+
+        Before that it is fine-tuned, if that is wanted: so a deep network is never worse than a
+        shallow one that had as many passes.
+        """
         encoder, decoder, curve = self.train_pair(inputs, min(sizes), None)
+        trained = Trained(Weights((encoder,), (decoder,)), [curve])
         if encoder.shape == tuple(sizes):
-            return Trained(Weights((encoder,), (decoder,)), [curve])
-        return Trained(split(inputs, encoder, decoder, sizes[1:], "free", self.random), [curve])
+            return trained
+        return deepened(inputs, trained, sizes[1:], self.schedule, self.random, self.observer)
 
     def train_layers(self, inputs: Array, sizes: Sequence[int]) -> Trained:
         """Train one pair after the other, each on the activations of the layer before it.

@@ -44,6 +44,7 @@ class Schedule:
     tol: float = 1e-4
     evaluate_every: int | None = None
     rates: Rates = "free"
+    fine_tune: int = 0
 
 
 @dataclass(frozen=True)

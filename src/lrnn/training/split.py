@@ -14,8 +14,24 @@ import numpy as np
 
 from lrnn.functional import adjust_rows, firing_rates, routing
 from lrnn.moments import EncodedRows, peaks
-from lrnn.training.result import Weights
+from lrnn.training.end_to_end import fine_tuned
+from lrnn.training.observer import Observer
+from lrnn.training.result import Schedule, Trained, Weights
 from lrnn.typing import Array, Rates
+
+
+def deepened(
+    inputs: Array,
+    shallow: Trained,
+    hidden: Sequence[int],
+    schedule: Schedule,
+    random: np.random.RandomState,
+    observer: Observer,
+) -> Trained:
+    """A shallow network, fine-tuned if that is wanted, split over layers of ``hidden`` widths."""
+    tuned = fine_tuned(inputs, shallow, schedule, random, observer)
+    encoder, decoder = tuned.weights.layers
+    return Trained(split(inputs, encoder, decoder, hidden, schedule.rates, random), tuned.curves)
 
 
 def split(

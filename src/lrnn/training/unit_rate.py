@@ -15,8 +15,8 @@ from lrnn.training.end_to_end import train_end_to_end
 from lrnn.training.full_batch import nothing_to_learn, pass_through
 from lrnn.training.initial import random_weights
 from lrnn.training.observer import Observer
-from lrnn.training.result import LearningCurve, Schedule, Trained, Weights
-from lrnn.training.split import split
+from lrnn.training.result import Schedule, Trained, Weights
+from lrnn.training.split import deepened
 from lrnn.typing import Array
 
 POWER = 4.0  # by which correlations with anchors are sharpened
@@ -37,17 +37,16 @@ def train_unit_rate(
     width, hidden = inputs.shape[1], min(sizes)
     if hidden == width:
         encoder, decoder = pass_through(width, width, inputs.dtype)
-        curves: Sequence[LearningCurve] = [nothing_to_learn(None)]
+        trained = Trained(Weights((encoder,), (decoder,)), [nothing_to_learn(None)])
     else:
-        shallow = (width, hidden)
-        start = (
-            anchored(inputs, hidden) if anchors else random_weights(shallow, random, inputs.dtype)
-        )
+        if anchors:
+            start = anchored(inputs, hidden)
+        else:
+            start = random_weights((width, hidden), random, inputs.dtype)
         trained = train_end_to_end(inputs, start, schedule, random, observer)
-        (encoder, decoder), curves = trained.weights.layers, trained.curves
-    if encoder.shape == tuple(sizes):
-        return Trained(Weights((encoder,), (decoder,)), curves)
-    return Trained(split(inputs, encoder, decoder, sizes[1:], "unit", random), curves)
+    if (width, hidden) == tuple(sizes):
+        return trained
+    return deepened(inputs, trained, sizes[1:], schedule, random, observer)
 
 
 def anchored(inputs: Array, hidden: int) -> Weights:

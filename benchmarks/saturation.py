@@ -1,0 +1,79 @@
+"""Can saturation make a deep network better than a shallow one of the same code width? MNIST →50.
+
+    LRNN_DATA_DIR=... python benchmarks/saturation.py [--passes 6]
+
+While no hidden neuron saturates, deep and shallow networks can do the same. All networks here are
+trained end to end for the same number of passes, from different starts: the shallow optimum split
+over the layers (what lrnn does), layer-wise training, and random weights. Some ten minutes.
+"""
+
+import argparse
+
+import numpy as np
+
+from common import Stopwatch, console, load_mnist, report
+from lowest_errors import without_saturation
+from lrnn import LRNNAutoencoder
+from lrnn.moments import ScaledRows
+from lrnn.training import (
+    FullBatch,
+    Observer,
+    Schedule,
+    Weights,
+    evaluate,
+    random_weights,
+    train_end_to_end,
+)
+
+DEEP = (1000, 500, 250, 50)
+STARTS = [
+    ("split", (50,)),
+    ("split", (200, 50)),
+    ("split", (1000, 50)),
+    ("split", DEEP),
+    ("layer-wise", DEEP),
+    ("random", DEEP),
+]
+
+
+def start(kind: str, X: ScaledRows, sizes: tuple[int, ...]) -> Weights:
+    random = np.random.RandomState(0)
+    if kind == "random":
+        return random_weights(sizes, random, X.dtype)
+    trainer = FullBatch(Schedule(tol=1e-5, max_iter=1_000), random, Observer())
+    train = trainer.train_whole if kind == "split" else trainer.train_layers
+    return train(X, sizes).weights
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--passes", type=int, default=6)
+    options = parser.parse_args()
+    levels = load_mnist(dtype=None)
+    X, rows = ScaledRows(levels), []
+    for kind, hidden in STARTS:
+        weights = start(kind, X, (784, *hidden))
+        schedule = Schedule(max_iter=options.passes, tol=0)
+        with Stopwatch() as watch:
+            trained = train_end_to_end(
+                X, weights, schedule, np.random.RandomState(0), Observer()
+            ).weights
+        model = LRNNAutoencoder(hidden)
+        model.encoders_, model.decoders_ = list(trained.encoders), list(trained.decoders)
+        share, linear = without_saturation(levels, model)
+        rows.append(
+            {
+                "": f"784→{'→'.join(map(str, hidden))} from {kind}",
+                "error at the start": evaluate(X, weights).error,
+                f"after {options.passes} passes": evaluate(X, trained).error,
+                "hidden saturated": f"{share:.2%}",
+                "if they were linear": linear,
+                "seconds": watch.seconds,
+            }
+        )
+        console.print(rows[-1])
+    report("saturation", "End-to-end training from several starts, MNIST, code of 50", rows)
+
+
+if __name__ == "__main__":
+    main()
