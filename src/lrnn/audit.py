@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lrnn import bounds
 from lrnn.network import RandomNeuralNetwork
-from lrnn.typing import Rates, Vector
+from lrnn.training import Weights, evaluate
+from lrnn.typing import Array, Rates, Vector
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,14 @@ class Audit:
         verdict = "valid" if self.valid else "NOT valid"
         lines.append(f"random neural network: {verdict}")
         return "\n".join(lines if self.standing is None else [*lines, str(self.standing)])
+
+
+def stand(inputs: Array, weights: Weights, rates: Rates) -> Standing:
+    """Where a network stands on ``inputs`` in [0, 1] (may be sparse)."""
+    hidden = min(len(weight) for weight in weights.layers)
+    bound = bounds.unit_rate if rates == "unit" else bounds.svd
+    error = evaluate(inputs, weights).error
+    return Standing(error, bounds.variance(inputs), bound(inputs, hidden), rates, hidden)
 
 
 def audit(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import reduce
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import (
@@ -18,27 +18,23 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn import bounds
-from lrnn.audit import Audit, Standing, audit
+from lrnn.audit import Audit, audit, stand
 from lrnn.functional import adjust_rows, firing_rates
 from lrnn.moments import MomentKind
 from lrnn.network import RandomNeuralNetwork
 from lrnn.progress import CallbackSupportMixin, watching
 from lrnn.training import (
     Evaluation,
-    FullBatch,
     LearningCurve,
-    Observer,
+    Plan,
     Schedule,
     Trained,
     Weights,
     evaluate,
     ever_saturated,
-    fine_tuned,
     random_weights,
+    train,
     train_jointly,
-    train_layerwise,
-    train_unit_rate,
     transmit,
 )
 from lrnn.typing import Array, Rates, Vector
@@ -177,7 +173,7 @@ class LRNNAutoencoder(
         self,
         hidden_layer_sizes: Any = (100,),
         *,
-        solver: str = "gram",
+        solver: Literal["gram", "minibatch"] = "gram",
         rates: Rates = "free",
         stacking: str = "layerwise",
         fine_tune: int = 0,
@@ -235,25 +231,15 @@ class LRNNAutoencoder(
     def _train(self, inputs: Array) -> Trained:
         check_solver(self.solver, self.init)
         sizes = self._sizes(inputs)
-        one_by_one = self.stacking == "layerwise" and len(sizes) > 2
-        passes = self.max_iter * (len(sizes) if one_by_one else 1) + 2 * self.fine_tune
-        with watching(self, inputs, passes) as observer:
-            if self.solver == "gram":
-                trained = self._train_by_gram(inputs, sizes, one_by_one, observer)
-            else:
-                train = train_layerwise if one_by_one else train_jointly
-                start = random_weights(sizes, self._random, inputs.dtype)
-                trained = train(inputs, start, self._schedule(), self._random, observer)
-            return fine_tuned(inputs, trained, self._schedule(), self._random, observer)
-
-    def _train_by_gram(
-        self, inputs: Array, sizes: tuple[int, ...], layerwise: bool, observer: Observer
-    ) -> Trained:
-        schedule, random, anchors = self._schedule(), self._random, self.init != "random"
-        if self.rates == "unit":
-            return train_unit_rate(inputs, sizes, schedule, random, observer, anchors)
-        trainer = FullBatch(schedule, random, observer, anchors, self.moment)
-        return trainer.train(inputs, sizes, layerwise)
+        plan = Plan(
+            schedule=self._schedule(),
+            solver=self.solver,
+            layerwise=self.stacking == "layerwise",
+            anchors=self.init != "random",
+            moment=self.moment,
+        )
+        with watching(self, inputs, plan.most_passes(sizes)) as observer:
+            return train(plan, inputs, sizes, self._random, observer)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -370,19 +356,12 @@ class LRNNAutoencoder(
         True
         """
         check_is_fitted(self)
+        network, weights = self.to_network(), self._effective_weights()
         if X is None:
-            return audit(self.to_network(), self._effective_weights())
+            return audit(network, weights)
         inputs = check_data(self, X, reset=False)
-        hidden = min(len(weight) for weight in self._weights.layers)
-        standing = Standing(
-            error=evaluate(inputs, self._weights).error,
-            variance=bounds.variance(inputs),
-            bound=(bounds.unit_rate if self.rates == "unit" else bounds.svd)(inputs, hidden),
-            rates=self.rates,
-            n_hidden=hidden,
-        )
-        saturated = ever_saturated(inputs, self._weights)
-        return audit(self.to_network(), self._effective_weights(), saturated, standing)
+        standing = stand(inputs, self._weights, self.rates)
+        return audit(network, weights, ever_saturated(inputs, self._weights), standing)
 
     def save(self, path: str | PathLike[str], *, scaling: Any = None) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.

@@ -86,6 +86,16 @@ def test_no_row_of_routes_sums_to_more_than_one(dtype):
         assert routes.sum(axis=1, dtype=np.float64).max() <= 1 + 4 * np.finfo(dtype).eps
 
 
+def test_wide_rows_of_vanishing_routes_do_not_add_up_to_more_than_one():
+    routes = np.full((2, 200_000), 5e-6, np.float32)
+    change = np.full(routes.shape, -40, np.float32)
+    change[:, 0] = 40
+    for _ in range(3):
+        routes = reroute(routes, change)
+        assert routes.min() > 0
+        assert routes.sum(axis=1, dtype=np.float64).max() <= 1 + 1e-6
+
+
 def test_free_steps_are_on_a_logarithmic_scale():
     rng = np.random.default_rng(0)
     weights, change = rng.random((3, 4)), rng.normal(size=(3, 4))

@@ -25,6 +25,10 @@ def test_every_row_is_in_one_block(rows, widest):
     assert sum(covered(rows, widest)) == rows
 
 
+def test_no_rows_are_no_work():
+    assert list(map_rows(lambda part: part, np.empty((0, 3)), 3)) == []
+
+
 def test_blocks_are_equal_and_not_longer_than_allowed():
     lengths = covered(100_000, 1_000, most=700)
     assert max(lengths) <= 700

@@ -13,8 +13,8 @@ from lrnn.training import (
     evaluate,
     random_weights,
     train_jointly,
-    train_layerwise,
 )
+from lrnn.training.layerwise import train_layerwise
 from lrnn.training.minibatch import joint_step, pair_step
 from lrnn.training.observer import Observer
 

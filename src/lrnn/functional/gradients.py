@@ -44,8 +44,10 @@ def free_gradient(weights: Array, gradient: Array) -> Array:
 
 
 def reweight(weights: Array, change: Array) -> Array:
-    """Weights whose logarithms have changed by so much."""
-    return weights * array_namespace(weights).exp(change)
+    """Weights whose logarithms have changed by so much; none becomes too small to come back."""
+    xp = array_namespace(weights)
+    smallest = float(xp.finfo(weights.dtype).smallest_normal) ** 0.25
+    return xp.clip(weights * xp.exp(change), min=smallest)
 
 
 def route_gradient(weights: Array, gradient: Array) -> Array:
@@ -64,8 +66,7 @@ def reroute(weights: Array, change: Array) -> Array:
     array([[0.75 , 0.125]])
     """
     xp = array_namespace(weights)
-    out = xp.clip(
-        1 - xp.sum(weights, axis=1, keepdims=True), min=float(xp.finfo(weights.dtype).eps)
-    )
-    new = weights * xp.exp(change)
+    tiny = float(xp.finfo(weights.dtype).eps)
+    out = xp.clip(1 - xp.sum(weights, axis=1, keepdims=True), min=tiny)
+    new = reweight(weights, change)
     return new / (out + xp.sum(new, axis=1, keepdims=True))

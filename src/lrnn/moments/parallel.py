@@ -40,9 +40,9 @@ def map_rows(
     number = ceil(count / height)
     if number > 1:
         number = threads * ceil(number / threads)  # such that all threads have equal work
-    bounds = [count * i // number for i in range(number + 1)]
+    bounds = [count * i // max(number, 1) for i in range(number + 1)]
     slices = [slice(first, last) for first, last in pairwise(bounds) if first < last]
-    if threads == 1 or len(slices) == 1:
+    if threads == 1 or len(slices) < 2:
         yield from map(work, slices)
         return
     with blas().limit(limits=1), ThreadPoolExecutor(threads) as pool:

@@ -52,5 +52,4 @@ class LogAdam:
         square *= SQUARE
         square += (1 - SQUARE) * gradient * gradient + TINY
         scale = size / (1 - MEAN**self._steps) * np.sqrt(1 - SQUARE**self._steps)
-        moved = self._move(weight, -scale * mean / xp.sqrt(square))
-        weight[...] = xp.clip(moved, min=float(xp.finfo(weight.dtype).smallest_normal) ** 0.25)
+        weight[...] = self._move(weight, -scale * mean / xp.sqrt(square))

@@ -1,0 +1,1 @@
+"""The network spike by spike: an exact simulation, event by event."""

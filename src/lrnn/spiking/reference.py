@@ -1,0 +1,59 @@
+"""The simulation in plain Python: slow, readable, and the definition of what the kernels do."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.network import RandomNeuralNetwork
+from lrnn.typing import Vector
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is after an event: when it happened, and all potentials."""
+
+    time: float
+    potentials: NDArray[np.int64]
+
+
+def events(
+    network: RandomNeuralNetwork,
+    arrivals: Vector,
+    inhibitory_arrivals: Vector,
+    random: np.random.Generator,
+) -> Iterator[Moment]:
+    """All events of a network that starts at rest, one after the other, without end.
+
+    An event is a spike that comes from outside or a neuron that fires. Waiting times are
+    exponential; what happens next is drawn in proportion to its rate.
+    """
+    excitatory, inhibitory = _dense(network.excitatory), _dense(network.inhibitory)
+    n = network.n_neurons
+    potentials = np.zeros(n, dtype=np.int64)
+    time = 0.0
+    while True:
+        firing = network.rates * (potentials > 0)
+        rates = np.concatenate([arrivals, inhibitory_arrivals, firing])
+        time += random.exponential(1 / rates.sum())
+        kind, neuron = divmod(int(random.choice(3 * n, p=rates / rates.sum())), n)
+        if kind == 0:
+            potentials[neuron] += 1
+        elif kind == 1:
+            potentials[neuron] = max(potentials[neuron] - 1, 0)
+        else:
+            potentials[neuron] -= 1
+            routes = np.concatenate([excitatory[neuron], inhibitory[neuron]])
+            leaves = max(1 - routes.sum(), 0)
+            route = np.append(routes, leaves)
+            target = int(random.choice(2 * n + 1, p=route / route.sum()))
+            if target < n:
+                potentials[target] += 1
+            elif target < 2 * n:
+                potentials[target - n] = max(potentials[target - n] - 1, 0)
+        yield Moment(time, potentials.copy())
+
+
+def _dense(matrix: object) -> Vector:
+    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)
