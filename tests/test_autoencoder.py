@@ -266,6 +266,24 @@ def test_a_bad_value_is_named_with_its_place(digits, value, message, container):
         model.transform(data)
 
 
+@pytest.mark.parametrize("method", ["transform", "reconstruct"])
+def test_a_value_deep_in_the_data_is_found_on_the_way(digits, method):
+    model = LRNNAutoencoder(3, max_iter=2).fit(digits)
+    tall = np.tile(digits, (60, 1))
+    expected = getattr(model, method)(tall)
+    last = len(tall) - 1
+    tall[last, 5] = -1
+    with pytest.raises(ValueError, match=f"row {last}, column 5") as caught:
+        getattr(model, method)(tall)
+    assert caught.value.__context__ is None
+    tall[last] = digits[-1] * 3
+    with pytest.warns(SaturationWarning, match=f"row {last}"):
+        found = getattr(model, method)(tall)
+    np.testing.assert_array_equal(found[:last], expected[:last])
+    bright = np.minimum(digits[-1:] * 3, 1)
+    np.testing.assert_allclose(found[last:], getattr(model, method)(bright), rtol=1e-12)
+
+
 def test_a_bad_value_is_named_with_its_column(digits):
     frame = pd.DataFrame(bad(digits, 3, 4, -1.0), columns=[f"pixel{i}" for i in range(64)])
     with pytest.raises(ValueError, match=r"row 3, column 4 \('pixel4'\)\. Scale X to \[0, 1\]"):

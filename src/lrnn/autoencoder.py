@@ -38,7 +38,13 @@ from lrnn.training import (
     transmit,
 )
 from lrnn.typing import Array, Rates, Vector
-from lrnn.validation import check_codes, check_data, check_layer_sizes, check_solver
+from lrnn.validation import (
+    check_codes,
+    check_data,
+    check_layer_sizes,
+    check_solver,
+    read_once,
+)
 
 
 class LRNNAutoencoder(
@@ -296,7 +302,7 @@ class LRNNAutoencoder(
     def transform(self, X: Any) -> Array:
         """Codes of X: activations of the innermost layer, each in [0, 1]."""
         check_is_fitted(self)
-        return transmit(check_data(self, X, reset=False), self.encoders_)
+        return read_once(self, X, lambda rows: transmit(rows, self.encoders_))
 
     def inverse_transform(self, X: Any) -> Array:
         """Decode the codes X, each row of them to a row of data in [0, 1]."""
@@ -306,7 +312,7 @@ class LRNNAutoencoder(
     def reconstruct(self, X: Any) -> Array:
         """What the network gives back for X: ``inverse_transform(transform(X))``."""
         check_is_fitted(self)
-        return transmit(check_data(self, X, reset=False), self._weights.layers)
+        return read_once(self, X, lambda rows: transmit(rows, self._weights.layers))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared error per attribute on X: the higher, the better."""

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
@@ -31,12 +32,46 @@ def check_data(estimator: Any, X: Any, *, reset: bool) -> Array:
     return _check(X, type(estimator).__name__, validate)
 
 
+class OutOfRangeError(ValueError):
+    """Rows that were read have a value outside [0, 1]."""
+
+
+class CheckedRows:
+    """A matrix whose rows are checked as they are read: they then come from memory only once."""
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        self._X = X
+        self.shape = X.shape
+        self.dtype = X.dtype
+
+    def __getitem__(self, rows: Any) -> Array:
+        block = self._X[rows]
+        if not _within_unit_interval(block):
+            raise OutOfRangeError
+        return block
+
+
+def read_once(estimator: Any, X: Any, work: Callable[[Array], Array]) -> Array:
+    """``work`` on data for a fitted ``estimator``, of which it reads every row once.
+
+    Data are checked on the way. Where that finds anything, they are looked at closely (which may
+    warn, or end in an error that says what is wrong), and the work is done again.
+    """
+    validate = partial(validate_data, estimator, reset=False)
+    try:
+        return work(_check(X, type(estimator).__name__, validate, later=True))
+    except OutOfRangeError:
+        pass
+    return work(check_data(estimator, X, reset=False))
+
+
 def check_matrix(X: Any, user: str) -> Array:
     """Data for a function named ``user``, as a matrix of floats in [0, 1] (CSR if sparse)."""
     return X if isinstance(X, ScaledRows) else _check(X, user, check_array)
 
 
-def _check(X: Any, user: str, validate: Callable[..., Any]) -> Array:
+def _check(X: Any, user: str, validate: Callable[..., Any], later: bool = False) -> Array:
+    """Data as a matrix; the values of full matrices may also be checked ``later``."""
     if isinstance(X, np.ndarray) and X.dtype in LEVELS:
         levels = validate(X, dtype=None)
         if levels.max() == 1:
@@ -53,6 +88,8 @@ def _check(X: Any, user: str, validate: Callable[..., Any]) -> Array:
         if "could not convert string" not in str(error):
             raise
         raise ValueError(_not_a_number(X)) from None
+    if later and isinstance(checked, np.ndarray):
+        return CheckedRows(checked)
     return check_values(checked, X, user)
 
 
