@@ -9,6 +9,7 @@ import numpy as np
 from lrnn.functional import error_gradients
 from lrnn.moments.rows import CELLS_AT_ONCE
 from lrnn.training.adam import LogAdam
+from lrnn.training.evaluation import widest
 from lrnn.training.observer import Observer
 from lrnn.training.recorder import Recorder
 from lrnn.training.result import Schedule, StopReason, Trained, Weights
@@ -35,8 +36,7 @@ def train_end_to_end(
     record = Recorder(inputs, weights)
     current = loosened(weights, schedule.rates, random)
     adam = LogAdam(current.layers, schedule.rates)
-    widest = max(max(weight.shape) for weight in current.layers)
-    bounds = batch_bounds(inputs, widest, schedule.batch_size)
+    bounds = batch_bounds(inputs, widest(current.layers), schedule.batch_size)
     n_batches, passes = len(bounds) - 1, schedule.max_iter
     observer.stage("training end to end", passes * n_batches)
     stopped: StopReason = "max_iter"
@@ -95,13 +95,13 @@ def loosened(weights: Weights, rates: Rates, random: np.random.RandomState) -> W
     return Weights(tuple(map(matrix, weights.encoders)), tuple(map(matrix, weights.decoders)))
 
 
-def batch_bounds(inputs: Array, widest: int, batch_size: int) -> Array:
+def batch_bounds(inputs: Array, width: int, batch_size: int) -> Array:
     """Where minibatches of equal size begin and end.
 
     They have ``batch_size`` rows, or more if a pass would otherwise take many steps, but never so
     many that their activations would need much memory.
     """
     rows = inputs.shape[0]
-    large = min(rows // STEPS_A_PASS, CELLS_AT_ONCE // widest)
+    large = min(rows // STEPS_A_PASS, CELLS_AT_ONCE // width)
     size = max(batch_size, large)
     return np.linspace(0, rows, max(1, round(rows / size)) + 1).astype(int)
