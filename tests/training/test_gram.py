@@ -44,7 +44,7 @@ def test_the_error_on_the_way_is_the_direct_one_of_the_linear_network(digits):
     moment = DenseMoment(digits)
     starts = trainer().starts(moment, 8)
     state, curve = descend(starts, Schedule(max_iter=20), Observer(), None)
-    W, D = unsaturated(moment, state)
+    W, D = unsaturated(moment.peaks(state.encoder), state)
     direct = ((digits - digits @ W @ D) ** 2).mean()
     assert curve.lowest == state.error == pytest.approx(direct, rel=1e-10)
     np.testing.assert_allclose((digits @ W).max(axis=0), 1, rtol=1e-12)
@@ -145,3 +145,16 @@ def test_scales_that_drift_are_brought_back(digits):
     assert drifted.error() == pytest.approx(plain.error(), rel=1e-9)
     assert drifted.state.encoder.max(axis=0).min() > 1e-7
     assert drifted.state.encoder.max() < 1e7
+
+
+@pytest.mark.parametrize("place", ["lrnn.moments.dense.peaks", "lrnn.training.split.peaks"])
+def test_ctrl_c_while_neurons_are_rescaled_loses_nothing(digits, monkeypatch, place):
+    def pressed(*args):
+        raise KeyboardInterrupt
+
+    complete = trainer(max_iter=30).train(digits, (64, 20, 8), layerwise=False)
+    monkeypatch.setattr(place, pressed)
+    trained = trainer(max_iter=30).train(digits, (64, 20, 8), layerwise=False)
+    assert trained.interrupted
+    expected = evaluate(digits, complete.weights).error
+    assert evaluate(digits, trained.weights).error == pytest.approx(expected, rel=1e-9)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrnn.functional import activations, adjust_rows
-from lrnn.training.split import split
+from lrnn.training.split import on_the_verge, split
 
 
 def problem(seed, attributes, code, rates):
@@ -25,11 +25,17 @@ def problem(seed, attributes, code, rates):
     code=st.integers(1, 5),
     extra=st.lists(st.integers(0, 12), min_size=1, max_size=4),
     rates=st.sampled_from(["free", "unit"]),
+    scaled=st.booleans(),
+    gain=st.sampled_from([1.0, 3.0]),
 )
-def test_it_does_what_the_shallow_one_does(seed, attributes, code, extra, rates):
+def test_it_does_what_the_shallow_one_does(seed, attributes, code, extra, rates, scaled, gain):
     X, encoder, decoder = problem(seed, attributes, code, rates)
+    if rates == "free":
+        encoder = encoder * gain  # code neurons may saturate, too
     hidden = [code + n for n in extra]
-    weights = split(X, encoder, decoder, hidden, rates, np.random.RandomState(seed))
+    weights = split(encoder, decoder, hidden, rates, np.random.RandomState(seed))
+    if scaled and rates == "free":
+        weights = on_the_verge(X, weights)
     assert [w.shape[1] for w in weights.encoders] == hidden
     shallow = activations(X, [encoder, decoder])
     deep = activations(X, weights.layers)
@@ -43,15 +49,16 @@ def test_it_does_what_the_shallow_one_does(seed, attributes, code, extra, rates)
 
 def test_every_neuron_of_a_free_network_is_on_the_verge_of_saturation():
     X, encoder, decoder = problem(0, 30, 3, "free")
-    weights = split(X, encoder, decoder, [12, 6, 3], "free", np.random.RandomState(0))
+    weights = split(encoder, decoder, [12, 6, 3], "free", np.random.RandomState(0))
+    weights = on_the_verge(X, weights)
     for layer in activations(X, weights.encoders)[1:]:
         np.testing.assert_allclose(layer.max(axis=0), 1, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rates", ["free", "unit"])
 def test_the_parts_share_inputs_and_outputs(rates):
-    X, encoder, decoder = problem(1, 30, 3, rates)
-    weights = split(X, encoder, decoder, [12, 3], rates, np.random.RandomState(0))
+    _, encoder, decoder = problem(1, 30, 3, rates)
+    weights = split(encoder, decoder, [12, 3], rates, np.random.RandomState(0))
     first, last = weights.encoders[0], weights.decoders[-1]
     for h in range(3):  # each attribute belongs to at most one of the parts of a code neuron
         assert ((first[:, h::3] > 0).sum(axis=1) <= 1).all()

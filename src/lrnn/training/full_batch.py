@@ -92,7 +92,12 @@ class FullBatch:
         self.observer.stage(f"reading {width} attributes", inputs.shape[0])
         moment = second_moment(inputs, hidden, self.moment, self.observer.read)
         state, curve = descend(self.starts(moment, hidden), self.schedule, self.observer, layer)
-        return *unsaturated(moment, state), curve
+        try:
+            peak = moment.peaks(state.encoder)
+        except KeyboardInterrupt:
+            peak = state.encoder.sum(axis=0)  # no drive by data in [0, 1] is larger
+            curve = replace(curve, stopped="interrupted")
+        return *unsaturated(peak, state), curve
 
     def starts(self, moment: SecondMoment, hidden: int) -> list[GramDescent]:
         """Where to begin.
@@ -107,13 +112,12 @@ class FullBatch:
         return [GramDescent(moment, *start.layers)]
 
 
-def unsaturated(moment: SecondMoment, state: GramState) -> tuple[Array, Array]:
-    """Encoder and decoder rescaled such that each code neuron's largest drive is 1.
+def unsaturated(peak: Array, state: GramState) -> tuple[Array, Array]:
+    """Encoder and decoder rescaled such that drives of each code neuron up to ``peak`` become 1.
 
     Their product stays, and no code neuron saturates. The outputs may: that only lowers the error
     on data in [0, 1].
     """
-    peak = moment.peaks(state.encoder)
     peak = np.where(peak > 0, peak, 1)
     return state.encoder / peak, state.decoder * peak[:, None]
 

@@ -8,6 +8,7 @@ what training the whole network can make use of.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -31,11 +32,16 @@ def deepened(
     """A shallow network, fine-tuned if that is wanted, split over layers of ``hidden`` widths."""
     tuned = fine_tuned(inputs, shallow, schedule, random, observer)
     encoder, decoder = tuned.weights.layers
-    return Trained(split(inputs, encoder, decoder, hidden, schedule.rates, random), tuned.curves)
+    weights, curves = split(encoder, decoder, hidden, schedule.rates, random), tuned.curves
+    if schedule.rates == "free":
+        try:
+            weights = on_the_verge(inputs, weights)
+        except KeyboardInterrupt:
+            curves = [*curves[:-1], replace(curves[-1], stopped="interrupted")]
+    return Trained(weights, curves)
 
 
 def split(
-    inputs: Array,
     encoder: Array,
     decoder: Array,
     hidden: Sequence[int],
@@ -44,21 +50,29 @@ def split(
 ) -> Weights:
     """Layers of ``hidden`` widths that do what ``encoder`` and ``decoder`` do.
 
-    None of the widths is below that of the shallow code. With free rates each neuron's largest
-    drive by ``inputs`` is 1; with unit rates each row of weights sums to at most 1.
+    None of the widths is below that of the shallow code. With unit rates each row of weights sums
+    to at most 1.
     """
     encoders = chain(encoder, hidden, random)
     decoders = [weight.T.copy() for weight in reversed(chain(decoder.T, hidden, random))]
     if rates == "unit":
         decoders = shared_out(decoders)
-    else:
-        for i in range(len(encoders) - 1):
-            rows = EncodedRows(inputs, encoders[:i]) if i else inputs
-            peak = peaks(rows, encoders[i])
-            peak = np.where(peak > 0, peak, 1)
-            encoders[i] = encoders[i] / peak
-            encoders[i + 1] = encoders[i + 1] * peak[:, None]
     return Weights(tuple(encoders), tuple(decoders))
+
+
+def on_the_verge(inputs: Array, weights: Weights) -> Weights:
+    """The same network, in which each encoding neuron's largest drive by ``inputs`` is 1.
+
+    Those of the code itself stay as they are.
+    """
+    encoders = list(weights.encoders)
+    for i in range(len(encoders) - 1):
+        rows = EncodedRows(inputs, encoders[:i]) if i else inputs
+        peak = peaks(rows, encoders[i])
+        peak = np.where(peak > 0, peak, 1)
+        encoders[i] = encoders[i] / peak
+        encoders[i + 1] = encoders[i + 1] * peak[:, None]
+    return Weights(tuple(encoders), weights.decoders)
 
 
 def chain(matrix: Array, widths: Sequence[int], random: np.random.RandomState) -> list[Array]:
