@@ -49,7 +49,7 @@ def demo(
         model = LRNNAutoencoder((hidden,), random_state=seed, verbose=1, **settings)
         models[name] = model.fit(X)
 
-    table = Table("", "error", "weights: Σ row ≤", "probabilities: Σ row ≤", "spikes")
+    table = Table("", "error", "Σ weights ≤", "Σ probabilities ≤", "spikes")
     for name, model in models.items():
         audit = model.audit()
         table.add_row(
