@@ -9,6 +9,8 @@ import pytest
 from hypothesis import settings
 from sklearn.datasets import load_digits
 
+from lrnn import RandomNeuralNetwork
+
 settings.register_profile("lrnn", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("lrnn")
 
@@ -24,6 +26,19 @@ def digits():
 @pytest.fixture
 def rng():
     return np.random.default_rng(20161)
+
+
+@pytest.fixture(scope="session")
+def random_network():
+    """Recurrent, inhibitory, with self-loops; and arrivals under which it is stable."""
+
+    def make(seed, n=5):
+        rng = np.random.default_rng(seed)
+        routes = rng.dirichlet(np.ones(2 * n + 1) * 0.5, size=n)
+        network = RandomNeuralNetwork(rng.uniform(0.5, 2, n), routes[:, :n], routes[:, n : 2 * n])
+        return network, rng.uniform(0, 0.5, n), rng.uniform(0, 0.5, n)
+
+    return make
 
 
 @pytest.fixture

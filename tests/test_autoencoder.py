@@ -63,7 +63,8 @@ def test_no_probability_exceeds_one_on_any_path(fitted, digits):
 
 def test_unit_rates_are_one_and_the_weights_are_probabilities(fitted, digits):
     rates = np.concatenate(fitted.firing_rates_)
-    np.testing.assert_allclose(fitted.to_network().rates, rates, rtol=1e-12)
+    np.testing.assert_allclose(fitted.to_network(least_rate=0).rates, rates, rtol=1e-12)
+    assert fitted.to_network().rates.min() >= 1
     largest = max(w.sum(axis=1).max() for w in fitted.encoders_ + fitted.decoders_)
     if fitted.rates == "unit":
         assert (rates == 1).all()
@@ -72,13 +73,22 @@ def test_unit_rates_are_one_and_the_weights_are_probabilities(fitted, digits):
         assert largest > 1  # what the algorithm as printed does: no probabilities
 
 
+@pytest.mark.parametrize("least", [0, 0.1, 1, 30])
+def test_any_least_rate_gives_the_same_activations(fitted, digits, least):
+    network = fitted.to_network(least)
+    assert network.rates.min() >= (1 if fitted.rates == "unit" else least)
+    q = network.steady_state(fitted.arrivals(digits, least))
+    np.testing.assert_allclose(network.split(q)[-1], fitted.reconstruct(digits), atol=1e-12)
+
+
 def test_error_score_and_cost_are_what_they_say(fitted, digits):
     outputs = fitted.inverse_transform(fitted.transform(digits))
     error = ((digits - outputs) ** 2).mean()
     assert fitted.reconstruction_err_ == pytest.approx(error, rel=1e-12)
     assert fitted.score(digits) == pytest.approx(-error, rel=1e-12)
-    network = fitted.to_network()
-    firings = network.steady_state(fitted.arrivals(digits)).mean(axis=0) * network.rates
+    network = fitted.to_network(least_rate=0)
+    q = network.steady_state(fitted.arrivals(digits, least_rate=0))
+    firings = q.mean(axis=0) * network.rates
     assert fitted.spike_cost_ == pytest.approx(firings[:-64].sum(), rel=1e-12)
 
 

@@ -111,9 +111,10 @@ class LRNNAutoencoder(
     components_ : ndarray of shape (n_code, n_features)
         What each code neuron adds to the output: the product of the decoders.
     firing_rates_ : list of ndarray
-        Firing rates of every layer's neurons; the output layer's are 1.
+        Firing rates that the weights need of every layer's neurons; the output layer's are 1.
     spike_cost_ : float
-        Firings per unit time of the input and hidden layers, on average over the training data.
+        Firings per unit time of the input and hidden layers at these rates, on average over the
+        training data.
     reconstruction_err_ : float
         Mean squared error per attribute on the training data.
     history_ : list of LearningCurve
@@ -326,22 +327,36 @@ class LRNNAutoencoder(
 
     @property
     def firing_rates_(self) -> list[Vector]:
-        """Firing rates of every layer's neurons."""
+        """Firing rates that the weights need of every layer's neurons."""
+        return self._rates(least=0.0)
+
+    def _rates(self, least: float) -> list[Vector]:
         weights = self._effective_weights()
         if self.rates == "unit":
             return [np.ones(len(w)) for w in weights] + [np.ones(weights[-1].shape[1])]
-        return firing_rates(weights)
+        return firing_rates(weights, least=least)
 
-    def to_network(self) -> RandomNeuralNetwork:
-        """The random neural network whose steady state is this model's forward pass."""
+    def to_network(self, least_rate: float = 1.0) -> RandomNeuralNetwork:
+        """The random neural network whose steady state is this model's forward pass.
+
+        With free rates no neuron fires more slowly than ``least_rate``, which is the paper's rate
+        by default; one that need not fire so fast loses the surplus of its spikes. Lower values
+        save spikes, but a simulation then takes long to learn the activation of neurons that
+        hardly ever receive one.
+        """
         check_is_fitted(self)
-        return RandomNeuralNetwork.from_layers(self._effective_weights(), rates=self.rates)
+        return RandomNeuralNetwork.from_layers(
+            self._effective_weights(), rates=self.rates, least_rate=least_rate
+        )
 
-    def arrivals(self, X: Any) -> Vector:
-        """External arrival rates at every neuron of :meth:`to_network` that present X to it."""
+    def arrivals(self, X: Any, least_rate: float = 1.0) -> Vector:
+        """External arrival rates at every neuron of :meth:`to_network` that present X to it.
+
+        ``least_rate`` must be that of the network.
+        """
         check_is_fitted(self)
         inputs = check_data(self, X, reset=False)
-        rates = self.firing_rates_
+        rates = self._rates(least_rate)
         arrivals = np.zeros((inputs.shape[0], sum(map(len, rates))))
         dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs[:]
         arrivals[:, : inputs.shape[1]] = dense * rates[0]

@@ -1,7 +1,9 @@
-"""Watching a training run: a progress bar, and scikit-learn's callbacks."""
+"""Progress bars, and scikit-learn's callbacks."""
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import perf_counter
 from types import TracebackType
 from typing import Any
 
@@ -11,6 +13,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     TaskID,
+    TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
@@ -23,6 +26,9 @@ except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn knows no callbacks yet."""
+
+
+PATIENCE = 1.0  # seconds before a bar appears
 
 
 class ProgressBar(Observer):
@@ -78,6 +84,39 @@ class ProgressBar(Observer):
             done = self._progress.tasks[-1].completed
             self._progress.update(self._task, total=done)
             self._task = None
+
+
+@contextmanager
+def work_bar(task: str, total: int, show: bool | None) -> Iterator[Callable[[float], None]]:
+    """A bar on standard error that appears when something takes longer than a second.
+
+    It yields a function that is told how much of ``total`` is done. If ``show`` is None there is
+    a bar if standard error is a terminal.
+    """
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        console=Console(stderr=True),
+    )
+    began = perf_counter()
+    started: TaskID | None = None
+    wanted = sys.stderr.isatty() if show is None else show
+
+    def report(done: float) -> None:
+        nonlocal started
+        if wanted and started is None and perf_counter() - began > PATIENCE:
+            bar.start()
+            started = bar.add_task(task, total=total)
+        if started is not None:
+            bar.update(started, completed=done)
+
+    try:
+        yield report
+    finally:
+        if started is not None:
+            bar.stop()
 
 
 class SklearnCallbacks(Observer):

@@ -58,22 +58,26 @@ def fed_with(network, inputs):
     return network.split(network.steady_state(arrivals))
 
 
-@given(layers())
+least_rates = st.sampled_from([0.0, 0.1, 1.0, 7.0])
+
+
+@given(layers(), least_rates)
 @settings(max_examples=300)
-def test_realised_network_has_the_same_activations(case):
+def test_realised_network_has_the_same_activations(case, least):
     excitatory, inhibitory, inputs = case
-    network = RandomNeuralNetwork.from_layers(excitatory, inhibitory)
+    network = RandomNeuralNetwork.from_layers(excitatory, inhibitory, least_rate=least)
+    assert network.rates.min() >= least
     expected = activations(inputs, excitatory, inhibitory)
     assert network.layer_sizes == tuple(layer.shape[1] for layer in expected)
     for realised, layer in zip(fed_with(network, inputs), expected, strict=True):
         np.testing.assert_allclose(realised, layer, rtol=0, atol=1e-12)
 
 
-@given(layers())
+@given(layers(), least_rates)
 @settings(max_examples=300)
-def test_realised_network_is_made_of_probabilities(case):
+def test_realised_network_is_made_of_probabilities(case, least):
     excitatory, inhibitory, _ = case
-    network = RandomNeuralNetwork.from_layers(excitatory, inhibitory)
+    network = RandomNeuralNetwork.from_layers(excitatory, inhibitory, least_rate=least)
     rounding = 4 * network.n_neurons * np.finfo(float).eps
     for routes in network.excitatory, network.inhibitory:
         if routes is not None:
@@ -83,7 +87,13 @@ def test_realised_network_is_made_of_probabilities(case):
     assert (network.rates > 0).all()
     assert np.isfinite(network.rates).all()
     outputs = network.split(network.rates)[-1]
-    assert (outputs == 1).all()
+    assert (outputs == max(least, 1)).all()
+
+
+@pytest.mark.parametrize("least", [-1, np.nan, np.inf])
+def test_a_least_rate_is_a_rate(least):
+    with pytest.raises(ValueError, match=r"least_rate must be finite and 0 or more"):
+        RandomNeuralNetwork.from_layers([[[1.0]]], least_rate=least)
 
 
 @given(layers())

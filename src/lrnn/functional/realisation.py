@@ -12,6 +12,10 @@ Each row of :math:`p^+_l + p^-_l` sums to at most 1, and with external arrivals
 :math:`\min(x_i, 1)\, r_{0,i}` the network's activations are those of the forward pass. A rate so
 small that products with it would underflow counts as 0: such a neuron fires at rate 1 and loses
 nearly all its spikes, which realises the same weights.
+
+These are the lowest rates that will do, and so the fewest spikes. Any neuron may fire faster, if it
+loses the surplus: with a least rate of 1, the paper's rate, only those neurons that have to fire
+faster than that. It costs spikes, but a neuron that hardly ever fires can hardly be observed.
 """
 
 from collections.abc import Sequence
@@ -23,25 +27,32 @@ from lrnn.typing import Array
 
 
 def firing_rates(
-    excitatory: Sequence[Array], inhibitory: Sequence[Array | None] | None = None
+    excitatory: Sequence[Array],
+    inhibitory: Sequence[Array | None] | None = None,
+    least: float = 0.0,
 ) -> list[Array]:
-    """Firing rates of all ``len(excitatory) + 1`` layers; the output layer's are 1.
+    """Firing rates of all ``len(excitatory) + 1`` layers, none below ``least``.
+
+    The output layer's are 1, or ``least`` if that is more.
 
     Examples
     --------
     >>> import numpy as np
     >>> firing_rates([np.array([[2.0], [0.0]]), np.array([[1.0, 3.0]])])
     [array([8., 1.]), array([4.]), array([1., 1.])]
+    >>> firing_rates([np.array([[2.0], [0.1]])], least=1)
+    [array([2., 1.]), array([1.])]
     """
     xp = array_namespace(*excitatory)
     floor = sqrt(float(xp.finfo(excitatory[0].dtype).smallest_normal))
-    rates = [xp.ones_like(excitatory[-1][0, :])]
+    rates = [xp.ones_like(excitatory[-1][0, :]) * max(1.0, least)]
     for layer in reversed(range(len(excitatory))):
         rate = excitatory[layer] @ rates[0]
         minus = None if inhibitory is None else inhibitory[layer]
         if minus is not None:
             rate = rate + minus @ rates[0]
-        rates.insert(0, xp.where(rate > floor, rate, xp.ones_like(rate)))
+        rate = xp.where(rate > floor, rate, xp.ones_like(rate))
+        rates.insert(0, xp.clip(rate, min=least))
     return rates
 
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,9 @@ from lrnn.network.feedback import TOLERANCE, excitation
 from lrnn.network.stages import Stage, condense, flow, solve
 from lrnn.network.steady_state import SteadyState
 from lrnn.typing import Rates, Vector
+
+if TYPE_CHECKING:
+    from lrnn.spiking import Simulation
 
 Routing = Any  # a dense or sparse matrix of probabilities
 
@@ -96,6 +99,7 @@ class RandomNeuralNetwork:
         inhibitory: Sequence[Any] | None = None,
         *,
         rates: Rates = "free",
+        least_rate: float = 0.0,
     ) -> "RandomNeuralNetwork":
         r"""Realise nonnegative weights between consecutive layers as rates × probabilities.
 
@@ -112,7 +116,12 @@ class RandomNeuralNetwork:
             With "free", output neurons fire at rate 1 and every other at the rate that its
             weights need. With "unit" all fire at rate 1, and the weights are the probabilities:
             their rows must sum to at most 1.
+        least_rate : float, default=0
+            With free rates, no neuron fires more slowly than this; one that need not fire so fast
+            loses the surplus of its spikes.
         """
+        if not 0 <= least_rate < np.inf:
+            raise ValueError(f"least_rate must be finite and 0 or more, got {least_rate!r}")
         plus, minus = check_weights(weights, inhibitory)
         sizes = (*(len(w) for w in plus), plus[-1].shape[1])
         if rates == "unit":
@@ -120,7 +129,7 @@ class RandomNeuralNetwork:
             layer_rates = [np.ones(n) for n in sizes]
         elif rates == "free":
             with np.errstate(over="ignore", invalid="ignore"):
-                layer_rates = firing_rates(plus, minus)
+                layer_rates = firing_rates(plus, minus, least_rate)
         else:
             raise ValueError(f"rates must be 'free' or 'unit', got {rates!r}")
         for layer, rate in enumerate(layer_rates):
@@ -205,6 +214,93 @@ class RandomNeuralNetwork:
                 stacklevel=2,
             )
         return q.reshape(plus.shape).view(SteadyState)
+
+    def simulate(
+        self,
+        arrivals: ArrayLike,
+        inhibitory_arrivals: ArrayLike | None = None,
+        *,
+        events: float | None = None,
+        time: float | None = None,
+        observe_every: int = 1_000,
+        replicas: int = 1,
+        start: Literal["empty", "stationary"] = "empty",
+        warm_up: float = 0,
+        record: ArrayLike | None = None,
+        trace: bool = False,
+        snapshot_bytes: int = 1 << 28,
+        device: str = "cpu",
+        threads: int | None = None,
+        progress: bool | None = None,
+        random_state: Any = None,
+    ) -> "Simulation":
+        """Simulate the network exactly, spike by spike.
+
+        An event is a spike that comes from outside, or a neuron that fires.
+
+        Parameters
+        ----------
+        arrivals : array-like of shape (n_neurons,) or (n_rows, n_neurons)
+            External excitatory spikes per unit time. Each row is a simulation of its own.
+        inhibitory_arrivals : array-like of the same shape or (n_neurons,), optional
+            External inhibitory spikes per unit time.
+        events : int, default=1_000_000
+            Events of each run.
+        time : float, optional
+            Simulated time of each run, instead of ``events``.
+        observe_every : int, default=1_000
+            Events between observations of all potentials, on average: they are made at moments
+            that do not depend on the network's state (a fixed number of ticks of its clocks), for
+            right after an event a busy network is seen more often than it occurs.
+        replicas : int, default=1
+            Independent runs for each row of arrivals.
+        start : {"empty", "stationary"}, default="empty"
+            Begin with all neurons at rest, or in the steady state: potentials are then drawn from
+            their geometric laws, and there is no transient at all. (Neurons that saturate begin
+            with a large potential.)
+        warm_up : float, default=0
+            Events (or time, if the length is given as time) at the beginning that are left out
+            of all estimates; about so many, for the reason given above.
+        record : list of int, optional
+            Neurons whose spikes are recorded, in the first run (``result.raster``).
+        trace : bool, default=False
+            Whether the sum of all potentials is recorded, in the first run (``result.trace``).
+        snapshot_bytes : int, default=2**28
+            Memory for snapshots: `Simulation.at` and the intervals of a single run need them.
+            If all do not fit there are fewer.
+        device : {"cpu", "cuda"}, default="cpu"
+            Where to run. A GPU is for many runs; it gives the same results.
+        threads : int, optional
+            CPU threads, each with a run of its own; by default as many as there are cores.
+        progress : bool, optional
+            Whether to show a progress bar if it takes more than a second; by default if
+            standard error is a terminal.
+        random_state : int, SeedSequence, Generator or RandomState, optional
+            The same seed gives the same result, whatever the number of threads.
+
+        Returns
+        -------
+        result : Simulation
+            Estimates with confidence intervals, counts, snapshots. After Ctrl-C it holds what was
+            simulated so far, and ``result.interrupted`` is true.
+
+        Examples
+        --------
+        >>> network = RandomNeuralNetwork([1, 1], np.zeros((2, 2)), [[0, 1], [1, 0]])
+        >>> result = network.simulate([0.75, 0.75], events=100_000, random_state=0)
+        >>> result
+        Simulation(1 run of 2 neurons, 100,000 events)
+        >>> result.activation("arrivals").round(1)
+        array([0.5, 0.5])
+        """
+        from lrnn.spiking.simulate import simulate
+
+        return simulate(
+            self, arrivals, inhibitory_arrivals, events=events, time=time,
+            observe_every=observe_every, replicas=replicas, start=start, warm_up=warm_up,
+            record=record, trace=trace, snapshot_bytes=snapshot_bytes, device=device,
+            threads=threads, progress=progress, random_state=random_state,
+        )  # fmt: skip
 
     def residual(
         self, q: ArrayLike, arrivals: ArrayLike, inhibitory_arrivals: ArrayLike | None = None

@@ -1,18 +1,26 @@
 """What a simulation draws from: clocks and routes, as alias tables.
 
-The outside world is one more node, number N: spikes that come in are its firings, and spikes that
-leave the network go there. So an event is always the same thing: a node fires, and the spike goes
-to a node. An inhibitory spike to neuron *j* is written as target ``~j``.
-
 By uniformisation one clock for every node that may ever fire rings at that node's rate; where it
 finds a neuron at rest nothing happens. Which clock rings next does not depend on the state, so it
-is drawn from a static table in constant time. An alias table (Walker, 1977) of n entries is read
-with one 32-bit random number u: the high half of u·n is the entry, the low half decides between
-the entry's own node and its alias. No probability is off by more than n/2³².
+is drawn from a static table in constant time, and so is the route of the spike. Nodes are
+
+=================  =====================================================================
+0 … N − 1          the neurons
+N                  where spikes go that leave the network; it never fires
+N + 1 + i          excitatory spikes from outside to neuron i, as the firings of a node
+2N + 1 + i         inhibitory spikes from outside to neuron i, likewise
+=================  =====================================================================
+
+so that an event is always the same thing: a node fires, and its spike goes to a node. An inhibitory
+spike to neuron *j* is written as target ``~j``. Routes belong to the network, clocks to one vector
+of arrivals.
+
+An alias table (Walker, 1977) of n entries is read with one 32-bit random number u: the high half of
+u·n is the entry, the low half decides between the entry's own outcome and its alias. No probability
+is off by more than 2⁻³².
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -26,72 +34,119 @@ UNIT = 1 << 32
 
 
 @dataclass(frozen=True)
-class Tables:
-    """Alias tables of one network under one vector of arrivals.
+class Routes:
+    """Where the spike of each node goes.
+
+    Attributes
+    ----------
+    first : ndarray of int32
+        Where the entries of each node begin, and the last ones end.
+    limits : ndarray of uint32, targets : ndarray of int32 of shape (n_entries, 2)
+        The target in the first column below the limit, else that in the second.
+    """
+
+    first: NDArray[np.int32]
+    limits: NDArray[np.uint32]
+    targets: NDArray[np.int32]
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.first) - 1
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """Whose clock rings next, under one vector of arrivals.
 
     Attributes
     ----------
     total_rate : float
         Rings of all clocks per unit time.
-    clock_limits : ndarray of uint32, clock_nodes : ndarray of int32 of shape (n_clocks, 2)
-        Whose clock rings: the node in the first column below the limit, else that in the second.
-    first : ndarray of int32
-        Where the routes of each node begin, and the last ones end.
-    route_limits : ndarray of uint32, targets : ndarray of int32 of shape (n_routes, 2)
-        Where a node's spike goes, likewise.
+    limits : ndarray of uint32, nodes : ndarray of int32 of shape (n_clocks, 2)
+        The node in the first column below the limit, else that in the second.
+    excitable : ndarray of int64
+        Neurons that a spike from outside can ever lead to, in ascending order.
     """
 
     total_rate: float
-    clock_limits: NDArray[np.uint32]
-    clock_nodes: NDArray[np.int32]
-    first: NDArray[np.int32]
-    route_limits: NDArray[np.uint32]
-    targets: NDArray[np.int32]
-
-    @property
-    def n_neurons(self) -> int:
-        """How many neurons there are; it is also the number of the outside world's node."""
-        return len(self.first) - 2
+    limits: NDArray[np.uint32]
+    nodes: NDArray[np.int32]
+    excitable: NDArray[np.int64]
 
 
-def tables(network: RandomNeuralNetwork, arrivals: Vector, inhibitory_arrivals: Vector) -> Tables:
-    """The tables of ``network`` under these external arrival rates."""
+def routes_of(network: RandomNeuralNetwork) -> Routes:
+    """The routes of all nodes of ``network``."""
     n = network.n_neurons
-    plus, minus = sparse.csr_array(network.excitatory), sparse.csr_array((n, n))
+    plus = sparse.csr_array(network.excitatory)
+    minus = sparse.csr_array((n, n))
     if network.inhibitory is not None:
         minus = sparse.csr_array(network.inhibitory)
     leave = sparse.csr_array(network.departures[:, None])
-    outside = sparse.csr_array(np.concatenate([arrivals, inhibitory_arrivals, [0.0]])[None, :])
-    routes = sparse.vstack([sparse.hstack([plus, minus, leave]), outside], format="csr")
-    routes.eliminate_zeros()
-    kind, neuron = np.divmod(routes.indices, n)
-    target = np.choose(kind, [neuron, ~neuron, n]).astype(np.int32)
-    limits, alias = alias_rows(routes.indptr.astype(np.int64), routes.data)
-
-    nodes = np.append(np.flatnonzero(_excitable(plus, arrivals) & (network.rates > 0)), n)
-    rates = np.append(network.rates, arrivals.sum() + inhibitory_arrivals.sum())[nodes]
-    clock_limits, clock_alias = alias_rows(np.array([0, len(nodes)]), rates)
-    return Tables(
-        float(rates.sum()),
-        clock_limits,
-        np.stack([nodes, nodes[clock_alias]], axis=1).astype(np.int32),
-        routes.indptr.astype(np.int32),
-        limits,
-        np.stack([target, target[alias]], axis=1),
+    sent = sparse.csr_array(sparse.hstack([plus, minus, leave]))
+    sent.eliminate_zeros()
+    kind, neuron = np.divmod(sent.indices, n)
+    target = np.choose(kind, [neuron, ~neuron, n])
+    limits, alias = alias_rows(sent.indptr.astype(np.int64), sent.data)
+    neurons = np.arange(n)
+    single = np.concatenate([[n], neurons, ~neurons])
+    return Routes(
+        np.concatenate([sent.indptr, sent.nnz + 1 + np.arange(len(single))]).astype(np.int32),
+        np.concatenate([limits, np.zeros(len(single), np.uint32)]),
+        np.stack(
+            [np.concatenate([target, single]), np.concatenate([target[alias], single])], axis=1
+        ).astype(np.int32),
     )
 
 
-def _excitable(excitatory: Any, arrivals: Vector) -> NDArray[np.bool_]:
+def clocks_of(
+    routes: Routes, rates: Vector, arrivals: Vector, inhibitory_arrivals: Vector | None
+) -> Clocks:
+    """The clocks under these firing rates and arrivals: none for neurons that are never excited."""
+    n = len(rates)
+    reached = np.flatnonzero(reach(routes.first, routes.targets, rates, arrivals))
+    ringing = reached[rates[reached] > 0]
+    comes = np.flatnonzero(arrivals)
+    nodes = [ringing, n + 1 + comes]
+    weights = [rates[ringing], arrivals[comes]]
+    if inhibitory_arrivals is not None:
+        # an inhibitory spike to a neuron that is never excited is an event, too
+        comes = np.flatnonzero(inhibitory_arrivals)
+        nodes.append(2 * n + 1 + comes)
+        weights.append(inhibitory_arrivals[comes])
+    node, weight = np.concatenate(nodes), np.concatenate(weights)
+    limits, alias = alias_rows(np.array([0, len(node)]), weight)
+    pairs = np.stack([node, node[alias]], axis=1).astype(np.int32)
+    return Clocks(float(weight.sum()), limits, pairs, reached)
+
+
+@njit(cache=True, nogil=True)
+def reach(
+    first: NDArray[np.int32], targets: NDArray[np.int32], rates: Vector, arrivals: Vector
+) -> NDArray[np.bool_]:
     """Neurons that a spike from outside can ever lead to."""
+    n = len(rates)
     reached = arrivals > 0
-    while True:
-        further = reached | ((reached @ excitatory) > 0)
-        if (further == reached).all():
-            return reached
-        reached = further
+    waiting = np.empty(n, dtype=np.int64)
+    waits = 0
+    for i in range(n):
+        if reached[i]:
+            waiting[waits] = i
+            waits += 1
+    while waits:
+        waits -= 1
+        neuron = waiting[waits]
+        if rates[neuron] > 0:
+            for route in range(first[neuron], first[neuron + 1]):
+                target = targets[route, 0]  # every outcome is some entry's own
+                if 0 <= target < n and not reached[target]:
+                    reached[target] = True
+                    waiting[waits] = target
+                    waits += 1
+    return reached
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def alias_rows(
     first: NDArray[np.int64], weights: Vector
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:

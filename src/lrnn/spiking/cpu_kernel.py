@@ -1,0 +1,118 @@
+"""The simulation's inner loop on a CPU.
+
+A tick draws a clock and, whether or not its node can fire, a route; then it adds 1 or 0. Without a
+branch that would have to be guessed, the processor works on several ticks at once. A node is one
+64-bit word, its potential in the low half and its firings in the high half, so that a tick reads
+and writes two words and nothing else. Every so many ticks all potentials are *looked* at, to see
+who is excited, and every so many looks they are *observed*, as in the paper. Ticks do not depend
+on the state, and so what is seen at such ticks is what is so at any time.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from lrnn.spiking import draws
+
+TICKS, EVENTS, LOOKS, OBSERVATIONS, SPIKES = range(5)
+FULL = 1 << 30  # potential that a word holds at most between drains, and that of the outside world
+BETWEEN_DRAINS = 1 << 28  # ticks: neither half of a word can overflow
+FIRING = (1 << 32) - 1  # added to a word: one firing more, a potential of one less
+
+step = njit(draws.step)
+
+
+@njit(cache=True, nogil=True)
+def advance(
+    first: Any,
+    limits: Any,
+    targets: Any,
+    clock_limits: Any,
+    clock_nodes: Any,
+    words: Any,
+    reserve: Any,
+    fired: Any,
+    busy: Any,
+    observed: Any,
+    inhibited: Any,
+    random: Any,
+    counts: Any,
+    tick_end: int,
+    event_end: int,
+    look: int,
+    observe: int,
+    recorded: Any,
+    spikes: Any,
+) -> None:
+    """Go on until ``event_end`` events, ``tick_end`` ticks, or no more room for spikes.
+
+    ``recorded`` tells whose spikes are written down (tick, node), or is None; ``observe`` is a
+    multiple of ``look``. A neuron's potential is ``reserve`` and the word's low half together.
+    """
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    n = len(busy)
+    n_clocks = np.uint64(len(clock_limits))
+    s0, s1 = random[0], random[1]
+    ticks, done = counts[TICKS], counts[EVENTS]
+    drain = ticks + BETWEEN_DRAINS
+    while True:
+        span = min(tick_end - ticks, event_end - done, look - ticks % look, drain - ticks)
+        if recorded is not None:
+            span = min(span, len(spikes) - counts[SPIKES])
+        if span <= 0:
+            break
+        for tick in range(ticks, ticks + span):
+            s0, s1, drawn = step(s0, s1)
+            place = (drawn >> half) * n_clocks
+            entry = place >> half
+            node = np.uint64(clock_nodes[entry, np.uint64((place & low) >= clock_limits[entry])])
+            begin = np.uint64(first[node])
+            place = (drawn & low) * (np.uint64(first[node + np.uint64(1)]) - begin)
+            entry = begin + (place >> half)
+            target = targets[entry, np.uint64((place & low) >= limits[entry])]
+
+            word = words[node]
+            fires = np.int64(np.int32(word) > 0)
+            words[node] = word + fires * FIRING
+            if target >= 0:
+                words[np.uint64(target)] += fires
+            else:
+                goal = np.uint64(~target)
+                effective = fires & np.int64(np.int32(words[goal]) > 0)
+                words[goal] -= effective
+                inhibited[0, goal] += fires
+                inhibited[1, goal] += effective
+            done += fires
+            if recorded is not None and fires and recorded[node]:
+                spikes[counts[SPIKES], 0] = tick + 1
+                spikes[counts[SPIKES], 1] = node
+                counts[SPIKES] += 1
+        ticks += span
+        if ticks % look == 0:
+            counts[LOOKS] += 1
+            for i in range(n):
+                busy[i] += np.int32(words[i]) > 0
+            if ticks % observe == 0:
+                counts[OBSERVATIONS] += 1
+                for i in range(n):
+                    observed[i] += reserve[i] + np.int32(words[i])
+        if ticks == drain:
+            settle(words, reserve, fired)
+            drain += BETWEEN_DRAINS
+    settle(words, reserve, fired)
+    random[0], random[1] = s0, s1
+    counts[TICKS], counts[EVENTS] = ticks, done
+
+
+@njit(cache=True, nogil=True)
+def settle(words: Any, reserve: Any, fired: Any) -> None:
+    """Write the words' firings down, and put into reserve what a word should not hold."""
+    n = len(reserve)
+    for i in range(n):
+        fired[i] += words[i] >> 32
+        potential = reserve[i] + np.int32(words[i])
+        words[i] = min(potential, FULL)
+        reserve[i] = potential - words[i]
+    for i in range(n, len(words)):
+        words[i] = FULL

@@ -1,0 +1,296 @@
+"""The simulation's inner loop on a GPU: one thread per run, thousands of runs at once.
+
+It draws what the CPU's kernel draws, from the same streams, and so gives the same results, bit for
+bit. What limits it is how many runs a multiprocessor can hold close by, so a neuron is one 16-bit
+word: the low byte is its potential, the high byte counts its firings. Neither overflows. A full
+count is carried to memory. A potential of 256 becomes 128 here and one unit of 128 in memory,
+which comes back when the potential falls to 63; a neuron with such a reserve never has less than 64
+here, so that it never seems to be at rest.
+
+`advance_close` keeps tables and words in shared memory, the words of a block's runs side by side
+(no bank conflicts); a block works on one row of arrivals. `advance_far` leaves them in global
+memory: for networks that are too large for that, and for rows with few replicas.
+
+Entries of tables are 64 bits: limit, alias and own outcome; an outcome is a neuron and two flags.
+Neurons are numbered among those that can be excited under the row's arrivals; routes, which all
+rows have in common, name them as the network does, and ``place`` tells their number.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lrnn.spiking import draws
+
+if not hasattr(np, "row_stack"):  # numba-cuda asks for a name that NumPy 2.5 no longer has
+    setattr(np, "row_stack", np.vstack)  # noqa: B010
+
+from numba import cuda as cuda
+from numba import uint16, uint64
+
+TICKS, EVENTS, LOOKS, OBSERVATIONS = range(4)
+INHIBITS, EXTERNAL = 0x4000, 0x8000  # flags of an outcome
+NOWHERE = 0x3FFF  # a spike that leaves, or that inhibits a neuron which is never excited
+POTENTIAL = 0xFF
+UNIT, RETURN = 128, 63  # potential in reserve comes in units, and comes back at this one
+
+LOW, UP = np.uint32(0xFFFF), np.uint64(32)
+ONE = np.uint32(1)
+
+step = cuda.jit(device=True)(draws.step)
+
+
+@cuda.jit(device=True)
+def pick(number: Any, begin: Any, count: Any, table: Any) -> Any:
+    """What 32 random bits pick from ``count`` entries of a packed alias table."""
+    place = np.uint64(number) * np.uint64(count)
+    entry = table[begin + np.uint32(place >> UP)]
+    outcomes = np.uint32(entry)
+    if np.uint32(place) >= np.uint32(entry >> UP):
+        outcomes >>= np.uint32(16)
+    return np.int32(outcomes & LOW)
+
+
+@cuda.jit(device=True, inline="always")
+def advance_run(
+    run: int,
+    local: int,
+    clocks: Any,
+    first_clock: Any,
+    n_clocks: Any,
+    rows: Any,
+    first_row: int,
+    place: Any,
+    first_place: int,
+    words: Any,
+    first_word: int,
+    word_step: int,
+    routes: Any,
+    reserve: Any,
+    fired: Any,
+    busy: Any,
+    observed: Any,
+    inhibited: Any,
+    random: Any,
+    counts: Any,
+    tick_end: int,
+    event_end: int,
+    look: int,
+    observe: int,
+) -> None:
+    """Go on with one run until ``event_end`` events or ``tick_end`` ticks."""
+    s0, s1 = random[0, run], random[1, run]
+    ticks, done = counts[TICKS, run], counts[EVENTS, run]
+    while ticks < tick_end and done < event_end:
+        # every thread counts to `look` and then looks: so they stay side by side
+        phase = np.int32(ticks % look)
+        ended = np.int32(min(tick_end - ticks, look) + phase)
+        missing = np.int32(min(event_end - done, look))
+        happened, last = np.int32(0), np.int32(0)
+        for tick in range(np.int32(look)):
+            if phase <= tick < ended and happened < missing:
+                last = tick
+                s0, s1, drawn = step(s0, s1)
+                clock = pick(np.uint32(drawn >> UP), first_clock, n_clocks, clocks)
+                target, inhibits = clock & NOWHERE, clock & INHIBITS
+                word = np.int32(1)
+                if not clock & EXTERNAL:
+                    word = np.int32(words[first_word + clock * word_step])
+                if word & POTENTIAL:
+                    happened += 1
+                    if not clock & EXTERNAL:
+                        word = (word + 0xFF) & 0xFFFF  # a firing more, a potential of one less
+                        if word & POTENTIAL == RETURN and reserve[clock, run] > 0:
+                            reserve[clock, run] -= ONE
+                            word += UNIT
+                        if word <= POTENTIAL:
+                            cuda.atomic.add(fired, (clock, run), np.uint32(256))
+                        words[first_word + clock * word_step] = uint16(word)
+                        row = rows[first_row + clock]
+                        outcome = pick(
+                            np.uint32(drawn), np.uint32(row >> UP), np.uint32(row), routes
+                        )
+                        target, inhibits = outcome & NOWHERE, outcome & INHIBITS
+                        if target != NOWHERE:
+                            target = np.int32(place[first_place + target])
+                    if target != NOWHERE:
+                        at = first_word + target * word_step
+                        word = np.int32(words[at])
+                        if inhibits:
+                            cuda.atomic.add(inhibited, (0, target, run), ONE)
+                            if word & POTENTIAL:
+                                cuda.atomic.add(inhibited, (1, target, run), ONE)
+                                word -= 1
+                                if word & POTENTIAL == RETURN and reserve[target, run] > 0:
+                                    reserve[target, run] -= ONE
+                                    word += UNIT
+                        else:
+                            if word & POTENTIAL == POTENTIAL:
+                                reserve[target, run] += ONE
+                                word -= UNIT
+                            word += 1
+                        words[at] = uint16(word)
+        ticks += last + 1 - phase
+        done += happened
+        if ticks % look == 0:
+            observing = ticks % observe == 0
+            counts[LOOKS, run] += 1
+            if observing:
+                counts[OBSERVATIONS, run] += 1
+            for i in range(local):
+                potential = np.int32(words[first_word + i * word_step]) & POTENTIAL
+                if potential:
+                    cuda.atomic.add(busy, (i, run), ONE)
+                    if observing:
+                        total = np.uint64(potential)
+                        if potential > RETURN:
+                            total += np.uint64(UNIT) * np.uint64(reserve[i, run])
+                        cuda.atomic.add(observed, (i, run), total)
+    random[0, run], random[1, run] = s0, s1
+    counts[TICKS, run], counts[EVENTS, run] = ticks, done
+
+
+@cuda.jit
+def advance_close(
+    n_neurons: int,
+    size: Any,
+    replicas: int,
+    clock_first: Any,
+    clocks: Any,
+    rows: Any,
+    place: Any,
+    words: Any,
+    routes: Any,
+    reserve: Any,
+    fired: Any,
+    busy: Any,
+    observed: Any,
+    inhibited: Any,
+    random: Any,
+    counts: Any,
+    tick_end: Any,
+    event_end: int,
+    look: Any,
+    observe: Any,
+) -> None:
+    """Go on with all runs; a block per row of arrivals, a thread per replica."""
+    block, lane, width = cuda.blockIdx.x, np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
+    local = size[block]
+    n_clocks = np.int32(clock_first[block + 1] - clock_first[block])
+    wide = cuda.shared.array(0, uint64)  # clocks and rows, and behind them,
+    short = cuda.shared.array(0, uint16)  # in the same memory, places and words
+    first_place = 4 * (n_clocks + local)
+    first_word = first_place + n_neurons + lane
+    for i in range(lane, n_clocks, width):
+        wide[i] = clocks[clock_first[block] + i]
+    for i in range(lane, local, width):
+        wide[n_clocks + i] = rows[block, i]
+    for i in range(lane, n_neurons, width):
+        short[first_place + i] = place[block, i]
+    cuda.syncthreads()
+    for replica in range(lane, replicas, width):
+        run = block * replicas + replica
+        for i in range(local):
+            short[first_word + i * width] = words[run, i]
+        advance_run(
+            run, local, wide, np.uint32(0), np.uint32(n_clocks), wide, n_clocks, short, first_place,
+            short, first_word, width, routes, reserve, fired, busy, observed, inhibited, random,
+            counts, tick_end[run], event_end, look[block], observe[block],
+        )  # fmt: skip
+        for i in range(local):
+            words[run, i] = short[first_word + i * width]
+
+
+@cuda.jit
+def advance_far(
+    n_neurons: int,
+    size: Any,
+    replicas: int,
+    clock_first: Any,
+    clocks: Any,
+    rows: Any,
+    place: Any,
+    words: Any,
+    routes: Any,
+    reserve: Any,
+    fired: Any,
+    busy: Any,
+    observed: Any,
+    inhibited: Any,
+    random: Any,
+    counts: Any,
+    tick_end: Any,
+    event_end: int,
+    look: Any,
+    observe: Any,
+) -> None:
+    """Go on with all runs, a thread for each."""
+    run = cuda.grid(1)
+    if run < len(words):
+        row = run // replicas
+        advance_run(
+            run, size[row], clocks, np.uint32(clock_first[row]),
+            np.uint32(clock_first[row + 1] - clock_first[row]), rows[0], 0, place[0], 0,
+            words[run], 0, 1, routes, reserve, fired, busy, observed, inhibited, random, counts,
+            tick_end[run], event_end, look[row], observe[row],
+        )  # fmt: skip
+
+
+@cuda.jit
+def potentials_now(words: Any, reserve: Any, potentials: Any) -> None:
+    """All potentials, in 64 bits."""
+    run, i = cuda.grid(2)
+    if run < words.shape[0] and i < words.shape[1]:
+        low = np.int64(words[run, i]) & POTENTIAL
+        potentials[run, i] = low + UNIT * np.int64(reserve[i, run])
+
+
+@cuda.jit
+def collect(
+    members: Any,
+    size: Any,
+    replicas: int,
+    words: Any,
+    reserve: Any,
+    fired: Any,
+    busy: Any,
+    observed: Any,
+    inhibited: Any,
+    began: Any,
+    sums: Any,
+    firings: Any,
+    arrivals: Any,
+) -> None:
+    """All sums per run and neuron, and firings and arrivals of a row's replicas together."""
+    run, i = cuda.grid(2)
+    if run < words.shape[0]:
+        row = run // replicas
+        if i < size[row]:
+            neuron = members[row, i]
+            potential = (np.int64(words[run, i]) & POTENTIAL) + UNIT * np.int64(reserve[i, run])
+            total = np.int64(fired[i, run]) + (np.int64(words[run, i]) >> 8)
+            arrived = total + potential - began[run, i]
+            if sums.shape[0] > 4:
+                arrived += np.int64(inhibited[1, i, run])
+                sums[4, run, neuron] = inhibited[0, i, run]
+            sums[0, run, neuron] = observed[i, run]
+            sums[1, run, neuron] = busy[i, run]
+            sums[2, run, neuron] = arrived
+            sums[3, run, neuron] = total
+            cuda.atomic.add(firings, (row, neuron), np.uint64(total))
+            cuda.atomic.add(arrivals, (row, neuron), np.uint64(arrived))
+
+
+@cuda.jit
+def clear(array: Any) -> None:
+    """Set all to 0."""
+    for i in range(cuda.grid(1), len(array), cuda.gridsize(1)):
+        array[i] = 0
+
+
+@cuda.jit
+def forget_firings(words: Any) -> None:
+    """Set the firings that words count to 0."""
+    run, i = cuda.grid(2)
+    if run < words.shape[0] and i < words.shape[1]:
+        words[run, i] = words[run, i] & uint16(POTENTIAL)

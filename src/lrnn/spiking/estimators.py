@@ -1,0 +1,76 @@
+r"""Activations from a simulation's sums, and how sure one can be of them.
+
+Every estimator is a ratio of sums :math:`N/D` over independent samples, which are replicas or,
+for a single run, consecutive parts of it (batch means):
+
+===========  ====================================  =============================================
+estimator    N / D                                 is an estimate of
+===========  ====================================  =============================================
+potential    potentials observed / observations    the mean potential :math:`q/(1-q)`
+busy         looks that found it excited / looks   q
+arrivals     spikes that arrived / those that it   q: flow in is flow out, :math:`\Lambda^+ =
+             could have passed on or lost          q\,(r + \Lambda^-)`
+===========  ====================================  =============================================
+
+With :math:`\hat R = \sum_b N_b / \sum_b D_b` and residuals :math:`e_b = N_b - \hat R D_b`, the
+variance of :math:`\hat R` is about :math:`\frac{B}{B-1} \sum_b e_b^2 / (\sum_b D_b)^2`, and an
+interval follows from Student's t with B − 1 degrees of freedom. For samples of different lengths
+:math:`B = (\sum_b D_b)^2 / \sum_b D_b^2`, since a share of 1/B of the variance is then missing from
+the residuals' squares.
+"""
+
+from typing import Literal
+
+import numpy as np
+from scipy import special
+
+from lrnn.spiking.plan import BATCHES
+from lrnn.typing import Vector
+
+Estimator = Literal["potential", "busy", "arrivals"]
+ESTIMATORS: tuple[Estimator, ...] = ("potential", "busy", "arrivals")
+
+
+def check_estimator(estimator: str) -> None:
+    """Complain of a name that is none of the three."""
+    if estimator not in ESTIMATORS:
+        raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}; got {estimator!r}")
+
+
+def ratio(numerator: Vector, denominator: Vector) -> Vector:
+    """Sum over samples (the first axis) of N by that of D; NaN where there is nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(numerator.sum(axis=0) / denominator.sum(axis=0))
+
+
+def spread(numerator: Vector, denominator: Vector, level: float) -> Vector:
+    """Half the width of the interval around `ratio`; NaN with fewer than two samples."""
+    total = denominator.sum(axis=0)
+    residual = numerator - ratio(numerator, denominator) * denominator
+    with np.errstate(invalid="ignore", divide="ignore"):
+        samples = total**2 / (denominator**2).sum(axis=0)  # B, if they are equally long
+        samples = np.where(samples > 1, samples, np.nan)
+        variance = samples / (samples - 1) * (residual**2).sum(axis=0) / total**2
+        quantile = special.stdtrit(samples - 1, (1 + level) / 2)
+        return np.asarray(quantile * np.sqrt(variance))
+
+
+def batch_ends(ticks: Vector) -> list[int]:
+    """Which snapshots cut a run into parts, none much shorter than 1/32 of the whole."""
+    shortest = 0.9 * ticks[-1] / BATCHES
+    ends: list[int] = []
+    begun = 0.0
+    for i, reached in enumerate(ticks):
+        if reached - begun >= shortest or i == len(ticks) - 1:
+            ends.append(i)
+            begun = reached
+    return ends
+
+
+def probability(value: Vector, estimator: Estimator) -> Vector:
+    """The activation that an estimator's ratio stands for, from 0 to 1."""
+    value = np.maximum(value, 0)
+    if estimator == "potential":
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isinf(value), 1.0, value / (1 + value))
+    return np.minimum(value, 1)

@@ -1,0 +1,213 @@
+"""Runs on a CPU: one after the other in each of several threads."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from threading import Event, Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.spiking.cpu_kernel import EVENTS, SPIKES, TICKS, advance, settle
+from lrnn.spiking.ledger import Ledger
+from lrnn.spiking.plan import Plan
+
+FOREVER = 1 << 62
+PIECE = (
+    1 << 20
+)  # ticks after which a run listens whether it should stop: some hundredths of a second
+SPIKES_AT_ONCE = 1 << 16
+TRACE_POINTS = 1_000
+REFRESH = 0.1  # seconds between reports of progress
+
+
+def simulate_on_cpu(
+    plan: Plan,
+    ledger: Ledger,
+    threads: int | None,
+    recorded: NDArray[np.bool_] | None,
+    trace: bool,
+    report: Callable[[float], None],
+) -> None:
+    """Make all runs of the plan; on Ctrl-C, stop them and leave what there is in the ledger."""
+    crew = Crew(plan, ledger, recorded, trace)
+    workers = min(plan.n_runs, threads or len(os.sched_getaffinity(0)))
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(crew.work) for _ in range(workers)]
+        try:
+            while wait(futures, timeout=REFRESH).not_done:
+                report(crew.done)
+        except KeyboardInterrupt:
+            crew.stop.set()
+            ledger.interrupted = True
+        for future in futures:
+            future.result()
+    report(crew.done)
+
+
+class Crew:
+    """Threads that take runs from a common list."""
+
+    def __init__(
+        self, plan: Plan, ledger: Ledger, recorded: NDArray[np.bool_] | None, trace: bool
+    ) -> None:
+        self.plan, self.ledger = plan, ledger
+        self.recorded, self.trace = recorded, trace
+        self.stop = Event()
+        self.done = 0.0  # runs, with fractions
+        self._runs = iter(range(plan.n_runs))
+        self._lock = Lock()
+
+    def work(self) -> None:
+        """Make runs as long as there are any."""
+        while not self.stop.is_set():
+            with self._lock:
+                number = next(self._runs, None)
+            if number is None:
+                return
+            try:
+                self._make(Run.of(self.plan, number))
+            except BaseException:
+                self.stop.set()
+                raise
+
+    def _make(self, run: "Run") -> None:
+        first = run.number == 0
+        recorded = self.recorded if first else None
+        tracing = self.trace and first
+        spikes: list[NDArray[np.int64]] = []
+        totals: list[tuple[int, int]] = []
+        by_time = self.plan.unit == "time"
+        ends = self.plan.tick_ends(run.number) if by_time else self.plan.snapshots
+        stops = ends
+        if tracing:
+            points = np.linspace(0, ends[-1], TRACE_POINTS + 1).astype(np.int64)
+            stops = np.union1d(ends, points)
+        for stop in stops:
+            for part in self._advance(run, stop, by_time, recorded, spikes):
+                with self._lock:
+                    self.done += part / max(ends[-1], 1)
+            if self.stop.is_set():
+                break
+            if tracing:
+                totals.append((int(run.counts[TICKS]), int(run.potentials.sum())))
+            for snapshot in np.flatnonzero(ends == stop):
+                run.write(self.ledger, int(snapshot))
+        if self.stop.is_set():  # all later snapshots show how far it got
+            reached = run.counts[TICKS if by_time else EVENTS]
+            for late in np.flatnonzero(ends > reached):
+                run.write(self.ledger, int(late))
+        with self._lock:
+            self.ledger.firings[run.row] += run.fired
+            self.ledger.arrivals[run.row] += run.arrived
+        if recorded is not None:
+            self.ledger.spikes = np.concatenate([np.empty((0, 2), np.int64), *spikes])
+        if tracing:
+            self.ledger.trace = np.array(totals, dtype=np.int64).reshape(-1, 2)
+
+    def _advance(
+        self,
+        run: "Run",
+        stop: int,
+        by_time: bool,
+        recorded: NDArray[np.bool_] | None,
+        spikes: list[NDArray[np.int64]],
+    ) -> Iterator[int]:
+        """Go on to a stop piece by piece, and tell how long each was."""
+        buffer = np.empty((0 if recorded is None else SPIKES_AT_ONCE, 2), np.int64)
+        goal = TICKS if by_time else EVENTS
+        while run.counts[goal] < stop and not self.stop.is_set():
+            before, piece = run.counts[goal], run.counts[TICKS] + PIECE
+            if by_time:
+                run.advance(min(stop, piece), FOREVER, recorded, buffer)
+            else:
+                run.advance(piece, stop, recorded, buffer)
+            if run.counts[SPIKES]:
+                spikes.append(buffer[: run.counts[SPIKES]].copy())
+                run.counts[SPIKES] = 0
+            yield int(run.counts[goal] - before)
+
+
+@dataclass
+class Run:
+    """The state of one run."""
+
+    plan: Plan
+    number: int
+    words: NDArray[np.int64]
+    reserve: NDArray[np.int64]
+    fired: NDArray[np.int64]
+    busy: NDArray[np.int64]
+    observed: NDArray[np.int64]
+    inhibited: NDArray[np.int64]
+    random: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    began: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, plan: Plan, number: int) -> "Run":
+        """A run at its beginning, the warm-up behind it."""
+        n = plan.network.n_neurons
+        words = np.zeros(plan.routes.n_nodes, dtype=np.int64)
+        potentials = plan.first_potentials(number)
+        fired, busy, observed = (np.zeros(n, dtype=np.int64) for _ in range(3))
+        run = cls(
+            plan=plan,
+            number=number,
+            words=words,
+            reserve=potentials.copy(),
+            fired=fired,
+            busy=busy,
+            observed=observed,
+            inhibited=np.zeros((2, n), dtype=np.int64),
+            random=plan.stream(number),
+            counts=np.zeros(5, dtype=np.int64),
+            began=potentials,
+        )
+        settle(words, run.reserve, run.fired)
+        if plan.warm_up[run.row]:
+            run.advance(int(plan.warm_up[run.row]), FOREVER, None, np.empty((0, 2), np.int64))
+            run.began = run.potentials
+            for array in (run.fired, run.busy, run.observed, run.inhibited, run.counts):
+                array[:] = 0
+        return run
+
+    @property
+    def row(self) -> int:
+        """Which row of arrivals it is a replica of."""
+        return self.number // self.plan.replicas
+
+    @property
+    def potentials(self) -> NDArray[np.int64]:
+        """All potentials now."""
+        n = len(self.reserve)
+        return self.reserve + self.words[:n]
+
+    @property
+    def arrived(self) -> NDArray[np.int64]:
+        """Excitatory spikes that arrived: those that left again, and those that are still there."""
+        return np.asarray(self.fired + self.inhibited[1] + self.potentials - self.began)
+
+    def advance(
+        self,
+        tick_end: int,
+        event_end: int,
+        recorded: NDArray[np.bool_] | None,
+        spikes: NDArray[np.int64],
+    ) -> None:
+        """Go on."""
+        plan, clocks = self.plan, self.plan.clocks[self.row]
+        advance(
+            plan.routes.first, plan.routes.limits, plan.routes.targets, clocks.limits, clocks.nodes,
+            self.words, self.reserve, self.fired, self.busy, self.observed, self.inhibited,
+            self.random, self.counts, tick_end, event_end, plan.look[self.row],
+            plan.observe[self.row], recorded, spikes,
+        )  # fmt: skip
+
+    def write(self, ledger: Ledger, snapshot: int) -> None:
+        """Put down what there is so far."""
+        sums = [self.observed, self.busy, self.arrived, self.fired]
+        if self.plan.inhibits:
+            sums.append(self.inhibited[0])
+        ledger.write(snapshot, self.number, self.counts, *sums)

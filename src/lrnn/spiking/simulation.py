@@ -1,0 +1,282 @@
+"""What came out of a simulation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lrnn.network import RandomNeuralNetwork, SteadyState
+from lrnn.spiking.estimators import (
+    Estimator,
+    batch_ends,
+    check_estimator,
+    probability,
+    ratio,
+    spread,
+)
+from lrnn.spiking.ledger import (
+    ARRIVED,
+    BUSY,
+    EVENTS,
+    FIRED,
+    INHIBITED,
+    LOOKS,
+    OBSERVATIONS,
+    OBSERVED,
+    TICKS,
+)
+from lrnn.spiking.recording import Raster, Trace
+from lrnn.typing import Vector
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """How the error to the numeric solution falls.
+
+    Attributes
+    ----------
+    events : ndarray of shape (n_snapshots,)
+        Events per run, on average.
+    layers : tuple of str
+        Names of the layers: "input", "hidden", …, "output"; or "all".
+    errors : ndarray of shape (n_snapshots, n_layers)
+        Root mean square error over a layer's neurons (and all rows).
+    """
+
+    events: Vector
+    layers: tuple[str, ...]
+    errors: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Estimates from a simulation; made by :meth:`lrnn.RandomNeuralNetwork.simulate`.
+
+    Arrays have the shape of the arrivals. Where there are replicas, counts and times are those of
+    all of them together, and estimates are from all of them together.
+
+    Attributes
+    ----------
+    network : RandomNeuralNetwork
+        What was simulated.
+    replicas : int
+        How many independent runs there are for each row of arrivals.
+    unit : {"events", "time"}
+        What the length of the simulation and its snapshots are measured in.
+    snapshots : ndarray of shape (n_snapshots,)
+        Where `at` can go back to.
+    interrupted : bool
+        Whether it was stopped before its end. Runs have then come to different points.
+    saturated : ndarray of bool
+        Neurons whose potential grows without bound; their estimates tend to 1.
+    arrival_counts, firing_counts : ndarray of int64
+        Spikes that each neuron received (excitatory) and fired. (In what `at` gives, numbers
+        above 16 million are rounded to 24 bits.)
+    raster : Raster or None
+        Spikes of the recorded neurons (of the first run).
+    trace : Trace or None
+        All potentials of the first run added up, in the course of time.
+    """
+
+    network: RandomNeuralNetwork
+    steady: SteadyState
+    replicas: int
+    unit: str
+    snapshots: NDArray[Any]
+    interrupted: bool
+    arrival_counts: NDArray[np.int64]
+    firing_counts: NDArray[np.int64]
+    raster: Raster | None
+    trace: Trace | None
+    _counts: NDArray[np.int64]
+    _sums: NDArray[np.float32]
+    _times: Vector
+    _total_rates: Vector
+    _one: bool
+
+    @property
+    def events(self) -> Any:
+        """Events so far: spikes from outside and firings."""
+        return self._of_row(self._per_row(self._counts[-1, EVENTS]).sum(axis=1))[()]
+
+    @property
+    def observations(self) -> Any:
+        """How often all potentials were observed."""
+        return self._of_row(self._per_row(self._counts[-1, OBSERVATIONS]).sum(axis=1))[()]
+
+    @property
+    def time(self) -> Any:
+        """Simulated time."""
+        return self._of_row(self._per_row(self._times[-1]).sum(axis=1))[()]
+
+    @property
+    def mean_potential(self) -> Vector:
+        """Potentials, averaged over the observations."""
+        return self._of_row(ratio(*self._samples("potential", -1, pooled=True)))
+
+    @property
+    def busy_time(self) -> Vector:
+        """Time for which each neuron was excited, in all of `time`."""
+        share = ratio(*self._samples("busy", -1, pooled=True))
+        return self._of_row(share * self._per_row(self._times[-1]).sum(axis=1)[:, None])
+
+    @property
+    def saturated(self) -> NDArray[np.bool_]:
+        """Neurons whose potential grows without bound."""
+        return self._of_row(self.steady.saturated)
+
+    def activation(self, estimator: Estimator = "potential") -> Vector:
+        r"""Estimated probability of each neuron to be excited.
+
+        Parameters
+        ----------
+        estimator : {"potential", "busy", "arrivals"}, default="potential"
+            From the mean potential, :math:`\bar k/(1+\bar k)`, as in the paper; from the share of
+            time for which the neuron was excited; or from the spikes that it received, over
+            those that it could have handled. The last is the most accurate, as a rule.
+        """
+        check_estimator(estimator)
+        self._seen(estimator)
+        value = ratio(*self._samples(estimator, -1, pooled=True))
+        return self._of_row(probability(value, estimator))
+
+    def confidence_interval(
+        self, level: float = 0.95, estimator: Estimator = "potential"
+    ) -> tuple[Vector, Vector]:
+        """Lower and upper ends of intervals that contain the activation with probability ``level``.
+
+        From the spread between replicas or, where there is one run only, between its parts from
+        snapshot to snapshot (batch means). Each holds for its neuron alone. Where no spike has
+        arrived at all, the upper end is what would still have let none arrive with probability
+        ``1 - level``.
+        """
+        check_estimator(estimator)
+        if not 0 < level < 1:
+            raise ValueError(f"level must be between 0 and 1, got {level!r}")
+        self._seen(estimator)
+        numerator, denominator = self._samples(estimator, -1)
+        if len(numerator) < 2:
+            raise ValueError(
+                "an interval needs two samples or more, and there is a single run with a single "
+                "snapshot; simulate with replicas, longer, or with more snapshot_bytes"
+            )
+        value, half = ratio(numerator, denominator), spread(numerator, denominator, level)
+        low, high = (probability(value + sign * half, estimator) for sign in (-1, 1))
+        arrived, could = self._samples("arrivals", -1, pooled=True)
+        with np.errstate(divide="ignore"):
+            unseen = np.minimum(-np.log1p(-level) / could.sum(axis=0), 1)
+        excitable = np.asarray(self.steady) > 0
+        high = np.where((arrived.sum(axis=0) == 0) & excitable, np.fmax(high, unseen), high)
+        return self._of_row(low), self._of_row(high)
+
+    def at(self, moment: float) -> "Simulation":
+        """The simulation as it stood after so many events (or so much time) of each run."""
+        found = np.flatnonzero(self.snapshots == moment)
+        if not len(found):
+            near = self.snapshots[np.argsort(np.abs(self.snapshots - moment))[:4]]
+            raise ValueError(
+                f"there is no snapshot at {moment!r} {self.unit}; the nearest are at "
+                f"{', '.join(f'{m:g}' for m in np.sort(near))} (see .snapshots)"
+            )
+        upto = slice(found[0] + 1)
+        counts = self._sums[found[0], [ARRIVED, FIRED]].astype(np.int64)
+        arrived, fired = (self._of_row(self._per_row(c).sum(axis=1)) for c in counts)
+        return replace(
+            self,
+            arrival_counts=arrived,
+            firing_counts=fired,
+            snapshots=self.snapshots[upto],
+            _counts=self._counts[upto],
+            _sums=self._sums[upto],
+            _times=self._times[upto],
+        )
+
+    def compare(
+        self, q: ArrayLike | None = None, estimator: Estimator = "potential"
+    ) -> Convergence:
+        """Error to the numeric solution, layer by layer, at every snapshot.
+
+        ``q`` is the numeric solution; by default the network's steady state.
+        """
+        check_estimator(estimator)
+        exact = np.atleast_2d(np.asarray(self.steady if q is None else q, dtype=np.float64))
+        if exact.shape[-1] != self.network.n_neurons:
+            raise ValueError(
+                f"q has {exact.shape[-1]} columns, but there are {self.network.n_neurons} neurons"
+            )
+        errors, events = [], []
+        for snapshot in range(len(self.snapshots)):
+            value = ratio(*self._samples(estimator, snapshot, pooled=True))
+            if np.isnan(value).any():
+                continue  # nothing was observed so early
+            squares = (probability(value, estimator) - exact) ** 2
+            errors.append([float(np.sqrt(layer.mean())) for layer in self._layers(squares)])
+            events.append(float(self._counts[snapshot, EVENTS].mean()))
+        return Convergence(np.array(events), self.layer_names, np.array(errors))
+
+    @cached_property
+    def layer_names(self) -> tuple[str, ...]:
+        """What layers are called."""
+        count = len(self.network.layer_sizes or ())
+        if count < 2:
+            return ("all",)
+        hidden = ["hidden"] if count == 3 else [f"hidden {i}" for i in range(1, count - 1)]
+        return ("input", *hidden, "output")
+
+    def __repr__(self) -> str:
+        runs = len(self._counts[0, 0])
+        how = " (interrupted)" if self.interrupted else ""
+        return (
+            f"{type(self).__name__}({runs} {'run' if runs == 1 else 'runs'} of "
+            f"{self.network.n_neurons} neurons, {int(self._counts[-1, EVENTS].sum()):,} events"
+            f"{how})"
+        )
+
+    def _layers(self, values: Vector) -> Sequence[Vector]:
+        return [values] if self.layer_names == ("all",) else self.network.split(values)
+
+    def _per_row(self, values: Any) -> Any:
+        """Values of runs as rows × replicas."""
+        return values.reshape(-1, self.replicas, *values.shape[1:])
+
+    def _of_row(self, values: Any) -> NDArray[Any]:
+        return np.asarray(values[0] if self._one else values)
+
+    def _seen(self, estimator: Estimator) -> None:
+        if estimator == "potential" and not self._counts[-1, OBSERVATIONS].any():
+            raise ValueError(
+                "the potentials were not observed yet; simulate longer, or lower observe_every"
+            )
+
+    def _samples(
+        self, estimator: Estimator, snapshot: int, pooled: bool = False
+    ) -> tuple[Vector, Vector]:
+        """Numerator and denominator of an estimator: samples × rows × neurons.
+
+        Samples are the replicas or, of a single run, its parts between snapshots.
+        """
+        if self.replicas == 1 and not pooled:
+            sums = self._ratio(estimator, batch_ends(self._counts[:, TICKS].mean(axis=1)))
+            numerator, denominator = (np.diff(values, axis=0, prepend=0) for values in sums)
+            return numerator, denominator
+        numerator, denominator = self._ratio(estimator, [snapshot])
+        return tuple(np.moveaxis(self._per_row(v[0]), 1, 0) for v in (numerator, denominator))
+
+    def _ratio(self, estimator: Estimator, part: Any) -> tuple[Vector, Vector]:
+        """Numerator and denominator, snapshots × runs × neurons, of all up to each snapshot."""
+        kind, counted = {
+            "potential": (OBSERVED, OBSERVATIONS),
+            "busy": (BUSY, LOOKS),
+            "arrivals": (ARRIVED, TICKS),
+        }[estimator]
+        numerator = self._sums[part, kind].astype(np.float64)
+        denominator = self._counts[part, counted][..., None].astype(np.float64)
+        if estimator == "arrivals":
+            rates = np.repeat(self._total_rates, self.replicas)[:, None]
+            denominator = denominator / rates * self.network.rates
+            if self._sums.shape[1] > INHIBITED:
+                denominator = denominator + self._sums[part, INHIBITED]
+        return numerator, np.broadcast_to(denominator, numerator.shape)
