@@ -29,13 +29,16 @@ from numba import cuda as cuda
 from numba import uint16, uint64
 
 TICKS, EVENTS, LOOKS, OBSERVATIONS = range(4)
-INHIBITS, EXTERNAL = 0x4000, 0x8000  # flags of an outcome
-NOWHERE = 0x3FFF  # a spike that leaves, or that inhibits a neuron which is never excited
-POTENTIAL = 0xFF
-UNIT, RETURN = 128, 63  # potential in reserve comes in units, and comes back at this one
 
-LOW, UP = np.uint32(0xFFFF), np.uint64(32)
-ONE = np.uint32(1)
+# everything in 32 unsigned bits: a plain number would make it 64, and a signed index costs a test
+INHIBITS, EXTERNAL = np.uint32(0x4000), np.uint32(0x8000)  # flags of an outcome
+NOWHERE = np.uint32(0x3FFF)  # a spike that leaves, or that inhibits a neuron never excited
+POTENTIAL = np.uint32(0xFF)  # of a word
+FIRING = np.uint32(0xFF)  # added to a word: one firing more, a potential of one less
+WORD = np.uint32(0xFFFF)
+UNIT, RETURN = np.uint32(128), np.uint32(63)  # reserves come in units, and come back at this one
+NONE, ONE, CARRY, SIXTEEN = np.uint32(0), np.uint32(1), np.uint32(256), np.uint32(16)
+UP = np.uint64(32)
 
 step = cuda.jit(device=True)(draws.step)
 
@@ -44,11 +47,11 @@ step = cuda.jit(device=True)(draws.step)
 def pick(number: Any, begin: Any, count: Any, table: Any) -> Any:
     """What 32 random bits pick from ``count`` entries of a packed alias table."""
     place = np.uint64(number) * np.uint64(count)
-    entry = table[begin + np.uint32(place >> UP)]
+    entry = table[np.uint32(begin + np.uint32(place >> UP))]
     outcomes = np.uint32(entry)
     if np.uint32(place) >= np.uint32(entry >> UP):
-        outcomes >>= np.uint32(16)
-    return np.int32(outcomes & LOW)
+        outcomes = np.uint32(outcomes >> SIXTEEN)
+    return outcomes & WORD
 
 
 @cuda.jit(device=True, inline="always")
@@ -89,38 +92,40 @@ def advance_run(
         happened, last = np.int32(0), np.int32(0)
         for tick in range(np.int32(look)):
             if phase <= tick < ended and happened < missing:
-                last = tick
+                last = np.int32(tick)
                 s0, s1, drawn = step(s0, s1)
                 clock = pick(np.uint32(drawn >> UP), first_clock, n_clocks, clocks)
                 target, inhibits = clock & NOWHERE, clock & INHIBITS
-                word = np.int32(1)
-                if not clock & EXTERNAL:
-                    word = np.int32(words[first_word + clock * word_step])
-                if word & POTENTIAL:
-                    happened += 1
-                    if not clock & EXTERNAL:
-                        word = (word + 0xFF) & 0xFFFF  # a firing more, a potential of one less
+                inside = clock & EXTERNAL == NONE
+                word = ONE
+                if inside:
+                    at = np.uint32(first_word + clock * word_step)
+                    word = np.uint32(words[at])
+                if word & POTENTIAL != NONE:
+                    happened += np.int32(1)
+                    if inside:
+                        word = np.uint32(word + FIRING) & WORD
                         if word & POTENTIAL == RETURN and reserve[clock, run] > 0:
                             reserve[clock, run] -= ONE
                             word += UNIT
                         if word <= POTENTIAL:
-                            cuda.atomic.add(fired, (clock, run), np.uint32(256))
-                        words[first_word + clock * word_step] = uint16(word)
-                        row = rows[first_row + clock]
+                            cuda.atomic.add(fired, (clock, run), CARRY)
+                        words[at] = uint16(word)
+                        row = rows[np.uint32(first_row + clock)]
                         outcome = pick(
                             np.uint32(drawn), np.uint32(row >> UP), np.uint32(row), routes
                         )
                         target, inhibits = outcome & NOWHERE, outcome & INHIBITS
                         if target != NOWHERE:
-                            target = np.int32(place[first_place + target])
+                            target = np.uint32(place[np.uint32(first_place + target)])
                     if target != NOWHERE:
-                        at = first_word + target * word_step
-                        word = np.int32(words[at])
-                        if inhibits:
+                        at = np.uint32(first_word + target * word_step)
+                        word = np.uint32(words[at])
+                        if inhibits != NONE:
                             cuda.atomic.add(inhibited, (0, target, run), ONE)
-                            if word & POTENTIAL:
+                            if word & POTENTIAL != NONE:
                                 cuda.atomic.add(inhibited, (1, target, run), ONE)
-                                word -= 1
+                                word -= ONE
                                 if word & POTENTIAL == RETURN and reserve[target, run] > 0:
                                     reserve[target, run] -= ONE
                                     word += UNIT
@@ -128,7 +133,7 @@ def advance_run(
                             if word & POTENTIAL == POTENTIAL:
                                 reserve[target, run] += ONE
                                 word -= UNIT
-                            word += 1
+                            word += ONE
                         words[at] = uint16(word)
         ticks += last + 1 - phase
         done += happened
@@ -138,8 +143,9 @@ def advance_run(
             if observing:
                 counts[OBSERVATIONS, run] += 1
             for i in range(local):
-                potential = np.int32(words[first_word + i * word_step]) & POTENTIAL
-                if potential:
+                at = np.uint32(first_word + np.uint32(i) * word_step)
+                potential = np.uint32(words[at]) & POTENTIAL
+                if potential != NONE:
                     cuda.atomic.add(busy, (i, run), ONE)
                     if observing:
                         total = np.uint64(potential)
@@ -174,7 +180,7 @@ def advance_close(
     observe: Any,
 ) -> None:
     """Go on with all runs; a block per row of arrivals, a thread per replica."""
-    block, lane, width = cuda.blockIdx.x, np.int32(cuda.threadIdx.x), np.int32(cuda.blockDim.x)
+    block, lane, width = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
     local = size[block]
     n_clocks = np.int32(clock_first[block + 1] - clock_first[block])
     wide = cuda.shared.array(0, uint64)  # clocks and rows, and behind them,
@@ -193,9 +199,9 @@ def advance_close(
         for i in range(local):
             short[first_word + i * width] = words[run, i]
         advance_run(
-            run, local, wide, np.uint32(0), np.uint32(n_clocks), wide, n_clocks, short, first_place,
-            short, first_word, width, routes, reserve, fired, busy, observed, inhibited, random,
-            counts, tick_end[run], event_end, look[block], observe[block],
+            run, local, wide, NONE, np.uint32(n_clocks), wide, np.uint32(n_clocks), short,
+            np.uint32(first_place), short, np.uint32(first_word), np.uint32(width), routes, reserve,
+            fired, busy, observed, inhibited, random, counts, tick_end[run], event_end, look[block], observe[block],
         )  # fmt: skip
         for i in range(local):
             words[run, i] = short[first_word + i * width]
@@ -230,9 +236,9 @@ def advance_far(
         row = run // replicas
         advance_run(
             run, size[row], clocks, np.uint32(clock_first[row]),
-            np.uint32(clock_first[row + 1] - clock_first[row]), rows[0], 0, place[0], 0,
-            words[run], 0, 1, routes, reserve, fired, busy, observed, inhibited, random, counts,
-            tick_end[run], event_end, look[row], observe[row],
+            np.uint32(clock_first[row + 1] - clock_first[row]), rows[0], NONE, place[0], NONE,
+            words[run], NONE, ONE, routes, reserve, fired, busy, observed, inhibited, random,
+            counts, tick_end[run], event_end, look[row], observe[row],
         )  # fmt: skip
 
 
@@ -241,8 +247,8 @@ def potentials_now(words: Any, reserve: Any, potentials: Any) -> None:
     """All potentials, in 64 bits."""
     run, i = cuda.grid(2)
     if run < words.shape[0] and i < words.shape[1]:
-        low = np.int64(words[run, i]) & POTENTIAL
-        potentials[run, i] = low + UNIT * np.int64(reserve[i, run])
+        low = np.int64(words[run, i] & POTENTIAL)
+        potentials[run, i] = low + np.int64(UNIT) * np.int64(reserve[i, run])
 
 
 @cuda.jit
@@ -267,7 +273,8 @@ def collect(
         row = run // replicas
         if i < size[row]:
             neuron = members[row, i]
-            potential = (np.int64(words[run, i]) & POTENTIAL) + UNIT * np.int64(reserve[i, run])
+            low = np.int64(words[run, i] & POTENTIAL)
+            potential = low + np.int64(UNIT) * np.int64(reserve[i, run])
             total = np.int64(fired[i, run]) + (np.int64(words[run, i]) >> 8)
             arrived = total + potential - began[run, i]
             if sums.shape[0] > 4:

@@ -161,7 +161,7 @@ class Run:
             busy=busy,
             observed=observed,
             inhibited=np.zeros((2, n), dtype=np.int64),
-            random=plan.stream(number),
+            random=plan.streams[number].copy(),
             counts=np.zeros(5, dtype=np.int64),
             began=potentials,
         )

@@ -1,10 +1,13 @@
 """Runs on a GPU: all at once, or as many as its memory holds."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaPerformanceWarning
 from numpy.typing import NDArray
 
 from lrnn.spiking import cuda_kernel as kernel
@@ -13,8 +16,10 @@ from lrnn.spiking.ledger import Ledger
 from lrnn.spiking.plan import Plan
 from lrnn.spiking.tables import Clocks, Routes
 
+Indices = NDArray[np.intp]
+
 FOREVER = 1 << 62
-AT_ONCE = 4_000_000_000  # events of all runs in one launch: half a second or so
+AT_ONCE = 16_000_000_000  # events of all runs in one launch: two seconds or so
 LEAST_LANES = 32  # replicas that are worth a block of their own
 FAR_BLOCK = 32
 MOST_EVENTS = 1 << 32  # of a run: its counts have 32 bits
@@ -24,11 +29,16 @@ PLAIN_SHARED_MEMORY = 48 << 10  # bytes of a block that need not be asked for
 def simulate_on_gpu(plan: Plan, ledger: Ledger, report: Callable[[float], None]) -> None:
     """Make all runs of the plan; on Ctrl-C, leave what there is in the ledger."""
     check_device(plan)
-    rows_at_once = max(1, int(_free_memory() * 0.8 / _bytes_per_row(plan)))
+    at_once = max(1, int(_free_memory() * 0.8 / _bytes_per_row(plan)))
+    done = 0
     try:
-        for first in range(0, plan.n_rows, rows_at_once):
-            rows = range(first, min(first + rows_at_once, plan.n_rows))
-            _make(plan, ledger, rows, report)
+        for rows in _groups(plan):
+            for first in range(0, len(rows), at_once):
+                part = rows[first : first + at_once]
+                with warnings.catch_warnings():  # of few runs, which a user may well want
+                    warnings.simplefilter("ignore", NumbaPerformanceWarning)
+                    _make(plan, ledger, part, done, report)
+                done += len(part) * plan.replicas
     except KeyboardInterrupt:
         ledger.interrupted = True
 
@@ -42,7 +52,7 @@ def check_device(plan: Plan) -> None:
         )
     if plan.network.n_neurons >= NOWHERE:
         raise ValueError(
-            f"device='cuda' is for networks of up to {NOWHERE - 1:,} neurons, this one has "
+            f"device='cuda' is for networks of up to {int(NOWHERE) - 1:,} neurons, this one has "
             f"{plan.network.n_neurons:,}; use device='cpu'"
         )
     if plan.unit == "events" and plan.snapshots[-1] >= MOST_EVENTS:
@@ -52,11 +62,32 @@ def check_device(plan: Plan) -> None:
         )
 
 
-def _make(plan: Plan, ledger: Ledger, rows: range, report: Callable[[float], None]) -> None:
+def _groups(plan: Plan) -> list[Indices]:
+    """Rows whose replicas take the same number of rounds, the largest networks first."""
+    sizes = np.array([len(c.excitable) for c in plan.clocks])
+    lanes = [_lanes(plan, [row]) for row in range(plan.n_rows)]
+    rounds = -(-plan.replicas // np.maximum(lanes, 1))
+    order = np.argsort(-sizes, kind="stable")
+    return [order[rounds[order] == count] for count in np.unique(rounds)[::-1]]
+
+
+def _lanes(plan: Plan, rows: Sequence[int] | Indices) -> int:
+    """How many runs of each of these rows fit into a block's shared memory."""
+    longest = max(1, max(len(plan.clocks[row].excitable) for row in rows))
+    return (_shared_memory() - _table_bytes(plan, rows)) // (2 * longest)
+
+
+def _table_bytes(plan: Plan, rows: Sequence[int] | Indices) -> int:
+    """Shared memory for the tables of the largest of these rows."""
+    largest = max(len(plan.clocks[row].limits) + len(plan.clocks[row].excitable) for row in rows)
+    return 8 * largest + 2 * plan.network.n_neurons
+
+
+def _make(
+    plan: Plan, ledger: Ledger, rows: Indices, done: int, report: Callable[[float], None]
+) -> None:
     """Make the runs of some rows of arrivals."""
     runs = Runs.of(plan, rows)
-    first = rows.start * plan.replicas
-    mine = slice(first, first + runs.count)
     length = plan.snapshots[-1]
     by_time = plan.unit == "time"
     piece = max(20_000, AT_ONCE // runs.count)
@@ -64,18 +95,18 @@ def _make(plan: Plan, ledger: Ledger, rows: range, report: Callable[[float], Non
     try:
         for snapshot, stop in enumerate(plan.snapshots):
             if by_time:
-                runs.advance(runs.ticks_until(snapshot), FOREVER)
+                runs.advance(runs.tick_ends[:, snapshot].copy(), FOREVER)
             else:
                 while reached < stop:
                     reached = min(stop, reached + piece)
                     runs.advance(None, int(reached))
-                    report(first + runs.count * reached / length)
-            runs.write(ledger, snapshot, mine, rows)
-            report(first + runs.count * stop / length)
+                    report(done + runs.count * reached / length)
+            runs.write(ledger, snapshot)
+            report(done + runs.count * stop / length)
     except KeyboardInterrupt:
         cuda.synchronize()
         for late in range(snapshot, len(plan.snapshots)):
-            runs.write(ledger, late, mine, rows)
+            runs.write(ledger, late)
         raise
 
 
@@ -84,8 +115,8 @@ class Runs:
     """The state of many runs, on the device."""
 
     plan: Plan
-    rows: range
-    count: int
+    rows: Indices
+    numbers: Indices
     kernel: Any
     grid: int
     block: int
@@ -101,20 +132,20 @@ class Runs:
     schedule: list[Any]
 
     @classmethod
-    def of(cls, plan: Plan, rows: range) -> "Runs":
+    def of(cls, plan: Plan, rows: Indices) -> "Runs":
         """Runs at their beginning, the warm-up behind them."""
         n, replicas = plan.network.n_neurons, plan.replicas
-        count = len(rows) * replicas
+        numbers = (rows[:, None] * replicas + np.arange(replicas)).ravel()
+        count = len(numbers)
         clocks = [plan.clocks[row] for row in rows]
         n_clocks = np.array([len(c.limits) for c in clocks])
         longest = max(max(len(c.excitable) for c in clocks), 1)
-        shared_tables = 8 * (int(n_clocks.max()) + longest) + 2 * n
-        lanes = (_shared_memory() - shared_tables) // (2 * longest)
+        lanes = _lanes(plan, rows)
         close = min(replicas, lanes) >= LEAST_LANES
         if close:
             members = [c.excitable for c in clocks]
             block = -(-replicas // -(-replicas // lanes))  # all rounds of about the same length
-            grid, shared = len(rows), shared_tables + 2 * longest * block
+            grid, shared = len(rows), _table_bytes(plan, rows) + 2 * longest * block
         else:
             members = [np.arange(n)]
             block, grid, shared = FAR_BLOCK, -(-count // FAR_BLOCK), 0
@@ -139,11 +170,11 @@ class Runs:
             ((width, count), np.uint64)
         ]
         shapes.append((inhibited, np.uint32))
-        words, reserve, began = _first_words(plan, rows, listed, close)
+        words, reserve, began = _first_words(plan, numbers, listed, close)
         runs = cls(
             plan=plan,
             rows=rows,
-            count=count,
+            numbers=numbers,
             kernel=kernel.advance_close if close else kernel.advance_far,
             grid=grid,
             block=block,
@@ -161,7 +192,7 @@ class Runs:
             words=device(words),
             routes=device(_packed_routes(plan.routes, n)),
             sums=[_zeros(*shape) for shape in shapes],
-            random=device(_streams(plan, rows)),
+            random=device(np.ascontiguousarray(plan.streams[numbers].T)),
             counts=device(np.zeros((4, count), dtype=np.int64)),
             began=device(began),
             schedule=[device(plan.look[rows]), device(plan.observe[rows])],
@@ -169,6 +200,11 @@ class Runs:
         runs.sums[0].copy_to_device(reserve)
         runs._warm_up()
         return runs
+
+    @property
+    def count(self) -> int:
+        """How many runs there are."""
+        return len(self.numbers)
 
     def advance(self, ticks: NDArray[np.int64] | None, events: int) -> None:
         """Go on until so many events of each run, or so many ticks."""
@@ -182,27 +218,25 @@ class Runs:
         self.kernel[self.grid, self.block, 0, self.shared](*arguments)
         cuda.synchronize()
 
-    def ticks_until(self, snapshot: int) -> NDArray[np.int64]:
-        """Ticks of each run until a snapshot, where those are set by time."""
-        if not hasattr(self, "_ends"):
-            first = self.rows.start * self.plan.replicas
-            ends = [self.plan.tick_ends(first + run) for run in range(self.count)]
-            self._ends = np.stack(ends, axis=1)
-        return np.ascontiguousarray(self._ends[snapshot])
+    @cached_property
+    def tick_ends(self) -> NDArray[np.int64]:
+        """Ticks of each run until each snapshot, where those are set by time."""
+        return np.stack([self.plan.tick_ends(run) for run in self.numbers])
 
-    def write(self, ledger: Ledger, snapshot: int, mine: slice, rows: range) -> None:
+    def write(self, ledger: Ledger, snapshot: int) -> None:
         """Put down what there is so far."""
         n = self.plan.network.n_neurons
         sums = _zeros((ledger.sums.shape[1], self.count, n), np.float32)
-        firings, arrivals = (_zeros((len(rows), n), np.uint64) for _ in range(2))
+        firings, arrivals = (_zeros((len(self.rows), n), np.uint64) for _ in range(2))
         kernel.collect[_grid(self.words), (8, 32)](
             self.members, self.tables[1], self.plan.replicas, self.words, *self.sums, self.began,
             sums, firings, arrivals,
         )  # fmt: skip
-        ledger.sums[snapshot, :, mine] = sums.copy_to_host()
-        ledger.counts[snapshot, :, mine] = self.counts.copy_to_host()
-        ledger.firings[rows] = firings.copy_to_host().astype(np.int64)
-        ledger.arrivals[rows] = arrivals.copy_to_host().astype(np.int64)
+        for kind in range(len(sums)):
+            ledger.sums[snapshot, kind, self.numbers] = sums[kind].copy_to_host()
+        ledger.counts[snapshot][:, self.numbers] = self.counts.copy_to_host()
+        ledger.firings[self.rows] = firings.copy_to_host().astype(np.int64)
+        ledger.arrivals[self.rows] = arrivals.copy_to_host().astype(np.int64)
 
     def _warm_up(self) -> None:
         skipped = np.repeat(self.plan.warm_up[self.rows], self.plan.replicas)
@@ -216,24 +250,18 @@ class Runs:
 
 
 def _first_words(
-    plan: Plan, rows: range, members: NDArray[np.int32], close: bool
+    plan: Plan, numbers: Indices, members: NDArray[np.int32], close: bool
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.int64]]:
     """Words, reserves and potentials at the beginning, in the runs' own numbering."""
-    count, width = len(rows) * plan.replicas, members.shape[1]
-    began = np.zeros((count, width), dtype=np.int64)
+    began = np.zeros((len(numbers), members.shape[1]), dtype=np.int64)
     if plan.start != "empty":
-        for run in range(count):
-            mine = members[run // plan.replicas if close else 0]
-            began[run] = plan.first_potentials(rows.start * plan.replicas + run)[mine]
-    reserve = np.maximum(began - UNIT, 0) // UNIT
-    words = (began - UNIT * reserve).astype(np.uint16)
+        for i, number in enumerate(numbers):
+            mine = members[i // plan.replicas if close else 0]
+            began[i] = plan.first_potentials(number)[mine]
+    unit = int(UNIT)
+    reserve = np.maximum(began - unit, 0) // unit
+    words = (began - unit * reserve).astype(np.uint16)
     return words, np.ascontiguousarray(reserve.T.astype(np.uint32)), began
-
-
-def _streams(plan: Plan, rows: range) -> NDArray[np.uint64]:
-    first = rows.start * plan.replicas
-    streams = [plan.stream(first + run) for run in range(len(rows) * plan.replicas)]
-    return np.ascontiguousarray(np.array(streams).T)
 
 
 def _pack(limits: NDArray[np.uint32], outcomes: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -250,8 +278,8 @@ def _packed_rows(routes: Routes) -> NDArray[np.uint64]:
 
 def _packed_routes(routes: Routes, n_neurons: int) -> NDArray[np.uint64]:
     target = routes.targets.astype(np.int64)
-    outcome = np.where(target < 0, INHIBITS | ~target, target)
-    return _pack(routes.limits, np.where(target == n_neurons, NOWHERE, outcome))
+    outcome = np.where(target < 0, int(INHIBITS) | ~target, target)
+    return _pack(routes.limits, np.where(target == n_neurons, int(NOWHERE), outcome))
 
 
 def _packed_clocks(clocks: Clocks, place: NDArray[np.uint16], n: int) -> NDArray[np.uint64]:
@@ -259,7 +287,7 @@ def _packed_clocks(clocks: Clocks, place: NDArray[np.uint16], n: int) -> NDArray
     inhibits = node > 2 * n
     external = node > n
     neuron = node - external * (n + 1) - inhibits * n
-    outcome = place[neuron].astype(np.int64) | external * EXTERNAL | inhibits * INHIBITS
+    outcome = place[neuron].astype(np.int64) | external * int(EXTERNAL) | inhibits * int(INHIBITS)
     return _pack(clocks.limits, outcome)
 
 

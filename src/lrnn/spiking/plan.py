@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, isfinite
 from numbers import Real
 from typing import Any, Literal
@@ -69,15 +70,20 @@ class Plan:
         """Whether there are inhibitory spikes."""
         return self.network.inhibitory is not None or self.inhibitory_arrivals is not None
 
-    def stream(self, run: int) -> NDArray[np.uint64]:
-        """State of the random numbers that a run begins with."""
-        child = np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, run))
-        return child.generate_state(2, np.uint64).astype(np.uint64)
+    @cached_property
+    def streams(self) -> NDArray[np.uint64]:
+        """States of the random numbers that the runs begin with; a row's replicas share a seed."""
+        seeds = (self._seed(row) for row in range(self.n_rows))
+        states = [seed.generate_state(2 * self.replicas, np.uint64) for seed in seeds]
+        return np.concatenate(states).astype(np.uint64).reshape(-1, 2)
 
     def generator(self, purpose: str, run: int = 0) -> np.random.Generator:
         """Random numbers for what is drawn beside the runs' own."""
-        key = (*self.seed.spawn_key, self.n_runs + run, *purpose.encode())
-        return np.random.default_rng(np.random.SeedSequence(self.seed.entropy, spawn_key=key))
+        return np.random.default_rng(self._seed(run, *purpose.encode()))
+
+    def _seed(self, *key: int) -> np.random.SeedSequence:
+        spawn_key = (*self.seed.spawn_key, *key)
+        return np.random.SeedSequence(self.seed.entropy, spawn_key=spawn_key)
 
     def tick_ends(self, run: int) -> NDArray[np.int64]:
         """How many ticks a run has made at each snapshot, if those are set by time."""

@@ -17,7 +17,7 @@ of arrivals.
 
 An alias table (Walker, 1977) of n entries is read with one 32-bit random number u: the high half of
 u·n is the entry, the low half decides between the entry's own outcome and its alias. No probability
-is off by more than 2⁻³².
+is off by more than 2⁻³²; routes of less than 2⁻³³ are left out.
 """
 
 from dataclasses import dataclass
@@ -31,6 +31,7 @@ from lrnn.network import RandomNeuralNetwork
 from lrnn.typing import Vector
 
 UNIT = 1 << 32
+NEGLIGIBLE = 1 / (2 * UNIT)  # a route that is taken less often only makes tables longer
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ def routes_of(network: RandomNeuralNetwork) -> Routes:
         minus = sparse.csr_array(network.inhibitory)
     leave = sparse.csr_array(network.departures[:, None])
     sent = sparse.csr_array(sparse.hstack([plus, minus, leave]))
+    sent.data[sent.data < NEGLIGIBLE] = 0
     sent.eliminate_zeros()
     kind, neuron = np.divmod(sent.indices, n)
     target = np.choose(kind, [neuron, ~neuron, n])

@@ -1,0 +1,118 @@
+"""The GPU's kernel gives what the CPU's kernel gives, bit for bit.
+
+Without a GPU these tests run in numba's simulator of one, which is slow: see the last test.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import config
+
+from lrnn import RandomNeuralNetwork
+
+SIMULATED = bool(config.ENABLE_CUDASIM)
+MORE = 1 if SIMULATED else 100  # a real GPU gets more to do
+
+
+@pytest.fixture
+def cuda():
+    module = pytest.importorskip("lrnn.spiking.cuda_kernel", reason="numba-cuda is not installed")
+    if not module.cuda.is_available():
+        pytest.skip("there is no CUDA device")
+
+
+@pytest.fixture
+def chain():
+    """Excitatory, with a neuron near saturation, one that saturates, and one never reached."""
+    return RandomNeuralNetwork([1.0, 1.0, 1.0, 1.0], np.diag([0.9, 0.3, 0.0], k=1)), [
+        [0.97, 0.0, 0.0, 0.0],
+        [30.0, 0.0, 0.0, 0.0],
+        [0.0, 0.5, 0.0, 0.0],
+    ]
+
+
+def assert_same(network, arrivals, inhibitory=None, **arguments):
+    cpu, gpu = (
+        network.simulate(arrivals, inhibitory, device=device, random_state=7, **arguments)
+        for device in ("cpu", "cuda")
+    )
+    np.testing.assert_array_equal(gpu._counts, cpu._counts)
+    reached = np.repeat(np.asarray(cpu.steady) > 0, cpu.replicas, axis=0)
+    np.testing.assert_array_equal(gpu._sums * reached, cpu._sums * reached)
+    for name in ("arrival_counts", "firing_counts", "time"):
+        np.testing.assert_array_equal(getattr(gpu, name), getattr(cpu, name))
+    return gpu
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.usefixtures("cuda")
+class TestAgainstTheCPU:
+    @pytest.mark.parametrize("replicas", [2, 33])
+    @pytest.mark.parametrize("length", [{"events": 60 * MORE}, {"time": 12.0 * MORE}])
+    def test_recurrent_and_inhibitory(self, random_network, replicas, length):
+        network, plus, minus = random_network(0)
+        assert_same(
+            network, plus, minus, replicas=replicas, observe_every=11, snapshot_bytes=0, **length
+        )
+
+    def test_snapshots_and_warm_up(self, random_network):
+        network, plus, minus = random_network(1)
+        rows = np.stack([plus, plus / 2])
+        assert_same(
+            network, rows, minus, events=50 * MORE, warm_up=20, observe_every=10,
+            start="stationary", snapshot_bytes=3 * 4 * 5 * 5 * 2,
+        )  # fmt: skip
+
+    @pytest.mark.parametrize("start", ["empty", "stationary"])
+    @pytest.mark.parametrize("replicas", [1] if SIMULATED else [1, 40])
+    def test_potentials_beyond_a_byte(self, chain, start, replicas):
+        network, rows = chain
+        result = assert_same(
+            network, rows, events=700 * MORE, replicas=replicas, start=start, observe_every=10,
+            snapshot_bytes=0,
+        )  # fmt: skip
+        assert result.mean_potential[1].max() > 100
+
+    def test_counts_beyond_a_byte(self):
+        network = RandomNeuralNetwork([1.0], [[0.0]])
+        result = assert_same(network, [0.9], events=1_500 * MORE, snapshot_bytes=0)
+        assert result.firing_counts[0] > 600
+
+    def test_networks_that_are_too_large_are_refused(self):
+        n = 0x3FFF
+        from scipy import sparse
+
+        network = RandomNeuralNetwork(np.ones(n), sparse.csr_array((n, n)))
+        with pytest.raises(ValueError, match=r"up to 16,382 neurons, this one has 16,383"):
+            network.simulate(np.ones(n) / 2, events=10, device="cuda")
+
+
+@pytest.mark.skipif(SIMULATED, reason="this is the simulator")
+def test_in_the_simulator():
+    """All of the above in a process of its own: the simulator is chosen when numba is imported."""
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-m", "gpu", __file__, "-p", "no:cacheprovider"],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+    )
+    assert done.returncode == 0, done.stdout[-5_000:]
+    assert "skipped" not in done.stdout
+
+
+@pytest.mark.skipif(SIMULATED, reason="the simulator is a device")
+def test_no_device_is_a_clear_error():
+    from lrnn.spiking.cuda_kernel import cuda
+
+    if cuda.is_available():
+        pytest.skip("there is a CUDA device")
+    network = RandomNeuralNetwork([1.0], [[0.0]])
+    with pytest.raises(RuntimeError, match=r"needs an NVIDIA GPU .* device='cpu' gives the same"):
+        network.simulate([0.5], events=10, device="cuda")
