@@ -41,7 +41,7 @@ def assert_same(network, arrivals, inhibitory=None, **arguments):
         for device in ("cpu", "cuda")
     )
     np.testing.assert_array_equal(gpu._counts, cpu._counts)
-    reached = np.repeat(np.asarray(cpu.steady) > 0, cpu.replicas, axis=0)
+    reached = np.repeat(np.atleast_2d(cpu.steady) > 0, cpu.replicas, axis=0)
     np.testing.assert_array_equal(gpu._sums * reached, cpu._sums * reached)
     for name in ("arrival_counts", "firing_counts", "time"):
         np.testing.assert_array_equal(getattr(gpu, name), getattr(cpu, name))

@@ -201,7 +201,8 @@ def advance_close(
         advance_run(
             run, local, wide, NONE, np.uint32(n_clocks), wide, np.uint32(n_clocks), short,
             np.uint32(first_place), short, np.uint32(first_word), np.uint32(width), routes, reserve,
-            fired, busy, observed, inhibited, random, counts, tick_end[run], event_end, look[block], observe[block],
+            fired, busy, observed, inhibited, random, counts, tick_end[run], event_end,
+            look[block], observe[block],
         )  # fmt: skip
         for i in range(local):
             words[run, i] = short[first_word + i * width]

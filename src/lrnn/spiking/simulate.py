@@ -90,7 +90,6 @@ def _result(
         trace = Trace(_when(plan, ledger, times, ledger.trace[:, 0]), ledger.trace[:, 1])
     return Simulation(
         network=plan.network,
-        steady=plan.steady,
         replicas=plan.replicas,
         unit=plan.unit,
         snapshots=plan.snapshots,
@@ -99,6 +98,7 @@ def _result(
         firing_counts=ledger.firings[of_row],
         raster=raster,
         trace=trace,
+        _steady=plan.steady,
         _counts=ledger.counts,
         _sums=ledger.sums,
         _times=times,

@@ -70,6 +70,8 @@ class Simulation:
         Where `at` can go back to.
     interrupted : bool
         Whether it was stopped before its end. Runs have then come to different points.
+    steady : SteadyState
+        The numeric activations that the estimates converge to.
     saturated : ndarray of bool
         Neurons whose potential grows without bound; their estimates tend to 1.
     arrival_counts, firing_counts : ndarray of int64
@@ -82,7 +84,6 @@ class Simulation:
     """
 
     network: RandomNeuralNetwork
-    steady: SteadyState
     replicas: int
     unit: str
     snapshots: NDArray[Any]
@@ -91,6 +92,7 @@ class Simulation:
     firing_counts: NDArray[np.int64]
     raster: Raster | None
     trace: Trace | None
+    _steady: SteadyState
     _counts: NDArray[np.int64]
     _sums: NDArray[np.float32]
     _times: Vector
@@ -124,9 +126,14 @@ class Simulation:
         return self._of_row(share * self._per_row(self._times[-1]).sum(axis=1)[:, None])
 
     @property
+    def steady(self) -> SteadyState:
+        """The numeric activations."""
+        return self._steady[0] if self._one else self._steady
+
+    @property
     def saturated(self) -> NDArray[np.bool_]:
         """Neurons whose potential grows without bound."""
-        return self._of_row(self.steady.saturated)
+        return np.asarray(self.steady.saturated)
 
     def activation(self, estimator: Estimator = "potential") -> Vector:
         r"""Estimated probability of each neuron to be excited.
@@ -168,7 +175,7 @@ class Simulation:
         arrived, could = self._samples("arrivals", -1, pooled=True)
         with np.errstate(divide="ignore"):
             unseen = np.minimum(-np.log1p(-level) / could.sum(axis=0), 1)
-        excitable = np.asarray(self.steady) > 0
+        excitable = np.asarray(self._steady) > 0
         high = np.where((arrived.sum(axis=0) == 0) & excitable, np.fmax(high, unseen), high)
         return self._of_row(low), self._of_row(high)
 
@@ -202,7 +209,7 @@ class Simulation:
         ``q`` is the numeric solution; by default the network's steady state.
         """
         check_estimator(estimator)
-        exact = np.atleast_2d(np.asarray(self.steady if q is None else q, dtype=np.float64))
+        exact = np.atleast_2d(np.asarray(self._steady if q is None else q, dtype=np.float64))
         if exact.shape[-1] != self.network.n_neurons:
             raise ValueError(
                 f"q has {exact.shape[-1]} columns, but there are {self.network.n_neurons} neurons"

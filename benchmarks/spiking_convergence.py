@@ -1,0 +1,67 @@
+"""How simulated activations of MNIST 784→100 converge; figures in docs/images.
+
+python benchmarks/spiking_convergence.py
+"""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from common import Stopwatch, load_mnist, report
+from lrnn import LRNNAutoencoder, plots
+from lrnn.spiking.estimators import ESTIMATORS
+
+IMAGES = 20
+MOMENTS = (10_000, 100_000, 1_000_000, 10_000_000)
+PICTURES = Path(__file__).parents[1] / "docs" / "images"
+
+
+def main():
+    train, test = load_mnist("train"), load_mnist("t10k")[:IMAGES]
+    model = LRNNAutoencoder((100,), random_state=0).fit(train)
+    network, arrivals = model.to_network(), model.arrivals(test)
+    rows = []
+    for start in ("empty", "stationary"):
+        with Stopwatch() as watch:
+            result = network.simulate(arrivals, events=MOMENTS[-1], start=start, random_state=0)
+        exact = np.asarray(result.steady)
+        for estimator in ESTIMATORS:
+            for moment in MOMENTS:
+                wrong = (result.at(moment).activation(estimator) - exact) ** 2
+                errors = np.array([np.sqrt(layer.mean(axis=1)) for layer in network.split(wrong)])
+                pooled = np.sqrt((errors**2).mean(axis=1))
+                rows.append(
+                    {
+                        "start": start,
+                        "estimator": estimator,
+                        "events": moment,
+                        **dict(zip(result.layer_names, pooled.tolist(), strict=True)),
+                        "worst image, any layer": float(errors.max()),
+                        "seconds, all images": watch.seconds,
+                    }
+                )
+    report(
+        "spiking_convergence",
+        f"RMSE to the numeric activations, MNIST 784→100, {IMAGES} test images",
+        rows,
+    )
+    draw(network, arrivals[0])
+
+
+def draw(network, arrivals):
+    long = network.simulate(arrivals, events=MOMENTS[-1], random_state=0)
+    plots.simulated_layers(long, shape=(28, 28)).savefig(PICTURES / "spiking-layers.png")
+    figure = Figure(figsize=(11, 3.2), layout="constrained", dpi=150)
+    left, middle, right = figure.subplots(1, 3)
+    plots.convergence(left, long, layer="hidden")
+    plots.convergence(middle, long, layer="output")
+    busiest = np.argsort(-np.asarray(long.steady)[784:884])[:40] + 784
+    short = network.simulate(arrivals, time=20, record=np.sort(busiest), random_state=0)
+    plots.raster(right, short)
+    right.set_title("the 40 busiest hidden neurons", fontsize=9, loc="left")
+    figure.savefig(PICTURES / "spiking-convergence.png")
+
+
+if __name__ == "__main__":
+    main()
