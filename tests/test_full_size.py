@@ -81,3 +81,16 @@ def test_the_default_solver_goes_well_below_the_paper(mnist, sizes, settings, ta
     assert model.audit(levels).valid
     if "rates" in settings:
         assert max(w.sum(axis=1, dtype=float).max() for w in model._weights.layers) <= 1 + 1e-6
+
+
+def test_simulated_spikes_give_back_the_activations_of_every_layer(mnist):
+    model = LRNNAutoencoder((100,), random_state=0).fit(mnist)
+    path = Path(os.environ["LRNN_DATA_DIR"]) / "mnist" / "t10k-images-idx3-ubyte.gz"
+    images = read_idx(path)[:20].reshape(-1, 784) / 255
+    result = model.to_network().simulate(model.arrivals(images), events=10**7, random_state=0)
+    found = result.compare()
+    errors = dict(zip(found.events, found.errors, strict=True))
+    assert errors[10**6].max() <= 0.02
+    assert errors[10**7].max() <= 0.006
+    slope = np.log(errors[10**7] / errors[10**5]) / np.log(100)
+    assert (np.abs(slope + 0.5) < 0.1).all()

@@ -318,3 +318,15 @@ def test_bad_questions_are_refused():
 def test_all_of_numpys_seeds_will_do(seed):
     network = RandomNeuralNetwork([1.0], [[0.0]])
     assert network.simulate([0.5], events=100, random_state=seed).events == 100
+
+
+def test_it_works_where_nothing_can_be_written(tmp_path):
+    """Compiled code is then not kept, but runs."""
+    code = """
+from numba.core import caching
+caching.CacheImpl._locator_classes = []  # as if no folder could be written to
+from lrnn import RandomNeuralNetwork
+print(RandomNeuralNetwork([1.0], [[0.0]]).simulate([0.5], events=1000, random_state=0).events)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1000"]

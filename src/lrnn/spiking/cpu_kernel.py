@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from lrnn.spiking import draws
+from lrnn.spiking.compiled import compiled
 
 TICKS, EVENTS, LOOKS, OBSERVATIONS, SPIKES = range(5)
 FULL = 1 << 30  # potential that a word holds at most between drains, and that of the outside world
@@ -23,7 +24,7 @@ FIRING = (1 << 32) - 1  # added to a word: one firing more, a potential of one l
 step = njit(draws.step)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def advance(
     first: Any,
     limits: Any,
@@ -105,7 +106,7 @@ def advance(
     counts[TICKS], counts[EVENTS] = ticks, done
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def settle(words: Any, reserve: Any, fired: Any) -> None:
     """Write the words' firings down, and put into reserve what a word should not hold."""
     n = len(reserve)

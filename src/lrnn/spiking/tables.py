@@ -23,11 +23,11 @@ is off by more than 2⁻³²; routes of less than 2⁻³³ are left out.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.network import RandomNeuralNetwork
+from lrnn.spiking.compiled import compiled
 from lrnn.typing import Vector
 
 UNIT = 1 << 32
@@ -122,7 +122,7 @@ def clocks_of(
     return Clocks(float(weight.sum()), limits, pairs, reached)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def reach(
     first: NDArray[np.int32], targets: NDArray[np.int32], rates: Vector, arrivals: Vector
 ) -> NDArray[np.bool_]:
@@ -148,7 +148,7 @@ def reach(
     return reached
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def alias_rows(
     first: NDArray[np.int64], weights: Vector
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
