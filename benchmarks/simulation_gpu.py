@@ -9,7 +9,7 @@ import numpy as np
 
 from common import Stopwatch, console, load_mnist, report
 from lrnn import LRNNAutoencoder
-from lrnn.spiking import on_gpu
+from lrnn.spiking.gpu_runs import Runs
 
 
 class Kernel:
@@ -17,14 +17,14 @@ class Kernel:
 
     def __init__(self):
         self.seconds = 0.0
-        advance = on_gpu.Runs.advance
+        advance = Runs.advance
 
         def timed(runs, *arguments):
             began = perf_counter()
             advance(runs, *arguments)
             self.seconds += perf_counter() - began
 
-        on_gpu.Runs.advance = timed
+        Runs.advance = timed
 
 
 def main():

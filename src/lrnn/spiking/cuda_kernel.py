@@ -273,7 +273,7 @@ def collect(
     if run < words.shape[0]:
         row = run // replicas
         if i < size[row]:
-            neuron = members[row, i]
+            neuron = members[row if len(members) > 1 else 0, i]
             low = np.int64(words[run, i] & POTENTIAL)
             potential = low + np.int64(UNIT) * np.int64(reserve[i, run])
             total = np.int64(fired[i, run]) + (np.int64(words[run, i]) >> 8)
