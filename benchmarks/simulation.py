@@ -8,7 +8,6 @@ the machine only ever makes them slower.
 """
 
 import argparse
-import os
 import sys
 from time import perf_counter
 
@@ -18,6 +17,7 @@ from numba import njit
 from common import console, load_mnist, report
 from lrnn import LRNNAutoencoder
 from lrnn.spiking.ledger import EVENTS, TICKS
+from lrnn.spiking.on_cpu import available_cores
 
 ROUNDS = 7
 
@@ -204,7 +204,7 @@ def main():
     counts = network.simulate(arrivals, events=events, random_state=0)._counts[-1, :, 0]
     rows[0]["ticks per event"] = counts[TICKS] / counts[EVENTS]
 
-    cores = len(os.sched_getaffinity(0))
+    cores = available_cores()
     best = {1: np.inf, cores: np.inf}
     for _ in range(ROUNDS):
         for threads in best:

@@ -158,3 +158,12 @@ def test_ctrl_c_while_neurons_are_rescaled_loses_nothing(digits, monkeypatch, pl
     assert trained.interrupted
     expected = evaluate(digits, complete.weights).error
     assert evaluate(digits, trained.weights).error == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("smallest", [5e-324, 2e-311, 1e-160])
+def test_data_next_to_zero_overflow_nowhere(smallest):
+    X = np.full((2, 3), smallest)
+    model = LRNNAutoencoder((1,), random_state=0).fit(X)
+    for weights in (*model.encoders_, *model.decoders_):
+        assert np.isfinite(weights).all()
+    assert model.audit(X).valid

@@ -153,6 +153,8 @@ def free_memory() -> int:
 def shared_memory() -> int:
     """Bytes of shared memory that a block can have, with asking."""
     device = cuda.current_context().device
+    if not _can_ask():
+        return PLAIN_SHARED_MEMORY
     return int(getattr(device, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", PLAIN_SHARED_MEMORY))
 
 
@@ -171,8 +173,18 @@ def _grid(words: Any) -> tuple[int, int]:
     return -(-words.shape[0] // 8), -(-words.shape[1] // 32)
 
 
+def _can_ask() -> bool:
+    """Whether this numba is known to let us ask for more: it has no public way to."""
+    try:
+        from numba.cuda.cudadrv.driver import binding, driver
+
+        return hasattr(driver, "cuKernelSetAttribute") and hasattr(binding, "CUfunction_attribute")
+    except (ImportError, AttributeError):
+        return False
+
+
 def _allow(function: Any, arguments: tuple[Any, ...], size: int) -> None:
-    """Ask for more shared memory than a block has as a rule; numba has no public way to."""
+    """Ask for more shared memory than a block has as a rule."""
     from numba import typeof
     from numba.cuda.cudadrv.driver import binding, driver
 

@@ -32,7 +32,7 @@ def simulate_on_cpu(
 ) -> None:
     """Make all runs of the plan; on Ctrl-C, stop them and leave what there is in the ledger."""
     crew = Crew(plan, ledger, recorded, trace)
-    workers = min(plan.n_runs, threads or len(os.sched_getaffinity(0)))
+    workers = min(plan.n_runs, threads or available_cores())
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(crew.work) for _ in range(workers)]
         try:
@@ -44,6 +44,13 @@ def simulate_on_cpu(
         for future in futures:
             future.result()
     report(crew.done)
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class Crew:

@@ -52,12 +52,21 @@ def simulate(
         if device == "cpu":
             simulate_on_cpu(plan, ledger, threads, recorded, trace, report)
         else:
-            from lrnn.spiking.on_gpu import simulate_on_gpu
-
-            simulate_on_gpu(plan, ledger, report)
+            _gpu()(plan, ledger, report)
     if ledger.interrupted and not ledger.counts.any():
         raise KeyboardInterrupt
     return _result(plan, ledger, np.ndim(arrivals) == 1, recorded)
+
+
+def _gpu() -> Any:
+    try:
+        from lrnn.spiking.on_gpu import simulate_on_gpu
+    except ImportError as error:
+        raise RuntimeError(
+            f"device='cuda' needs numba-cuda (pip install 'lrnn[cuda]'): {error}; device='cpu' "
+            "gives the same results"
+        ) from error
+    return simulate_on_gpu
 
 
 def _recorded(network: RandomNeuralNetwork, record: ArrayLike | None) -> NDArray[np.bool_] | None:

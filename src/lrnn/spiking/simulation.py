@@ -181,7 +181,7 @@ class Simulation:
 
     def at(self, moment: float) -> "Simulation":
         """The simulation as it stood after so many events (or so much time) of each run."""
-        found = np.flatnonzero(self.snapshots == moment)
+        found = np.flatnonzero(np.isclose(self.snapshots, moment, rtol=1e-12, atol=0))
         if not len(found):
             near = self.snapshots[np.argsort(np.abs(self.snapshots - moment))[:4]]
             raise ValueError(

@@ -116,9 +116,9 @@ def unsaturated(peak: Array, state: GramState) -> tuple[Array, Array]:
     """Encoder and decoder rescaled such that drives of each code neuron up to ``peak`` become 1.
 
     Their product stays, and no code neuron saturates. The outputs may: that only lowers the error
-    on data in [0, 1].
+    on data in [0, 1]. Drives so small that the division could overflow are left as they are.
     """
-    peak = np.where(peak > 0, peak, 1)
+    peak = np.where(peak > np.sqrt(np.finfo(peak.dtype).tiny), peak, 1)
     return state.encoder / peak, state.decoder * peak[:, None]
 
 
