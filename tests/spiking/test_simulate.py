@@ -165,6 +165,18 @@ def test_a_saturated_neuron_is_reported_and_never_overflows(monkeypatch):
     assert abs(result.activation("busy")[1] - 0.5) < 0.05
 
 
+def test_a_neuron_that_never_fires_saturates_or_rests():
+    network = RandomNeuralNetwork([0.0, 0.0, 1.0], np.zeros((3, 3)))
+    result = network.simulate([0.1, 0.0, 0.5], events=50_000, random_state=0)
+    assert result.saturated.tolist() == [True, False, False]
+    for estimator in ESTIMATORS:
+        q = result.activation(estimator)
+        np.testing.assert_allclose(q, [1, 0, 0.5], atol=0.05)
+        low, high = result.confidence_interval(0.95, estimator)
+        assert (low <= q).all()
+        assert (q <= high).all()
+
+
 def test_potentials_beyond_a_word_are_kept_in_reserve():
     words = np.array([5, (7 << 32) + cpu_kernel.FULL - 1, 3 << 32, 0], dtype=np.int64)
     reserve = np.array([0, 10, 100, 0])

@@ -14,8 +14,8 @@ from scipy.stats import binom, chi2, chi2_contingency, combine_pvalues, kstest, 
 from lrnn import RandomNeuralNetwork
 from lrnn.spiking import reference
 from lrnn.spiking.ledger import FIRED
-from lrnn.spiking.on_cpu import FOREVER, Run
-from lrnn.spiking.plan import make_plan
+from lrnn.spiking.on_cpu import Run
+from lrnn.spiking.plan import FOREVER, make_plan
 
 LEVEL = 1e-6
 ESTIMATORS = ("potential", "busy", "arrivals")

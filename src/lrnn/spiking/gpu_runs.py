@@ -11,9 +11,8 @@ from lrnn.spiking import cuda_kernel as kernel
 from lrnn.spiking.cuda_kernel import UNIT, cuda
 from lrnn.spiking.gpu_layout import Indices, Layout, packed_routes
 from lrnn.spiking.ledger import Ledger
-from lrnn.spiking.plan import Plan
+from lrnn.spiking.plan import FOREVER, Plan
 
-FOREVER = 1 << 62
 PLAIN_SHARED_MEMORY = 48 << 10  # bytes of a block that need not be asked for
 RESERVE = 0  # of the sums
 

@@ -11,12 +11,9 @@ from numpy.typing import NDArray
 
 from lrnn.spiking.cpu_kernel import EVENTS, SPIKES, TICKS, advance, settle
 from lrnn.spiking.ledger import Ledger
-from lrnn.spiking.plan import Plan
+from lrnn.spiking.plan import FOREVER, Plan
 
-FOREVER = 1 << 62
-PIECE = (
-    1 << 20
-)  # ticks after which a run listens whether it should stop: some hundredths of a second
+PIECE = 1 << 20  # ticks, some hundredths of a second: then a run listens if it should stop
 SPIKES_AT_ONCE = 1 << 16
 TRACE_POINTS = 1_000
 REFRESH = 0.1  # seconds between reports of progress

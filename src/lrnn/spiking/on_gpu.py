@@ -7,9 +7,9 @@ import numpy as np
 
 from lrnn.spiking.cuda_kernel import NOWHERE, cuda
 from lrnn.spiking.gpu_layout import Indices, groups
-from lrnn.spiking.gpu_runs import FOREVER, Runs, bytes_per_row, free_memory, shared_memory
+from lrnn.spiking.gpu_runs import Runs, bytes_per_row, free_memory, shared_memory
 from lrnn.spiking.ledger import Ledger
-from lrnn.spiking.plan import Plan
+from lrnn.spiking.plan import FOREVER, Plan
 
 AT_ONCE = 16_000_000_000  # events (or ticks) of all runs in one launch: two seconds or so
 MOST_EVENTS = 1 << 32  # of a run: its counts have 32 bits

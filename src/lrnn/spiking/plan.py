@@ -21,7 +21,8 @@ Start = Literal["empty", "stationary"]
 MOST_EVENTS = 10**15  # a year, at 30 million a second
 RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
 BATCHES = 32  # equal parts of a run that end with a snapshot
-SNAPSHOT_BYTES = 1 << 28
+FOREVER = 1 << 62  # ticks or events: no limit
+SATURATED = 1 << 20  # potential that a neuron without steady state begins with
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Plan:
         q = np.asarray(self.steady[run // self.replicas])
         stable = q < 1
         drawn = self.generator("start", run).geometric(np.where(stable, 1 - q, 1.0)) - 1
-        return np.where(stable, drawn, 1 << 20)
+        return np.where(stable, drawn, SATURATED)
 
 
 def make_plan(

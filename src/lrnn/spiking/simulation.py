@@ -31,6 +31,8 @@ from lrnn.spiking.ledger import (
 from lrnn.spiking.recording import Raster, Trace
 from lrnn.typing import Vector
 
+NEVER = 1e-100  # the rate of a neuron that does not fire: one spike is more than it can handle
+
 
 @dataclass(frozen=True)
 class Convergence:
@@ -283,7 +285,7 @@ class Simulation:
         denominator = self._counts[part, counted][..., None].astype(np.float64)
         if estimator == "arrivals":
             rates = np.repeat(self._total_rates, self.replicas)[:, None]
-            denominator = denominator / rates * self.network.rates
+            denominator = denominator / rates * np.maximum(self.network.rates, NEVER)
             if self._sums.shape[1] > INHIBITED:
                 denominator = denominator + self._sums[part, INHIBITED]
         return numerator, np.broadcast_to(denominator, numerator.shape)
