@@ -41,18 +41,23 @@ def main():
     console.print(f"8 images × 40 replicas × 20,000 events as on the CPU, bit for bit: {same}")
 
     rows = []
-    for images, replicas, events in (
-        (1_000, 32, 200_000),
-        (1_000, 64, 200_000),
-        (1_000, 96, 1_000_000),
-        (1_000, 112, 400_000),
-        (1_000, 128, 400_000),
-        (10_000, 1, 1_000_000),
+    for images, replicas, events, start in (
+        (1_000, 32, 200_000, "empty"),
+        (1_000, 64, 200_000, "empty"),
+        (1_000, 96, 2_000_000, "empty"),
+        (1_000, 128, 400_000, "empty"),
+        (100, 96, 1_000_000, "stationary"),
+        (10_000, 1, 1_000_000, "empty"),
     ):
         kernel.seconds = 0.0
         with Stopwatch() as watch:
             result = network.simulate(
-                arrivals[:images], events=events, replicas=replicas, device="cuda", random_state=0
+                arrivals[:images],
+                events=events,
+                replicas=replicas,
+                start=start,
+                device="cuda",
+                random_state=0,
             )
         found = result.compare(estimator="arrivals").errors[-1]
         total = images * replicas * events
@@ -61,6 +66,7 @@ def main():
                 "images": images,
                 "replicas": replicas,
                 "events each": events,
+                "start": start,
                 "10⁹ events/s, kernel": total / kernel.seconds / 1e9,
                 "whole call": total / watch.seconds / 1e9,
                 "seconds": watch.seconds,

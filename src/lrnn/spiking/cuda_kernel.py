@@ -254,6 +254,7 @@ def potentials_now(words: Any, reserve: Any, potentials: Any) -> None:
 
 @cuda.jit
 def collect(
+    rank: Any,
     members: Any,
     size: Any,
     replicas: int,
@@ -268,11 +269,15 @@ def collect(
     firings: Any,
     arrivals: Any,
 ) -> None:
-    """All sums per run and neuron, and firings and arrivals of a row's replicas together."""
+    """All sums per run and neuron, and firings and arrivals of a row's replicas together.
+
+    ``rank`` is where the sums of a run go.
+    """
     run, i = cuda.grid(2)
     if run < words.shape[0]:
         row = run // replicas
         if i < size[row]:
+            goal = rank[run]
             neuron = members[row if len(members) > 1 else 0, i]
             low = np.int64(words[run, i] & POTENTIAL)
             potential = low + np.int64(UNIT) * np.int64(reserve[i, run])
@@ -280,11 +285,11 @@ def collect(
             arrived = total + potential - began[run, i]
             if sums.shape[0] > 4:
                 arrived += np.int64(inhibited[1, i, run])
-                sums[4, run, neuron] = inhibited[0, i, run]
-            sums[0, run, neuron] = observed[i, run]
-            sums[1, run, neuron] = busy[i, run]
-            sums[2, run, neuron] = arrived
-            sums[3, run, neuron] = total
+                sums[4, goal, neuron] = inhibited[0, i, run]
+            sums[0, goal, neuron] = observed[i, run]
+            sums[1, goal, neuron] = busy[i, run]
+            sums[2, goal, neuron] = arrived
+            sums[3, goal, neuron] = total
             cuda.atomic.add(firings, (row, neuron), np.uint64(total))
             cuda.atomic.add(arrivals, (row, neuron), np.uint64(arrived))
 

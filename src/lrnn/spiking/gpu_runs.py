@@ -103,14 +103,19 @@ class Runs:
     def write(self, ledger: Ledger, snapshot: int) -> None:
         """Put down what there is so far."""
         n, layout = self.plan.network.n_neurons, self.layout
+        rank = np.argsort(np.argsort(self.numbers))
         sums = zeros((ledger.sums.shape[1], len(self.numbers), n), np.float32)
         firings, arrivals = (zeros((len(self.rows), n), np.uint64) for _ in range(2))
         kernel.collect[_grid(self.words), (8, 32)](
-            cuda.to_device(layout.members), self.tables[1], self.plan.replicas, self.words,
-            *self.sums, self.began, sums, firings, arrivals,
+            cuda.to_device(rank), cuda.to_device(layout.members), self.tables[1],
+            self.plan.replicas, self.words, *self.sums, self.began, sums, firings, arrivals,
         )  # fmt: skip
+        first, last = int(self.numbers.min()), int(self.numbers.max())
         for kind in range(len(sums)):
-            ledger.sums[snapshot, kind, self.numbers] = sums[kind].copy_to_host()
+            if last - first + 1 == len(self.numbers):
+                sums[kind].copy_to_host(ledger.sums[snapshot, kind, first : last + 1])
+            else:
+                ledger.sums[snapshot, kind, np.sort(self.numbers)] = sums[kind].copy_to_host()
         ledger.counts[snapshot][:, self.numbers] = self.counts.copy_to_host()
         ledger.firings[self.rows] = firings.copy_to_host().astype(np.int64)
         ledger.arrivals[self.rows] = arrivals.copy_to_host().astype(np.int64)
