@@ -1,6 +1,7 @@
 """The idx format of MNIST: a magic number, the shape, then the numbers, big-endian."""
 
 import gzip
+import zlib
 from os import PathLike, fspath
 from typing import Any
 
@@ -17,7 +18,7 @@ def read_idx(path: str | PathLike[str]) -> NDArray[Any]:
     try:
         with gzip.open(path, "rb") if zipped else open(path, "rb") as file:
             content = file.read()
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{fspath(path)!r} is a damaged gzip file: {error}") from None
     if len(content) < 4 or content[:2] != b"\x00\x00" or content[2] not in TYPES:
         raise ValueError(f"{fspath(path)!r} is not an idx file: it does not begin like one")

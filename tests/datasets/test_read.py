@@ -1,0 +1,207 @@
+"""Readers: what was written is read, and what cannot be read is named."""
+
+import gzip
+import io
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from scipy.io import savemat
+
+from lrnn.datasets import read
+
+NUMBERS = np.array([[0.5, 1.25, 3e-7], [0, -2, 1e20]])
+
+
+def test_numpy_and_matlab_files(tmp_path):
+    np.save(tmp_path / "a.npy", NUMBERS)
+    np.savez_compressed(tmp_path / "a.npz", labels=np.arange(2), images=NUMBERS.reshape(2, 3, 1))
+    savemat(tmp_path / "a.mat", {"fea": NUMBERS})
+    np.testing.assert_array_equal(read(tmp_path / "a.npy").data, NUMBERS)
+    np.testing.assert_array_equal(read(tmp_path / "a.mat").data, NUMBERS)
+    table = read(tmp_path / "a.npz")
+    np.testing.assert_array_equal(table.data, NUMBERS)
+    assert table.image_shape == (3, 1)
+
+
+def test_the_type_of_the_numbers_is_kept(tmp_path):
+    for kind in ("u1", "f4", "f8", "i8"):
+        np.save(tmp_path / "a.npy", np.ones((2, 2), kind))
+        assert read(tmp_path / "a.npy").data.dtype == kind
+    np.save(tmp_path / "a.npy", np.array([[True, False]]))
+    assert read(tmp_path / "a.npy").data.tolist() == [[1, 0]]
+    np.save(tmp_path / "a.npy", np.arange(3))
+    assert read(tmp_path / "a.npy").data.tolist() == [[0, 1, 2]]  # one row
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("names", [None, ("age", "größe, cm", "x")])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_text(tmp_path, delimiter, names, end, pack):
+    lines = [delimiter.join(repr(float(cell)) for cell in row) for row in NUMBERS]
+    if names:
+        lines.insert(0, delimiter.join(f'"{name}"' for name in names))
+    path = tmp_path / ("a.csv.gz" if pack is gzip.compress else "a.tsv")
+    path.write_bytes(pack(("\ufeff" + end.join([*lines, "", ""])).encode()))
+    table = read(path)
+    np.testing.assert_array_equal(table.data, NUMBERS)
+    assert table.names == names
+
+
+def test_parquet(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pandas.DataFrame(NUMBERS, columns=list("abc")).to_parquet(tmp_path / "a.parquet")
+    table = read(tmp_path / "a.parquet")
+    np.testing.assert_array_equal(table.data, NUMBERS)
+    assert table.names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+def test_a_folder_of_images(tmp_path, mode):
+    rng = np.random.default_rng(0)
+    shape = (4, 5) if mode == "L" else (4, 5, 3)
+    pixels = rng.integers(0, 256, (3, *shape), dtype=np.uint8)
+    for i, image in enumerate(pixels):
+        Image.fromarray(image).save(tmp_path / f"{i}.png")
+    (tmp_path / "notes.txt").write_text("no image")
+    table = read(tmp_path)
+    np.testing.assert_array_equal(table.data, pixels.reshape(3, -1))
+    assert table.image_shape == shape
+
+
+def test_idx_files_are_images(tmp_path):
+    content = bytes([0, 0, 8, 3]) + struct.pack(">III", 2, 2, 3) + bytes(range(12))
+    (tmp_path / "t10k-images-idx3-ubyte.gz").write_bytes(gzip.compress(content))
+    table = read(tmp_path / "t10k-images-idx3-ubyte.gz")
+    assert table.data.shape == (2, 6)
+    assert table.image_shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"\n \n", "is empty"),
+        ("a.csv", b"a,b\n", "a line of names, but no rows"),
+        ("a.csv", b"a,b\n1,2\n3,x\n", r"line 3, column 2 \('b'\): 'x' is not a number"),
+        ("a.csv", b"1,2\n\n3,\n", r"line 3, column 2: the cell is empty"),
+        ("a.csv", b"1,2\n3,4,5\n", r"line 2: 3 cells, but 2 in line 1"),
+        ("a.csv", b"a,b,c\n1,2\n", r"3 names in line 1, but 2 columns"),
+        ("a.csv", b"1,2\nnan,4\n", r"line 2, column 1: nan is not a finite number"),
+        ("a.csv", b"a,b\n1,2\n\n3,inf\n", r"line 4, column 2 \('b'\): inf is not a finite"),
+        ("a.csv", b"1,2\n\xff,4\n", r"byte 0xff in line 2 is no UTF-8"),
+        ("a.csv", b"1,2\n\x00,4\n", r"not text: it holds zero bytes"),
+        ("a.csv.gz", gzip.compress(b"1,2\n")[:-5], "damaged gzip file"),
+        ("a.npy", b"no array", r"not a \.npy file, or damaged"),
+        ("a.npz", b"no zip", r"not a \.npz file, or damaged"),
+        ("a.mat", b"no matrix" * 50, "not a MATLAB file, or damaged"),
+        ("a.txt", b"1 2", r"of no known format; its name should end in \.npy"),
+        ("a-ubyte", b"\x00\x00", "not an idx file"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message) as error:
+        read(path)
+    assert str(path) in str(error.value)
+
+
+def test_what_is_no_table_of_numbers(tmp_path):
+    np.save(tmp_path / "words.npy", np.array([["a", "b"]]))
+    with pytest.raises(ValueError, match="holds <U1, not numbers"):
+        read(tmp_path / "words.npy")
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(
+        ValueError, match=r"objects.npy. is not a .npy file, or damaged: Object arrays"
+    ):
+        read(tmp_path / "objects.npy")
+    np.save(tmp_path / "none.npy", np.zeros((0, 3)))
+    with pytest.raises(ValueError, match=r"no rows of numbers; its shape is \(0, 3\)"):
+        read(tmp_path / "none.npy")
+    np.savez(tmp_path / "two.npz", a=NUMBERS, b=NUMBERS)
+    with pytest.raises(ValueError, match=r"holds a \(2, 3\), b \(2, 3\): name the matrix"):
+        read(tmp_path / "two.npz")
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        read(tmp_path / "nowhere.csv")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match="holds no images"):
+        read(tmp_path / "folder")
+
+
+def test_images_of_two_sizes_and_no_images(tmp_path):
+    for name, size in (("a.png", 4), ("b.png", 5)):
+        Image.fromarray(np.zeros((size, 4), np.uint8)).save(tmp_path / name)
+    with pytest.raises(ValueError, match=r"b\.png' has 4×5 pixels, but .*a\.png' has 4×4"):
+        read(tmp_path)
+    (tmp_path / "b.png").write_bytes((tmp_path / "a.png").read_bytes()[:40])
+    with pytest.raises(ValueError, match=r"b\.png' is not an image, or damaged"):
+        read(tmp_path)
+
+
+def originals():
+    """A valid file of each format."""
+    npy, npz, mat = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    np.save(npy, NUMBERS)
+    np.savez_compressed(npz, data=NUMBERS)
+    savemat(mat, {"fea": NUMBERS}, do_compression=True)
+    return {
+        "a.npy": npy.getvalue(),
+        "a.npz": npz.getvalue(),
+        "a.mat": mat.getvalue(),
+        "a.csv": b'a,"b",c\n1,2,3\n4,5,6\n',
+        "a.tsv.gz": gzip.compress(b"1\t2\n3\t4\n"),
+        "a-ubyte": bytes([0, 0, 8, 2]) + struct.pack(">II", 2, 3) + bytes(6),
+        "a-ubyte.gz": gzip.compress(bytes([0, 0, 8, 2]) + struct.pack(">II", 2, 3) + bytes(6)),
+    }
+
+
+@st.composite
+def damaged(draw):
+    """A file with some bytes changed, cut out or put in; or any bytes at all."""
+    name = draw(st.sampled_from(sorted(originals())))
+    if draw(st.integers(0, 9)) == 0:
+        return name, draw(st.binary(max_size=200))
+    content = bytearray(originals()[name])
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, len(content)))
+        kind = draw(st.sampled_from(["change", "cut", "insert"]))
+        piece = draw(st.binary(min_size=1, max_size=8))
+        if kind == "change":
+            content[place : place + len(piece)] = piece
+        elif kind == "cut":
+            del content[place : place + draw(st.integers(1, 50))]
+        else:
+            content[place:place] = piece
+    return name, bytes(content)
+
+
+@given(damaged())
+@settings(max_examples=1_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.filterwarnings("ignore::Warning")
+def test_any_file_gives_a_table_or_one_clear_error(tmp_path_factory, case):
+    name, content = case
+    path = tmp_path_factory.getbasetemp() / f"fuzz-{name}"
+    path.write_bytes(content)
+    try:
+        table = read(path)
+    except ValueError as error:
+        message = str(error)
+    else:
+        message = str(path)
+        assert table.data.ndim == 2
+        assert table.data.size
+    assert str(path) in message
+
+
+def test_archives_may_hold_what_is_no_array(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("../../evil.npy", b"\x93NUMPY")
+    with pytest.raises(ValueError, match=r"a\.npz"):
+        read(tmp_path / "a.npz")
