@@ -266,8 +266,9 @@ class RandomNeuralNetwork:
         trace : bool, default=False
             Whether the sum of all potentials is recorded, in the first run (``result.trace``).
         snapshot_bytes : int, default=2**28
-            Memory for snapshots: `Simulation.at` and the intervals of a single run need them.
-            If all do not fit there are fewer.
+            Memory for snapshots: `Simulation.at` and the intervals of a single run need them. They
+            are taken after 1, 2 and 5 times powers of ten events, and at the ends of up to 32
+            equal parts of a run; if that would be too much, of fewer.
         device : {"cpu", "cuda"}, default="cpu"
             Where to run. A GPU is for many runs; it gives the same results.
         threads : int, optional

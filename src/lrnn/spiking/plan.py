@@ -20,7 +20,8 @@ Start = Literal["empty", "stationary"]
 
 MOST_EVENTS = 10**15  # a year, at 30 million a second
 RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
-BATCHES = 32  # equal parts of a run that end with a snapshot
+BATCHES = 32  # equal parts of a lone run that end with a snapshot
+FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
 FOREVER = 1 << 62  # ticks or events: no limit
 SATURATED = 1 << 20  # potential that a neuron without steady state begins with
 
@@ -161,6 +162,9 @@ def make_plan(
             raise ValueError(f"time={time!r} would take more than {MOST_EVENTS:.0e} ticks")
         first = length / 10_000
     cells = len(rows) * replicas * network.n_neurons * 5
+    parts = BATCHES if replicas == 1 else FEW_BATCHES
+    if time is None:
+        parts = min(parts, max(FEW_BATCHES, int(length) // observe_every))
     return Plan(
         network,
         rows,
@@ -170,7 +174,7 @@ def make_plan(
         clocks,
         replicas,
         "events" if time is None else "time",
-        snapshot_grid(length, first, max(1, snapshot_bytes // (4 * cells))),
+        snapshot_grid(length, first, parts, max(1, snapshot_bytes // (4 * cells))),
         look,
         look * looks,
         np.round(skipped).astype(np.int64),
@@ -179,13 +183,13 @@ def make_plan(
     )
 
 
-def snapshot_grid(length: float, first: float, most: int) -> NDArray[Any]:
+def snapshot_grid(length: float, first: float, parts: int, most: int) -> NDArray[Any]:
     """Where snapshots are taken: the ends of equal parts, and 1, 2 and 5 times powers of ten.
 
     If those are more than ``most``, only the ends of so many equal parts.
     """
     whole_numbers = isinstance(length, int)
-    parts = min(BATCHES, most, int(length) if whole_numbers else BATCHES)
+    parts = min(parts, most, int(length) if whole_numbers else parts)
     ends = length * np.arange(1, parts + 1) / parts
     low = int(np.floor(np.log10(first)))
     high = ceil(np.log10(length))
