@@ -10,7 +10,6 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -20,6 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 import lrnn
+from lrnn.atomic import write_atomically
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.training import LearningCurve, StopReason
 from lrnn.typing import Array
@@ -94,30 +94,6 @@ def load(path: str | os.PathLike[str]) -> LRNNAutoencoder:
 
 _READ_ERRORS = (SafetensorError, ModelFileError, OSError, KeyError, TypeError, ValueError,
                 AttributeError, RecursionError, OverflowError, MemoryError)  # fmt: skip
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file such that whatever happens, it holds the old content or all of the new."""
-    path = path.resolve()  # through a link, the file it leads to is replaced
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
