@@ -52,7 +52,7 @@ def test_the_command_line_is_the_library_bit_for_bit(folder):
         np.testing.assert_array_equal(ours, theirs)
     assert list(found.feature_names_in_) == load_wine().feature_names
 
-    for suffix in ("npy", "csv", "mat"):
+    for suffix in ("npy", "csv"):
         codes, back = folder / f"codes.{suffix}", folder / f"back.{suffix}"
         arguments = (folder / "wine.safetensors", folder / "wine.csv", "-o")
         assert run("encode", *arguments, codes).returncode == 0
