@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.common import Json, Quiet, Voice, scaled_rows
+from lrnn.cli.inputs import scaled_rows
+from lrnn.cli.voice import Json, Quiet, Voice
 
 Model = Annotated[Path, typer.Argument(help="A model that lrnn fit has written.")]
 Data = Annotated[Path, typer.Argument(help="A file of numbers, or a folder of images.")]

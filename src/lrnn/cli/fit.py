@@ -7,7 +7,8 @@ from typing import Annotated, Any, cast
 import numpy as np
 import typer
 
-from lrnn.cli.common import Json, Quiet, Voice, hidden_sizes
+from lrnn.cli.inputs import hidden_sizes
+from lrnn.cli.voice import Json, Quiet, Voice
 
 
 class Scale(StrEnum):

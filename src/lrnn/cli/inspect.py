@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lrnn.cli.common import Json, Quiet, Voice
+from lrnn.cli.voice import Json, Quiet, Voice
 
 
 def inspect(

@@ -1,39 +1,9 @@
-"""What commands have in common: data, models, and what is said where."""
+"""What commands are given: sizes of layers, and data for a model."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from rich.console import Console
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
-
-
-class Voice:
-    """Speaks to a person, or writes one JSON document, or is quiet."""
-
-    def __init__(self, quiet: bool, as_json: bool) -> None:
-        self.quiet, self.as_json = quiet, as_json
-        self._console = Console()
-
-    @property
-    def verbose(self) -> int:
-        """Whether progress is shown."""
-        return int(not (self.quiet or self.as_json))
-
-    def say(self, text: Any) -> None:
-        """Print for a person."""
-        if self.verbose:
-            self._console.print(text, highlight=False, soft_wrap=True, markup=False)
-
-    def result(self, document: dict[str, Any], text: Any) -> None:
-        """Print what came out: the document as JSON, or the text."""
-        if self.as_json:
-            typer.echo(json.dumps(document, ensure_ascii=False))
-        else:
-            self.say(text)
 
 
 def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
