@@ -85,6 +85,7 @@ class Scaling:
             pass
         raise ValueError(
             f"the model remembers a scaling that is not one of {', '.join(KINDS)}: {stored!r:.200}"
+            ". Scale the data in that way in Python, and use lrnn.load there"
         )
 
     def _check(self, data: NDArray[Any]) -> None:

@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import lrnn
 
@@ -31,6 +33,27 @@ def test_the_demo_trains_audits_and_draws(tmp_path):
     model = lrnn.load(folder / "digits.safetensors")
     assert model.reconstruction_err_ < 0.03
     assert f"{model.reconstruction_err_:.4f}" in done.stdout
+
+    # what one would do next
+    done = run("inspect", "lrnn-demo/digits.safetensors", cwd=tmp_path)
+    assert "64 → 16 → 64" in done.stdout, done.stderr
+    pixels = load_digits().data
+    np.save(tmp_path / "pixels.npy", pixels)
+    done = run("encode", "lrnn-demo/digits.safetensors", "pixels.npy", "-o", "c.npy", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), model.transform(pixels / 16))
+
+
+def test_a_model_with_a_note_of_its_own_can_be_inspected(tmp_path):
+    X = load_digits().data / 16
+    model = lrnn.LRNNAutoencoder((3,), max_iter=5).fit(X)
+    model.save(tmp_path / "a.safetensors", scaling={"divide by": 16})
+    done = run("inspect", "a.safetensors", cwd=tmp_path)
+    assert "scaled by {'divide by': 16}" in done.stdout, done.stderr
+    np.save(tmp_path / "x.npy", X)
+    done = run("encode", "a.safetensors", "x.npy", "-o", "c.npy", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Scale the data in that way in Python" in " ".join(done.stderr.split())
 
 
 def test_help_and_version():

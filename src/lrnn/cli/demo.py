@@ -27,14 +27,18 @@ def demo(
         lrnn demo --hidden 32 --output /tmp/digits
     """
     # imported here, so that `lrnn --help` is instant
+    import numpy as np
     from sklearn.datasets import load_digits
 
     from lrnn.autoencoder import LRNNAutoencoder
     from lrnn.plots import overview
+    from lrnn.scaling import Scaling
 
     console = Console()
     output.mkdir(parents=True, exist_ok=True)
-    X = load_digits().data / 16
+    pixels = load_digits().data
+    scaling = Scaling("max", np.zeros(64), np.full(64, 16.0))  # 16 is black
+    X = scaling.apply(pixels)
     console.print(f"{len(X)} handwritten digits of 8×8 pixels → {hidden} code neurons\n")
 
     contenders: dict[str, dict[str, Any]] = {
@@ -73,5 +77,5 @@ def demo(
     picture, saved = output / "digits.png", output / "digits.safetensors"
     curves = [(name, m.history_[-1]) for name, m in models.items() if name != "lrnn, fine-tuned"]
     overview(X[:40], model.reconstruct(X[:40]), model.components_, curves, (8, 8)).savefig(picture)
-    model.save(saved, scaling={"divide by": 16})
+    model.save(saved, scaling=scaling.to_json())
     console.print(f"picture: [bold]{picture}[/bold]\nmodel:   [bold]{saved}[/bold]")

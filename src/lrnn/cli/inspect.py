@@ -26,7 +26,10 @@ def inspect(
     audit = found.audit()
     network = found.to_network()
     sizes = network.layer_sizes or ()
-    scaling = Scaling.from_json(found.scaling_).kind
+    try:
+        scaling = Scaling.from_json(found.scaling_).kind
+    except ValueError:  # saved from Python, which may note anything
+        scaling = str(found.scaling_)
     lines = [
         f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
         f"{found.solver} on data scaled by {scaling}",
