@@ -56,11 +56,11 @@ def draw(network, arrivals):
     plots.simulated_layers(long, shape=(28, 28)).savefig(PICTURES / "spiking-layers.png")
     figure = Figure(figsize=(11, 3.2), layout="constrained", dpi=150)
     left, middle, right = figure.subplots(1, 3)
-    plots.convergence(left, long, layer="hidden")
-    plots.convergence(middle, long, layer="output")
+    plots.convergence(long, layer="hidden", ax=left)
+    plots.convergence(long, layer="output", ax=middle)
     busiest = np.argsort(-np.asarray(long.steady)[784:884])[:40] + 784
     short = network.simulate(arrivals, time=20, record=np.sort(busiest), random_state=0)
-    plots.raster(right, short)
+    plots.raster(short, ax=right)
     right.set_title("the 40 busiest hidden neurons", fontsize=9, loc="left")
     figure.savefig(PICTURES / "spiking-convergence.png")
 

@@ -20,7 +20,8 @@ from safetensors.numpy import save as to_bytes
 
 import lrnn
 from lrnn import LRNNAutoencoder
-from lrnn.files import FORMAT, ModelFileError, _checksum
+from lrnn.files import FORMAT, ModelFileError
+from lrnn.tensor_files import checksum
 
 STORED = Path(__file__).parent / "data" / "format-1.safetensors"
 STORED_INPUT = np.array([[0.0, 0.25, 0.5, 1.0], [1.0, 0.0, 0.75, 0.25]])
@@ -213,7 +214,7 @@ def forged(original, change):
     document = json.loads(header["__metadata__"]["lrnn"])
     change(document, tensors)
     text = json.dumps(document)
-    return to_bytes(tensors, {"lrnn": text, "sha256": _checksum(text, tensors)})
+    return to_bytes(tensors, {"lrnn": text, "sha256": checksum(text, tensors)})
 
 
 def put(name, value):

@@ -1,10 +1,23 @@
 """Figures show what they are given."""
 
-import numpy as np
-import pytest
-from matplotlib.figure import Figure
+import io
+import subprocess
+import sys
 
-from lrnn import RandomNeuralNetwork, plots
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from scipy import sparse
+from sklearn.decomposition import NMF
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork, plots
+from lrnn.plots.axes import GROUND
+from lrnn.training import LearningCurve
 
 
 @pytest.fixture(scope="module")
@@ -12,16 +25,391 @@ def result():
     rng = np.random.default_rng(0)
     network = RandomNeuralNetwork.from_layers([rng.random((6, 5)) / 6, rng.random((5, 6)) / 5])
     arrivals = network.rates * 0.5 * (np.arange(17) < 6)
-    return network.simulate(arrivals, events=100_000, record=[6, 7, 8], random_state=0)
+    return network.simulate(arrivals, events=100_000, record=[6, 7, 9], random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model(digits):
+    return LRNNAutoencoder((6,), max_iter=10, fine_tune=2, random_state=0).fit(digits)
 
 
 @pytest.fixture
-def axes():
-    return Figure().subplots()
+def ax():
+    """Axes, rendered after the test: that must not warn either."""
+    figure = Figure(layout="constrained")
+    yield figure.subplots()
+    render(figure)
+
+
+def render(figure):
+    figure.savefig(io.BytesIO(), dpi=50)
+
+
+def image(ax):
+    """What an image shows, NaN where there is the ground."""
+    return np.ma.filled(ax.images[0].get_array().astype(float), np.nan)
+
+
+def curve(errors, *, layer=None, batch_errors=(), seconds=None, iterations=None):
+    steps = np.arange(len(errors)) if iterations is None else np.array(iterations)
+    times = 0.1 * steps if seconds is None else np.array(seconds, dtype=float)
+    return LearningCurve(
+        layer, np.array(batch_errors, dtype=float), steps, np.array(errors, dtype=float), times,
+        len(errors), "tol",
+    )  # fmt: skip
+
+
+# images
+
+
+def test_images_are_put_side_by_side_each_on_its_own_scale(ax):
+    rows = np.arange(1.0, 5)[:, None] * np.linspace(0, 1, 20 * 30)
+    assert plots.image_grid(rows, (20, 30), columns=3, title="four", ax=ax) is ax
+    shown = image(ax)
+    gap = 2  # 30 / 20, rounded
+    assert shown.shape == (2 * 20 + gap, 3 * 30 + 2 * gap)
+    for top, left in ((0, 0), (0, 32), (0, 64), (22, 0)):
+        np.testing.assert_allclose(shown[top : top + 20, left : left + 30].ravel(), rows[0])
+    assert np.isnan(shown[20:22]).all()
+    assert np.isnan(shown[22:, 30:]).all()
+    assert ax.get_title(loc="left") == "four"
+
+
+def test_or_on_the_scale_of_all(ax):
+    rows = np.full((2, 400), [[0.25], [0.5]])
+    shown = image(plots.image_grid(rows, (20, 20), columns=9, own_scale=False, ax=ax))
+    assert shown.shape == (20, 41)  # no wider than there are images
+    assert (shown[:, :20] == 0.25).all()
+    assert (shown[:, 21:] == 0.5).all()
+
+
+def test_small_images_are_enlarged_so_that_gaps_are_narrow(ax):
+    shown = image(plots.image_grid([[1, 2, 3, 4.0]] * 2, (2, 2), columns=1, ax=ax))
+    assert shown.shape == (41, 20)
+    np.testing.assert_allclose(shown[:20:10, ::10], [[0.25, 0.5], [0.75, 1]])
+
+
+@pytest.mark.parametrize("planes_first", [False, True])
+def test_three_channels_are_colours(ax, rng, planes_first):
+    rows = rng.random((3, 20 * 21 * 3))
+    pixels = rows.reshape(3, 20, 21, 3)
+    shape = (20, 21, 3)
+    if planes_first:
+        rows, shape = np.moveaxis(pixels, -1, 1).reshape(3, -1), (3, 20, 21)
+    shown = np.asarray(plots.parts(rows, shape=shape, columns=2, ax=ax).images[0].get_array())
+    assert shown.shape == (41, 43, 3)
+    np.testing.assert_allclose(shown[:20, 22:], pixels[1] / pixels[1].max())
+    np.testing.assert_allclose(shown[21:, 22:].reshape(-1, 3), np.tile(to_rgb(GROUND), (420, 1)))
+
+
+def test_levels_and_sparse_rows_are_read_as_the_estimator_reads_them(ax):
+    levels = np.array([[0, 51, 102, 255]], dtype=np.uint8)
+    shown = image(plots.image_grid(levels, (2, 2), columns=1, own_scale=False, ax=ax))
+    np.testing.assert_allclose(shown[::10, ::10].ravel(), [0, 0.2, 0.4, 1])
+    rows = sparse.csr_array([[0, 0, 0.5, 1.0]])
+    other = Figure().subplots()
+    shown = image(plots.image_grid(rows, (2, 2), columns=1, own_scale=False, ax=other))
+    np.testing.assert_allclose(shown[::10, ::10].ravel(), [0, 0, 0.5, 1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        (np.ones((2, 4)), {"shape": (2, 3)}, r"shape \(2, 3\) has 6 pixels, but there are 4"),
+        (np.ones((2, 4)), {"shape": (4,)}, r"shape must be \(height, width\), .* got \(4,\)"),
+        (np.ones((2, 8)), {"shape": (2, 2, 2)}, "shape must be"),
+        (np.ones((2, 2, 2)), {"shape": (2, 2)}, r"rows × attributes, .*rows\.reshape\(2, -1\)"),
+        (np.ones((0, 4)), {"shape": (2, 2)}, r"empty \(shape \(0, 4\)\); give at least one row"),
+        (np.ones((2, 4)), {"shape": (2, 2), "columns": 0}, "columns must be 1 or more, got 0"),
+    ],
+)
+def test_what_cannot_be_an_image_is_refused(ax, rows, options, message):
+    with pytest.raises(ValueError, match=message):
+        plots.image_grid(rows, **{"columns": 1, **options}, ax=ax)
+
+
+def test_what_is_no_number_is_refused(ax):
+    with pytest.raises(TypeError, match="rows must be rows of numbers, got list"):
+        plots.image_grid([["a", "b"]], (1, 2), columns=1, ax=ax)
+
+
+def test_hidden_neurons_that_fill_no_rectangle(ax):
+    assert plots.layer_image(np.linspace(0, 1, 5), ax=ax) is ax
+    shown = image(ax)
+    assert shown.shape == (2, 3)
+    np.testing.assert_allclose(shown.ravel()[:5], np.linspace(0, 1, 5))
+    assert np.isnan(shown[1, 2])
+
+
+# parts and reconstructions
+
+
+@pytest.mark.parametrize(("count", "columns"), [(1, 1), (2, 2), (7, 3), (16, 4), (32, 8), (50, 10)])
+def test_parts_fill_their_lines_where_that_is_possible(ax, count, columns):
+    shown = image(plots.parts(np.ones((count, 400)), shape=(20, 20), ax=ax))
+    assert shown.shape == (21 * -(-count // columns) - 1, 21 * columns - 1)
+
+
+def test_parts_as_images(model, ax):
+    plots.parts(model, shape=(8, 8), ax=ax)  # six: two lines of three
+    shown = image(ax)
+    assert shown.shape == (2 * 24 + 1, 3 * 24 + 2)
+    fifth = model.components_[4].reshape(8, 8)
+    np.testing.assert_allclose(shown[25::3, 25:49:3], fifth / fifth.max())
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 7])
+def test_parts_of_any_number_also_those_of_zero_weight(ax, count):
+    weights = np.ones((count, 4))
+    weights[-1] = 0
+    shown = image(plots.parts(weights, shape=(2, 2), ax=ax))
+    assert np.isfinite(shown).sum() == count * 400
+    assert np.nansum(shown) == (count - 1) * 400
+    table = image(plots.parts(weights, ax=Figure().subplots()))
+    np.testing.assert_array_equal(table, weights)
+
+
+def test_parts_of_a_table_are_a_heat_map_with_names(ax):
+    rows = np.random.default_rng(0).random((30, 5))
+    frame = pd.DataFrame(rows, columns=["a", "b", "c", "d", "a very long name of an attribute"])
+    model = LRNNAutoencoder((3,), max_iter=5).fit(frame)
+    plots.parts(model, ax=ax)
+    expected = model.components_ / model.components_.max(axis=1, keepdims=True)
+    np.testing.assert_allclose(image(ax), expected)
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert labels == ["a", "b", "c", "d", "a very long name of an …"]
+    assert list(ax.get_yticks()) == [0, 1, 2]
+    other = plots.parts(model.components_, names=list("vwxyz"), ax=Figure().subplots())
+    assert [label.get_text() for label in other.get_xticklabels()] == list("vwxyz")
+    with pytest.raises(ValueError, match="there are 2 names, but 5 attributes"):
+        plots.parts(model, names=["a", "b"], ax=ax)
+
+
+def test_labels_are_thinned_where_they_would_not_fit(ax):
+    plots.parts(np.ones((100, 300)), ax=ax)
+    ticks = ax.get_xticks()
+    assert 10 < len(ticks) < 60
+    assert [t.get_text() for t in ax.get_xticklabels()] == [str(int(t)) for t in ticks]
+    assert len(set(np.diff(ticks))) == 1
+    assert len(ax.get_yticks()) < 40
+
+
+def test_parts_of_other_factorisations(digits, ax):
+    nmf = NMF(4, max_iter=500, tol=1e-2, init="nndsvd").fit(digits[:100])
+    shown = image(plots.parts(nmf, shape=(8, 8), ax=ax))
+    first = nmf.components_[0].reshape(8, 8)
+    np.testing.assert_allclose(shown[:24:3, :24:3], first / first.max())
+
+
+def test_models_that_cannot_be_drawn_are_refused(model, digits, ax):
+    with pytest.raises(NotFittedError):
+        plots.parts(LRNNAutoencoder(), ax=ax)
+    with pytest.raises(NotFittedError):
+        plots.learning_curves(LRNNAutoencoder(), ax=ax)
+    with pytest.raises(NotFittedError):
+        plots.firing_rates(LRNNAutoencoder(), ax=ax)
+    pipeline = make_pipeline(MinMaxScaler(), LRNNAutoencoder((2,), max_iter=2)).fit(digits)
+    with pytest.raises(TypeError, match="Pipeline has no components_; give a fitted LRNNAuto"):
+        plots.parts(pipeline, ax=ax)
+    with pytest.raises(TypeError, match="Pipeline has no history_"):
+        plots.learning_curves(pipeline, ax=ax)
+
+
+def test_images_stand_above_their_reconstructions_on_the_same_scale(digits, model, ax):
+    given, made = digits[:5], model.reconstruct(digits[:5])
+    plots.reconstructions(given, made, shape=(8, 8), columns=3, ax=ax)
+    shown = image(ax)
+    tops = [0, 25, 52, 77]  # two more pixels between pairs
+    assert shown.shape == (77 + 24, 3 * 24 + 2)
+    for top, rows in zip(tops, (given[:3], made[:3], given[3:], made[3:]), strict=True):
+        for i, row in enumerate(rows):
+            small = shown[top : top + 24 : 3, 25 * i : 25 * i + 24 : 3]
+            np.testing.assert_allclose(small.ravel(), row)
+    assert np.isnan(shown[52:, 50:]).all()
+    np.testing.assert_allclose(ax.get_yticks(), np.array(tops) + 11.5)
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["data", "output"] * 2
+
+
+def test_of_a_table_each_value_is_a_point(ax, rng):
+    given = pd.DataFrame(rng.random((20, 3)), columns=["x", "y", "z"])
+    made = given.to_numpy() + np.array([0.0, 0.1, -0.3])
+    plots.reconstructions(given, made, ax=ax)
+    for i, name in enumerate(given):
+        line = ax.lines[i]
+        assert line.get_label() == name
+        np.testing.assert_allclose(line.get_xydata(), np.column_stack([given[name], made[:, i]]))
+    assert ax.get_xlim() == ax.get_ylim()
+    assert ax.texts[0].get_text() == f"RMSE {np.sqrt(0.1 / 3):.3g}\nworst 0.3:\nz"
+    np.testing.assert_array_equal(ax.lines[3].get_xdata(), ax.lines[3].get_ydata())
+
+
+def test_many_attributes_are_drawn_together_and_many_rows_thinned(ax, rng):
+    given = rng.random((10_000, 20))
+    plots.reconstructions(given, given + 0.1, ax=ax)
+    assert len(ax.lines) == 2
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), given[::4].ravel())
+    assert "worst 0.1:\nattribute " in ax.texts[0].get_text()
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("shape", [None, (1, 4)])
+def test_one_constant_row(ax, value, shape):
+    plots.reconstructions(np.full((1, 4), value), np.full((1, 4), value), shape=shape, ax=ax)
+
+
+def test_reconstructions_are_of_the_same_rows(ax):
+    with pytest.raises(ValueError, match="originals are 3 × 4, but outputs 2 × 4; give what was"):
+        plots.reconstructions(np.ones((3, 4)), np.ones((2, 4)), ax=ax)
+
+
+def test_an_overview_of_images(digits, model):
+    figure = plots.overview(model, digits, shape=(8, 8), bounds={"none": 1e-3})
+    render(figure)
+    left, middle, right = figure.axes
+    assert image(left).shape[0] == 4 * (24 + 1 + 24) + 3 * 3
+    small = image(left)[-24::3, -24::3]
+    np.testing.assert_allclose(small.ravel(), model.reconstruct(digits[39:40])[0])
+    assert middle.get_title(loc="left") == "6 parts"
+    assert right.texts[0].get_text() == "none"
+    np.testing.assert_allclose(right.lines[0].get_ydata(), model.history_[0].errors)
+
+
+def test_an_overview_of_a_table():
+    model = LRNNAutoencoder((1,), max_iter=3).fit(np.eye(3))
+    figure = plots.overview(model, np.eye(3), curves={"mine": model, "again": model})
+    render(figure)
+    assert len(figure.axes[0].lines) == 4  # three attributes and the diagonal
+    assert figure.axes[-2].get_legend() or figure.axes[-1].get_legend()
+
+
+# learning curves
+
+
+def test_stages_of_a_model_follow_one_another(model, ax):
+    assert plots.learning_curves(model, ax=ax) is ax
+    first, tuned = model.history_
+    assert len(ax.lines) == 3  # full-batch steps have no errors of minibatches
+    full, thin, thick = ax.lines
+    np.testing.assert_allclose(full.get_xydata(), np.column_stack([range(11), first.errors]))
+    np.testing.assert_allclose(thick.get_xydata().T, [10 + tuned.iterations, tuned.errors])
+    np.testing.assert_allclose(thin.get_ydata(), tuned.batch_errors)
+    np.testing.assert_allclose(thin.get_xdata(), 10 + np.arange(1, len(tuned.batch_errors) + 1))
+    assert thin.get_linewidth() < thick.get_linewidth()
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["full batch", "minibatches"]
+    assert ax.get_yscale() == "log"
+
+
+def test_curves_against_seconds(ax):
+    stages = [
+        curve([4, 2, 1], batch_errors=[2, 1], seconds=[0, 2, 3]),
+        curve([3, 1], batch_errors=[5, 3, 2, 1], iterations=[2, 4], seconds=[1, 2]),
+    ]
+    plots.learning_curves({"a": stages}, against="seconds", ax=ax)
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), [0, 2, 3])
+    np.testing.assert_allclose(ax.lines[1].get_xdata(), [3.5, 4, 4.5, 5])
+    np.testing.assert_allclose(ax.lines[2].get_xdata(), [4, 5])
+    assert ax.get_xlabel() == "seconds of training"
+
+
+@pytest.mark.parametrize("form", ["mapping", "pairs", "generator"])
+def test_models_are_compared_by_name(model, ax, form):
+    one = curve([3, 2])
+    runs = {"a": model, "b": one, "c": [one, one]}
+    given = {"mapping": runs, "pairs": list(runs.items()), "generator": iter(runs.items())}[form]
+    plots.learning_curves(given, ax=ax)
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["a", "b", "c"]
+    *_, b, c, again = ax.lines
+    assert c.get_color() == again.get_color() != b.get_color()
+    np.testing.assert_allclose(again.get_xdata(), [1, 2])
+
+
+def test_a_single_curve_or_a_history_needs_no_name(ax):
+    plots.learning_curves(curve([3, 2]), ax=ax)
+    assert ax.get_legend() is None
+    plots.learning_curves([curve([3, 2], layer=1), curve([5, 4], layer=2)], ax=ax)
+    assert [line.get_label() for line in ax.lines[1:]] == ["layer pair 1", "layer pair 2"]
+
+
+def test_more_curves_than_colours_can_still_be_told_apart(ax):
+    plots.learning_curves({str(i): curve([i + 2, i + 1]) for i in range(20)}, ax=ax)
+    assert len({(line.get_color(), line.get_linestyle()) for line in ax.lines}) == 20
+
+
+def test_bounds_are_lines_with_labels(ax):
+    plots.learning_curves(curve([3, 2]), bounds={"best": 0.5, "nothing": 0.0}, ax=ax)
+    np.testing.assert_allclose(ax.lines[-1].get_ydata(), 0.5)
+    assert [text.get_text() for text in ax.texts] == ["best"]
+    assert ax.get_ylim()[0] < 0.5
+
+
+@pytest.mark.parametrize("errors", [[0, 0], [0], [1, 0], [1e-3, 1e-3], [1, 1e-12], [1e-9, 2e-9]])
+def test_errors_of_zero_and_constant_ones(ax, errors):
+    plots.learning_curves(curve(errors), bounds={"least": 0.0}, ax=ax)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), errors)
+
+
+def test_constant_data(ax):
+    model = LRNNAutoencoder((2,), random_state=0, fine_tune=1).fit(np.full((5, 4), 0.5))
+    render(plots.overview(model, np.full((5, 4), 0.5), shape=(2, 2)))
+    plots.firing_rates(model, ax=ax)
+
+
+def test_no_curves_and_no_such_axis_are_refused(ax):
+    with pytest.raises(ValueError, match="no learning curves to draw"):
+        plots.learning_curves({}, ax=ax)
+    with pytest.raises(ValueError, match="against must be 'iterations' or 'seconds', got 'hours'"):
+        plots.learning_curves(curve([1]), against="hours", ax=ax)
+
+
+# firing rates and codes
+
+
+def test_firing_rates_layer_by_layer(digits, ax):
+    model = LRNNAutoencoder((12, 5), max_iter=5, random_state=0).fit(digits)
+    assert plots.firing_rates(model, ax=ax) is ax
+    silent = [int((w.sum(axis=1) == 0).sum()) for w in (*model.encoders_, *model.decoders_)]
+    assert silent[0] > 0  # pixels that are always white
+    layers = ax.patches
+    assert len(layers) == 4
+    assert layers[0].get_label() == f"input (64, {silent[0]} silent)"
+    assert layers[2].get_label() == "hidden 2 (5)"
+    for layer, rates, count in zip(layers, model.firing_rates_, silent, strict=False):
+        shares, edges, _ = layer.get_data()
+        assert shares.sum() == pytest.approx(1)
+        if count == 0:
+            np.testing.assert_allclose(shares, np.histogram(rates, edges)[0] / len(rates))
+    assert ax.lines[0].get_label() == "output (64): 1"
+    assert ax.get_xscale() == "log"
+
+
+@pytest.mark.parametrize("rates", ["free", "unit"])
+def test_firing_rates_of_data_that_are_all_zero(ax, rates):
+    model = LRNNAutoencoder((2,), rates=rates, max_iter=2, random_state=0).fit(np.zeros((4, 3)))
+    plots.firing_rates(model, ax=ax)
+    assert len(ax.patches) == 2
+
+
+def test_codes_and_how_many_are_zero(ax):
+    codes = np.array([[0, 0.001, 0.5, 1], [0, 0, 0.5, 0.9]])
+    assert plots.codes(codes, ax=ax) is ax
+    shares, edges, _ = ax.patches[0].get_data()
+    np.testing.assert_allclose(shares, np.histogram(codes, edges)[0] / 8)
+    assert shares[0] == 0.5
+    assert ax.get_title("right") == "50 % below 0.01; 2 of 4 neurons above, per row"
+
+
+@pytest.mark.parametrize("value", [0, 0.5, 1, 3])
+def test_codes_that_are_all_the_same(ax, value):
+    plots.codes(np.full((1, 3), value), ax=ax)
+    assert max(ax.patches[0].get_data().values) == 1
+
+
+# simulations
 
 
 def test_layers_as_computed_and_as_simulated(result):
     figure = plots.simulated_layers(result, (10_000, 100_000), shape=(2, 3))
+    render(figure)
     grid = np.array(figure.axes).reshape(3, 3)
     assert [a.get_title() for a in grid[0]] == [
         "numeric",
@@ -29,26 +417,39 @@ def test_layers_as_computed_and_as_simulated(result):
         "after 100,000 events",
     ]
     assert [a.get_ylabel() for a in grid[:, 0]] == ["input", "hidden", "output"]
-    shown = np.asarray(grid[2, 0].images[0].get_array())
-    np.testing.assert_allclose(shown.ravel(), np.asarray(result.steady)[11:])
-    shown = np.asarray(grid[0, 2].images[0].get_array())
-    np.testing.assert_allclose(shown.ravel(), result.activation()[:6])
+    np.testing.assert_allclose(image(grid[2, 0]).ravel(), np.asarray(result.steady)[11:])
+    np.testing.assert_allclose(image(grid[0, 2]).ravel(), result.activation()[:6])
     error = result.compare().errors[-1, 1]
     assert grid[1, 2].get_xlabel() == f"RMSE {error:.4f}"
 
 
-def test_hidden_neurons_that_fill_no_rectangle(axes):
-    assert plots.layer_image(axes, np.linspace(0, 1, 5)) is axes
-    shown = np.ma.filled(axes.images[0].get_array(), np.nan)
-    assert shown.shape == (2, 3)
-    assert np.isnan(shown[1, 2])
+def test_layers_as_far_as_the_simulation_has_come(result):
+    figure = plots.simulated_layers(result)
+    assert figure.axes[2].get_title() == "after 100,000 events"
+    assert len(figure.axes) == 9
+    short = result.network.simulate(result.network.rates, time=30.5, random_state=0)
+    figure = plots.simulated_layers(short, estimator="busy")
+    assert [a.get_title() for a in figure.axes[:2]] == ["numeric", "after time 30.5"]
+    np.testing.assert_allclose(image(figure.axes[1]).ravel(), short.activation("busy")[:6])
 
 
-def test_a_network_without_layers_is_one_layer(random_network):
+def test_layers_of_colour_images():
+    weights = [np.full((12, 2), 0.05), np.full((2, 12), 0.5)]
+    network = RandomNeuralNetwork.from_layers(weights)
+    arrivals = np.append(network.rates[:12] * np.linspace(0, 0.9, 12), np.zeros(14))
+    simulation = network.simulate(arrivals, events=10_000, random_state=0)
+    shown = plots.simulated_layers(simulation, shape=(2, 2, 3)).axes[0].images[0].get_array()
+    np.testing.assert_allclose(np.asarray(shown), np.linspace(0, 0.9, 12).reshape(2, 2, 3))
+
+
+def test_a_network_without_layers_is_one_layer(random_network, ax):
     network, plus, minus = random_network(0)
-    result = network.simulate(plus, minus, events=20_000, random_state=0)
+    result = network.simulate(plus, minus, events=20_000, record=[1, 3], random_state=0)
     figure = plots.simulated_layers(result, (10_000,))
     assert [a.get_ylabel() for a in figure.axes] == ["all", ""]
+    plots.raster(result, ax=ax)
+    assert ax.get_ylabel() == "neuron"
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["1", "3"]
 
 
 def test_one_of_many_rows(result):
@@ -56,27 +457,129 @@ def test_one_of_many_rows(result):
     rows = np.stack([network.rates * (np.arange(17) < 6) * f for f in (0.2, 0.7)])
     many = network.simulate(rows, events=20_000, random_state=0)
     figure = plots.simulated_layers(many, (20_000,), row=1)
-    shown = np.asarray(figure.axes[0].images[0].get_array()).ravel()
-    np.testing.assert_allclose(shown[:6], 0.7)
+    np.testing.assert_allclose(image(figure.axes[0]).ravel()[:6], 0.7)
+    with pytest.raises(ValueError, match="row is 2, but there are 2 rows of arrivals"):
+        plots.simulated_layers(many, (20_000,), row=2)
 
 
-def test_convergence_has_a_line_for_each_estimator(result, axes):
-    assert plots.convergence(axes, result, layer="hidden") is axes
-    labels = [line.get_label() for line in axes.lines]
+def test_convergence_has_a_line_for_each_estimator(result, ax):
+    assert plots.convergence(result, layer="hidden", ax=ax) is ax
+    labels = [line.get_label() for line in ax.lines]
     assert labels == ["potential", "busy", "arrivals", "1/√events"]
-    drawn = axes.lines[1].get_xydata()
+    drawn = ax.lines[1].get_xydata()
     found = result.compare(estimator="busy")
     np.testing.assert_allclose(drawn, np.column_stack([found.events, found.errors[:, 1]]))
-    slope = np.diff(np.log(axes.lines[3].get_xydata()), axis=0)[0]
+    slope = np.diff(np.log(ax.lines[3].get_xydata()), axis=0)[0]
     assert slope[1] / slope[0] == pytest.approx(-0.5)
-    assert axes.get_xscale() == axes.get_yscale() == "log"
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    assert ax.get_ylabel() == "RMSE, hidden layer"
 
 
-def test_a_raster_has_a_tick_for_every_spike(result, axes):
-    assert plots.raster(axes, result) is axes
-    ticks = axes.lines[0].get_xydata()
-    assert len(ticks) == result.firing_counts[6:9].sum()
+def test_convergence_of_what_was_never_seen_or_is_never_wrong(result, ax):
+    with pytest.raises(ValueError, match="layer must be one of input, hidden, output; got 'code'"):
+        plots.convergence(result, layer="code", ax=ax)
+    network = result.network
+    short = network.simulate(network.rates, events=500, random_state=0)
+    with pytest.raises(ValueError, match="nothing to draw of potential: simulate longer"):
+        plots.convergence(short, estimators=["potential"], ax=ax)
+    plots.convergence(short, ax=ax)
+    assert [line.get_label() for line in ax.lines] == ["busy", "arrivals", "1/√events"]
+    other = Figure()
+    silent = RandomNeuralNetwork([1, 1], np.zeros((2, 2))).simulate([0.5, 0], events=2_000)
+    plots.convergence(silent, ax=other.subplots())
+    render(other)
+
+
+def test_a_raster_has_a_tick_for_every_spike(result, ax):
+    assert plots.raster(result, ax=ax) is ax
+    ticks = ax.lines[0].get_xydata()
+    assert len(ticks) == result.firing_counts[[6, 7, 9]].sum()
     assert set(ticks[:, 1]) == {0, 1, 2}
+    np.testing.assert_allclose(np.sort(ticks[:, 0]), result.raster.times)
+    assert ax.get_ylabel() == "hidden neuron"
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["0", "1", "3"]
+    assert ax.get_xlim() == (0, result.time)
     silent = result.network.simulate(np.ones(17), events=10, random_state=0)
     with pytest.raises(ValueError, match=r"no spikes were recorded; simulate with record="):
-        plots.raster(axes, silent)
+        plots.raster(silent, ax=ax)
+
+
+def test_a_raster_of_several_layers(result, ax):
+    network = result.network
+    arrivals = network.rates * 0.5 * (np.arange(17) < 6)
+    run = network.simulate(
+        arrivals, time=50, record=[0, 5, 6, 16], replicas=4, random_state=0, threads=1
+    )
+    plots.raster(run, ax=ax)
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["input", "hidden", "output"]
+    assert len({line.get_color() for line in ax.lines[:3]}) == 3
+    np.testing.assert_allclose(ax.get_yticks(), [0.5, 2, 3])
+    assert sum(len(line.get_xdata()) for line in ax.lines[:3]) == len(run.raster.times)
+    assert ax.get_xlim() == (0, 50)  # that of the first run
+
+
+def test_a_raster_without_spikes(ax):
+    network = RandomNeuralNetwork([1, 1], np.zeros((2, 2)))
+    plots.raster(network.simulate([0.5, 0], events=10, record=[1], random_state=0), ax=ax)
+    assert len(ax.lines[0].get_xdata()) == 0
+
+
+# where they are drawn
+
+
+def test_without_axes_a_figure_of_pyplot_is_drawn(result, model, digits):
+    import matplotlib.pyplot as plt
+
+    backend = plt.get_backend()
+    plt.switch_backend("agg")
+    try:
+        drawn = [
+            plots.image_grid(digits[:3], (8, 8), columns=3),
+            plots.layer_image(digits[0], shape=(8, 8)),
+            plots.parts(model),
+            plots.parts(model, shape=(8, 8)),
+            plots.reconstructions(digits[:3], digits[:3], shape=(8, 8)),
+            plots.reconstructions(digits[:3], digits[:3]),
+            plots.learning_curves(model),
+            plots.firing_rates(model),
+            plots.codes(model.transform(digits)),
+            plots.convergence(result),
+            plots.raster(result),
+        ]
+        assert [plt.figure(i).axes[0] for i in plt.get_fignums()] == drawn
+        for ax in drawn:
+            render(ax.figure)
+    finally:
+        plt.close("all")
+        plt.switch_backend(backend)
+
+
+def test_with_axes_pyplot_is_never_loaded():
+    code = """
+import sys
+import numpy as np
+from matplotlib.figure import Figure
+from lrnn import plots
+plots.parts(np.eye(4), shape=(2, 2), ax=Figure().subplots())
+plots.parts(np.eye(4), ax=Figure().subplots())
+print("matplotlib.pyplot" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_every_public_name_is_there():
+    assert all(callable(getattr(plots, name)) for name in plots.__all__)
+
+
+def test_names_are_shown_as_they_are(digits):
+    """Dollars are no formulas, and an underscore hides nothing."""
+    names = ["_a", r"$\frac{", "price in $", "<b>"]
+    ax = plots.parts(np.eye(4), names=names, ax=Figure().subplots())
+    ax.figure.canvas.draw()
+    shown = [label.get_text().replace("\\", "") for label in ax.get_xticklabels()]
+    assert [name.strip() for name in shown] == [name.replace("\\", "") for name in names]
+    model = LRNNAutoencoder((2,), max_iter=3).fit(digits[:50])
+    ax = plots.learning_curves(dict.fromkeys(names, model), ax=Figure().subplots())
+    ax.figure.canvas.draw()
+    assert len(ax.get_legend().get_texts()) == 4

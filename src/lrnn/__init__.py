@@ -8,24 +8,37 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["LRNNAutoencoder", "RandomNeuralNetwork", "bounds", "functional", "load"]
+__all__ = [
+    "LRNNAutoencoder",
+    "RandomNeuralNetwork",
+    "bounds",
+    "checkpoints",
+    "datasets",
+    "functional",
+    "load",
+    "plots",
+]
 
 _HOMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
     "RandomNeuralNetwork": "lrnn.network",
     "load": "lrnn.files",
 }
+_MODULES = ("bounds", "checkpoints", "datasets", "functional", "plots")
 
 if TYPE_CHECKING:
     from lrnn import bounds as bounds
+    from lrnn import checkpoints as checkpoints
+    from lrnn import datasets as datasets
     from lrnn import functional as functional
+    from lrnn import plots as plots
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
     from lrnn.files import load as load
     from lrnn.network import RandomNeuralNetwork as RandomNeuralNetwork
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("bounds", "functional"):
+    if name in _MODULES:
         return import_module(f"lrnn.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)

@@ -23,7 +23,7 @@ class LayerAudit:
     Attributes
     ----------
     name : str
-        "input", "hidden 1", …, "output".
+        "input", "hidden" (or "hidden 1", …), "output".
     neurons : int
         How many there are.
     rates : (float, float, float)
@@ -169,7 +169,7 @@ def audit(
         sums = weights[i].sum(axis=1, dtype=np.float64) if i < last else None
         layers.append(
             LayerAudit(
-                name="input" if i == 0 else "output" if i == last else f"hidden {i}",
+                name=_name(i, last),
                 neurons=len(rate),
                 rates=(float(rate.min()), float(np.median(rate)), float(rate.max())),
                 row_sums=None if sums is None else (float(sums.mean()), float(sums.max())),
@@ -180,6 +180,12 @@ def audit(
             )
         )
     return Audit(tuple(layers), standing)
+
+
+def _name(layer: int, last: int) -> str:
+    if layer in (0, last):
+        return "input" if layer == 0 else "output"
+    return "hidden" if last == 2 else f"hidden {layer}"
 
 
 def _row(layer: LayerAudit) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The autoencoder as a scikit-learn estimator: validates, chooses, delegates."""
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from numbers import Integral, Real
@@ -26,6 +27,7 @@ from lrnn.progress import CallbackSupportMixin, watching
 from lrnn.training import (
     Evaluation,
     LearningCurve,
+    Observer,
     Plan,
     Schedule,
     Trained,
@@ -225,17 +227,17 @@ class LRNNAutoencoder(
         return transmit(self._fit(X), self.encoders_)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def _fit(self, X: Any) -> Array:
+    def _fit(self, X: Any, *watchers: Observer) -> Array:
         inputs = check_data(self, X, reset=True)
         self._random = check_random_state(self.random_state)
-        trained = self._train(inputs)
+        trained = self._train(inputs, watchers)
         self.history_ = []
         self.n_iter_ = max(curve.passes for curve in trained.curves)
         self.scaling_ = None
         self._keep(trained, evaluate(inputs, trained.weights))
         return inputs
 
-    def _train(self, inputs: Array) -> Trained:
+    def _train(self, inputs: Array, watchers: Iterable[Observer]) -> Trained:
         check_solver(self.solver, self.init)
         sizes = self._sizes(inputs)
         plan = Plan(
@@ -245,7 +247,7 @@ class LRNNAutoencoder(
             anchors=self.init != "random",
             moment=self.moment,
         )
-        with watching(self, inputs, plan.most_passes(sizes)) as observer:
+        with watching(self, inputs, plan.most_passes(sizes), *watchers) as observer:
             return train(plan, inputs, sizes, self._random, observer)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -401,6 +403,16 @@ class LRNNAutoencoder(
         if scaling is not None:
             self.scaling_ = scaling
         save(self, path)
+
+    def to_torch(self) -> Any:
+        """A plain PyTorch module that does what this model does, for ``torch`` tensors of its type.
+
+        ``module(X)`` is the reconstruction, ``module.encoder(X)`` the codes, and
+        ``module.decoder(codes)`` what they stand for. It knows nothing of lrnn, nor of scaling.
+        """
+        from lrnn.export import to_torch
+
+        return to_torch(self)
 
     @property
     def _weights(self) -> Weights:

@@ -2,25 +2,19 @@
 
 The tensors are ``encoder.0`` …, ``decoder.0`` …, ``firing_rates.0`` … and, for each learning
 curve, ``history.0.batch_errors``, ``history.0.iterations``, ``history.0.errors``,
-``history.0.seconds``. The header's metadata holds one JSON document, ``lrnn``, with everything
-else, and ``sha256``, a sum over that document and all tensors, by which damage is noticed.
+``history.0.seconds``. The document (see :mod:`lrnn.tensor_files`) holds everything else.
 """
 
-import hashlib
-import json
 import math
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_safetensors
 
 import lrnn
-from lrnn.atomic import write_atomically
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.tensor_files import READ_ERRORS, TensorFileError, read_tensors, write_tensors
 from lrnn.training import LearningCurve, StopReason
 from lrnn.typing import Array
 
@@ -31,7 +25,7 @@ CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-class ModelFileError(ValueError):
+class ModelFileError(TensorFileError):
     """A file is not a model that this version of lrnn can read."""
 
 
@@ -43,27 +37,24 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         ("decoder", model.decoders_),
         ("firing_rates", model.firing_rates_),
     ):
-        tensors |= {f"{kind}.{i}": np.ascontiguousarray(m) for i, m in enumerate(matrices)}
+        tensors |= {f"{kind}.{i}": m for i, m in enumerate(matrices)}
     for i, curve in enumerate(model.history_):
         tensors |= {f"history.{i}.{name}": getattr(curve, name) for name in CURVE_ARRAYS}
     names = getattr(model, "feature_names_in_", None)
-    document = json.dumps(
-        {
-            "format": FORMAT,
-            "lrnn_version": lrnn.__version__,
-            "parameters": _plain_parameters(model),
-            "history": [
-                {"layer": c.layer, "passes": c.passes, "stopped": c.stopped} for c in model.history_
-            ],
-            "n_iter": model.n_iter_,
-            "reconstruction_err": model.reconstruction_err_,
-            "spike_cost": model.spike_cost_,
-            "feature_names": None if names is None else list(names),
-            "scaling": model.scaling_,
-        }
-    )
-    metadata = {"lrnn": document, "sha256": _checksum(document, tensors)}
-    write_atomically(Path(path), to_safetensors(tensors, metadata))
+    document = {
+        "format": FORMAT,
+        "lrnn_version": lrnn.__version__,
+        "parameters": plain_parameters(model),
+        "history": [
+            {"layer": c.layer, "passes": c.passes, "stopped": c.stopped} for c in model.history_
+        ],
+        "n_iter": model.n_iter_,
+        "reconstruction_err": model.reconstruction_err_,
+        "spike_cost": model.spike_cost_,
+        "feature_names": None if names is None else list(names),
+        "scaling": model.scaling_,
+    }
+    write_tensors(path, document, tensors)
 
 
 def load(path: str | os.PathLike[str]) -> LRNNAutoencoder:
@@ -74,29 +65,17 @@ def load(path: str | os.PathLike[str]) -> LRNNAutoencoder:
     if Path(path).is_dir():
         raise ModelFileError(f"{os.fspath(path)!r} is a folder, not a model file")
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            if "lrnn" not in metadata:
-                raise ModelFileError("it is a safetensors file, but not one of lrnn")
-            document = _read_document(metadata["lrnn"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        if metadata.get("sha256") != _checksum(metadata["lrnn"], tensors):
-            raise ModelFileError("its checksum is wrong: the file is damaged")
-        return _model(document, tensors)
+        return _model(*read_tensors(path, _check_format))
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no file {os.fspath(path)!r}") from None
     except PermissionError:
         raise PermissionError(f"no permission to read {os.fspath(path)!r}") from None
-    except _READ_ERRORS as error:
+    except READ_ERRORS as error:
         reason = str(error) or type(error).__name__
         raise ModelFileError(f"cannot read {os.fspath(path)!r} as a model: {reason}") from None
 
 
-_READ_ERRORS = (SafetensorError, ModelFileError, OSError, KeyError, TypeError, ValueError,
-                AttributeError, RecursionError, OverflowError, MemoryError)  # fmt: skip
-
-
-def _plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
+def plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
     """Parameters as JSON can hold them; a generator as random_state is left out."""
 
     def plain(value: Any) -> Any:
@@ -109,17 +88,7 @@ def _plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
     return {name: plain(value) for name, value in model.get_params().items()}
 
 
-def _checksum(document: str, tensors: Mapping[str, Array]) -> str:
-    total = hashlib.sha256(document.encode())
-    for name in sorted(tensors):
-        tensor = np.ascontiguousarray(tensors[name])
-        total.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
-        total.update(tensor.tobytes())
-    return total.hexdigest()
-
-
-def _read_document(text: str) -> dict[str, Any]:
-    document = json.loads(text)
+def _check_format(document: dict[str, Any]) -> None:
     version = document["format"]
     if not isinstance(version, int) or version < 1:
         raise ModelFileError(f"its format version is {version!r}")
@@ -128,7 +97,6 @@ def _read_document(text: str) -> dict[str, Any]:
             f"it has format {version}, written by lrnn {document['lrnn_version']}; this is lrnn "
             f"{lrnn.__version__}, which reads formats up to {FORMAT}. Update lrnn"
         )
-    return dict(document)
 
 
 def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:

@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from lrnn.training.observer import Observer
+from lrnn.training.observer import Observer, State
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -79,6 +79,12 @@ class ProgressBar(Observer):
             self._progress.update(self._task, error=f"error {error:.5f}")
         return False
 
+    def skip(self, iterations: int, error: float) -> None:
+        """Move the bar to where the earlier run was."""
+        if self._task is not None:
+            self._progress.advance(self._task, iterations)
+        self.finished_pass(error)
+
     def _close(self) -> None:
         if self._task is not None:
             done = self._progress.tasks[-1].completed
@@ -87,16 +93,19 @@ class ProgressBar(Observer):
 
 
 @contextmanager
-def work_bar(task: str, total: int, show: bool | None) -> Iterator[Callable[[float], None]]:
+def work_bar(
+    task: str, total: int, show: bool | None, note: Callable[[], str] = str
+) -> Iterator[Callable[[float], None]]:
     """A bar on standard error that appears when something takes longer than a second.
 
-    It yields a function that is told how much of ``total`` is done. If ``show`` is None there is
-    a bar if standard error is a terminal.
+    It yields a function that is told how much of ``total`` is done; the bar then also shows what
+    ``note`` has to say. If ``show`` is None there is a bar if standard error is a terminal.
     """
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
+        TextColumn("{task.fields[note]}"),
         TimeRemainingColumn(elapsed_when_finished=True),
         console=Console(stderr=True),
     )
@@ -108,9 +117,9 @@ def work_bar(task: str, total: int, show: bool | None) -> Iterator[Callable[[flo
         nonlocal started
         if wanted and started is None and perf_counter() - began > PATIENCE:
             bar.start()
-            started = bar.add_task(task, total=total)
+            started = bar.add_task(task, total=total, note="")
         if started is not None:
-            bar.update(started, completed=done)
+            bar.update(started, completed=done, note=note())
 
     try:
         yield report
@@ -175,11 +184,29 @@ class Observers(Observer):
         wishes = [observer.finished_pass(error) for observer in self._observers]
         return any(wishes)
 
+    def resume(self) -> State | None:
+        """What one of them knows."""
+        known = [observer.resume() for observer in self._observers]
+        return next((state for state in known if state is not None), None)
+
+    def skip(self, iterations: int, error: float) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.skip(iterations, error)
+
+    def checkpoint(self, state: Callable[[], State], finished: bool = False) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.checkpoint(state, finished)
+
 
 @contextmanager
-def watching(estimator: Any, X: Any, passes: int) -> Iterator[Observer]:
-    """Those who watch ``estimator`` train on X: a bar if it is verbose, and its callbacks."""
-    observers: list[Observer] = []
+def watching(estimator: Any, X: Any, passes: int, *watchers: Observer) -> Iterator[Observer]:
+    """Those who watch ``estimator`` train on X.
+
+    They are a bar if it is verbose, its callbacks, and the ``watchers``.
+    """
+    observers = [*watchers]
     callbacks = None
     if hasattr(estimator, "_init_callback_context"):
         callbacks = SklearnCallbacks(estimator, X, passes)

@@ -1,5 +1,6 @@
 import gzip
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ def test_what_was_written_is_read(tmp_path, code, kind, pack):
         (b"", "not an idx file"),
         (b"\x89PNG", "not an idx file"),
         (idx(np.arange(6), 8, "u1")[:-1], r"shape \(6,\), which takes 6 bytes, but 5 follow"),
-        (idx(np.arange(6), 8, "u1") + b"x", "but 7 follow"),
+        (idx(np.arange(6), 8, "u1") + b"x", "but more follow"),
         (bytes([0, 0, 8, 3, 0, 0]), "damaged"),
         (b"\x00\x00\x08\x02" + b"\xff" * 8, "damaged"),
         (gzip.compress(idx(np.arange(600), 8, "u1"))[:-9], "damaged gzip"),
@@ -52,3 +53,19 @@ def test_mnist_is_mnist():
     assert images.shape == (60_000, 28, 28)
     assert images.mean() / 255 == pytest.approx(0.13066, abs=5e-6)
     assert (labels == 1).sum() == 6742
+
+
+def test_a_bomb_is_not_unpacked(tmp_path):
+    """A header that promises little, or too much, and gigabytes of zeros behind it."""
+    path = tmp_path / "bomb.gz"
+    for size, message, most in ((5, "but more follow", 2e7), (2**32 - 1, "follow", 1e8)):
+        with gzip.open(path, "wb", compresslevel=9) as file:
+            file.write(b"\0\0\x08\x01" + size.to_bytes(4, "big"))
+            for _ in range(40):
+                file.write(bytes(1 << 20))
+        tracemalloc.start()
+        with pytest.raises(ValueError, match=message):
+            read_idx(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < most

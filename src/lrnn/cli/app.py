@@ -1,5 +1,6 @@
 """The ``lrnn`` command: its commands, and what it does with errors."""
 
+import os
 import sys
 import warnings
 from typing import Annotated
@@ -9,21 +10,25 @@ from rich.console import Console
 from rich.markup import escape
 
 import lrnn
+from lrnn.cli.data import data_app
 from lrnn.cli.demo import demo
 from lrnn.cli.encode import encode, reconstruct
+from lrnn.cli.export import export
 from lrnn.cli.fit import fit
 from lrnn.cli.inspect import inspect
+from lrnn.cli.report import report
+from lrnn.cli.simulate import simulate
 
 app = typer.Typer(
     name="lrnn",
-    help="Nonnegative autoencoders that are also exact spiking networks.",
-    epilog="Start with: [bold]lrnn demo[/bold]",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
-for command in (demo, fit, encode, reconstruct, inspect):
+for command in (demo, fit, encode, reconstruct, inspect, simulate, report, export):
     app.command()(command)
+app.add_typer(data_app, name="data")
 
 
 def _show_version(wanted: bool) -> None:
@@ -42,7 +47,20 @@ def options(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
 ) -> None:
-    """Nonnegative autoencoders that are also exact spiking networks."""
+    """Nonnegative autoencoders that are also exact spiking networks.
+
+    Start with the demo, then train on data of your own:
+
+        lrnn demo
+
+        lrnn fit wine --scale minmax --hidden 7 -o wine.safetensors
+
+        lrnn simulate wine.safetensors wine --row 7 --events 1e6
+
+        lrnn report wine.safetensors wine -o wine-report
+
+    Each command's --help has more examples. Exit status: 0 done, 1 failed, 2 wrong usage.
+    """
 
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
@@ -52,12 +70,31 @@ def _show_warning(message: Warning | str, *_place: object, **_more: object) -> N
 
 def main() -> None:
     """Run the command line; errors of the user's world are one line, not a traceback."""
+    debug = "--debug" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--debug"]  # anywhere on the line
     warnings.showwarning = _show_warning
     warnings.filterwarnings("ignore", ".*does not have valid feature names")  # files may have none
     try:
         app()
-    except (OSError, ValueError) as error:
-        if "--debug" in sys.argv:
-            raise
-        Console(stderr=True).print(f"[bold red]error:[/] {escape(str(error))}", highlight=False)
+    except BrokenPipeError:  # whoever read our output has gone: there is nothing left to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except Exception as error:
+        if debug:
+            raise
+        Console(stderr=True).print(
+            f"[bold red]error:[/] {escape(_line(error))}", highlight=False, soft_wrap=True
+        )
+        sys.exit(1)
+
+
+def _line(error: Exception) -> str:
+    """What to say of an error."""
+    if isinstance(error, OSError) and error.strerror:
+        place = "" if error.filename is None else f": {error.filename!r}"
+        return f"{error.strerror}{place}"
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: {error}" if str(error) else "not enough memory"
+    if isinstance(error, OSError | ValueError | RuntimeError | ImportError):
+        return str(error)
+    return f"{type(error).__name__}: {error} (a bug in lrnn? --debug shows where)"

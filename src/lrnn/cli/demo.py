@@ -1,81 +1,127 @@
 """``lrnn demo``: the main job on embedded data."""
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
+
+from lrnn.cli.report import check_folder, write
+from lrnn.cli.voice import Json, Quiet, Voice, table_of
 
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the picture and the model.")
+        Path, typer.Option("--output", "-o", help="Folder for the report and the models.")
     ] = Path("lrnn-demo"),
     hidden: Annotated[int, typer.Option(min=1, help="Code neurons.")] = 16,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
-    """Train on scikit-learn's digits, audit the network, and draw what it has learnt.
+    """Train on scikit-learn's digits, audit the network, simulate it, and write a report.
 
-    Takes some seconds, downloads nothing, and writes [bold]digits.png[/bold] and
-    [bold]digits.safetensors[/bold] into the output folder.
+    The paper's algorithm as printed and lrnn's are trained side by side. Takes some seconds,
+    downloads nothing, and writes [bold]index.html[/bold], [bold]digits.png[/bold] and both models
+    into the output folder.
 
     Examples:
 
         lrnn demo
 
+        lrnn demo --open
+
         lrnn demo --hidden 32 --output /tmp/digits
     """
     # imported here, so that `lrnn --help` is instant
-    import numpy as np
-    from sklearn.datasets import load_digits
-
     from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.datasets import load
     from lrnn.plots import overview
-    from lrnn.scaling import Scaling
+    from lrnn.report import Subject
 
-    console = Console()
+    voice = Voice(quiet, as_json)
+    check_folder(output)
     output.mkdir(parents=True, exist_ok=True)
-    pixels = load_digits().data
-    scaling = Scaling("max", np.zeros(64), np.full(64, 16.0))  # 16 is black
-    X = scaling.apply(pixels)
-    console.print(f"{len(X)} handwritten digits of 8×8 pixels → {hidden} code neurons\n")
+    digits = load("digits")
+    X, shape = digits.data, digits.image_shape
+    voice.say(f"{len(X):,} handwritten digits of 8×8 pixels → {hidden} code neurons\n")
 
     contenders: dict[str, dict[str, Any]] = {
-        "the paper's algorithm": {"solver": "minibatch", "batch_size": 50, "max_iter": 60},
-        "lrnn": {},
-        "lrnn, fine-tuned": {"fine_tune": 30},
-        "lrnn, all rates 1": {"rates": "unit"},
+        PRINTED: {"solver": "minibatch", "batch_size": 50, "max_iter": 60},
+        OURS: {"fine_tune": 30},
     }
     models = {}
     for name, settings in contenders.items():
-        console.print(f"[bold]{name}[/bold]")
-        model = LRNNAutoencoder((hidden,), random_state=seed, verbose=1, **settings)
+        voice.say(name)
+        model = LRNNAutoencoder((hidden,), random_state=seed, verbose=voice.verbose, **settings)
         models[name] = model.fit(X)
+        _save(model, output / FILES[name])
 
-    table = Table("", "error", "Σ weights ≤", "Σ probabilities ≤", "spikes")
-    for name, model in models.items():
-        audit = model.audit()
-        table.add_row(
-            name,
-            f"{model.reconstruction_err_:.4f}",
-            f"{audit.largest_row_sum:.2f}",
-            f"{audit.largest_routed:.2f}",
-            f"{model.spike_cost_:.0f}",
-        )
-    console.print()
-    console.print(table)
-
-    model = models["lrnn, fine-tuned"]
+    voice.say("")
+    voice.say(table_of(HEADER, [_line(name, model) for name, model in models.items()], ""))
+    model = models[OURS]
     network = model.to_network()
-    q = network.steady_state(model.arrivals(X))
-    gap = abs(network.split(q)[-1] - model.reconstruct(X)).max()
-    console.print("\nAudit of the fine-tuned network:")
-    console.print(str(model.audit(X)), highlight=False, soft_wrap=True)
-    console.print(f"its steady state differs from the forward pass by at most {gap:.0e}\n")
+    gap = abs(network.split(network.steady_state(model.arrivals(X)))[-1] - model.reconstruct(X))
+    voice.say(f"\n{model.audit(X)}")
+    voice.say(f"its steady state differs from the forward pass by at most {gap.max():.0e}\n")
 
-    picture, saved = output / "digits.png", output / "digits.safetensors"
-    curves = [(name, m.history_[-1]) for name, m in models.items() if name != "lrnn, fine-tuned"]
-    overview(X[:40], model.reconstruct(X[:40]), model.components_, curves, (8, 8)).savefig(picture)
-    model.save(saved, scaling=scaling.to_json())
-    console.print(f"picture: [bold]{picture}[/bold]\nmodel:   [bold]{saved}[/bold]")
+    picture = output / "digits.png"
+    overview(model, X, shape=shape, curves=models).savefig(picture)
+    subject = Subject(
+        model,
+        X,
+        name="digits",
+        command=shlex.join(["lrnn", *sys.argv[1:]]),
+        image_shape=shape,
+        against={PRINTED: models[PRINTED]},
+        seed=seed,
+    )
+    page = write(subject, output, voice)
+    spikes = float(subject.simulation.compare().errors[-1].mean())
+    numbers = {
+        "error": model.reconstruction_err_,
+        "error_of_printed_algorithm": models[PRINTED].reconstruction_err_,
+        "largest_routed": subject.audit.largest_routed,
+        "simulation_rmse": spikes,
+    }
+    voice.result(
+        {"report": str(page), "model": str(output / FILES[OURS]), **numbers},
+        "Three numbers that matter:\n"
+        f"  {model.reconstruction_err_:.4f}   mean squared error; {PRINTED}: "
+        f"{models[PRINTED].reconstruction_err_:.4f}\n"
+        f"  {subject.audit.largest_routed:.4f}   largest sum of a neuron's routing probabilities: "
+        f"{'at most 1, a valid' if subject.audit.valid else 'NOT a valid'} spiking network\n"
+        f"  {spikes:.4f}   difference between a million simulated spikes and the numbers (RMS)\n\n"
+        f"report:  {page}\npicture: {picture}\nmodel:   {output / FILES[OURS]}\n"
+        f"next:    lrnn simulate {output / FILES[OURS]} digits --row 7",
+    )
+    if open_it:
+        typer.launch(page.resolve().as_uri())
+
+
+PRINTED, OURS = "the paper's algorithm", "lrnn"
+FILES = {PRINTED: "printed.safetensors", OURS: "digits.safetensors"}
+HEADER = ("", "error", "Σ weights ≤", "Σ probabilities ≤", "spikes")
+
+
+def _line(name: str, model: Any) -> list[str]:
+    audit = model.audit()
+    return [
+        name,
+        f"{model.reconstruction_err_:.4f}",
+        f"{audit.largest_row_sum:.2f}",
+        f"{audit.largest_routed:.2f}",
+        f"{model.spike_cost_:.0f}",
+    ]
+
+
+def _save(model: Any, path: Path) -> None:
+    """With its scaling: 16 is black."""
+    import numpy as np
+
+    from lrnn.scaling import Scaling
+
+    scaling = Scaling("max", np.zeros(model.n_features_in_), np.full(model.n_features_in_, 16.0))
+    model.save(path, scaling=scaling.to_json())

@@ -5,18 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import scaled_rows
+from lrnn.cli.inputs import DataOf, ModelOf, table_for
 from lrnn.cli.voice import Json, Quiet, Voice
 
-Model = Annotated[Path, typer.Argument(help="A model that lrnn fit has written.")]
-Data = Annotated[Path, typer.Argument(help="A file of numbers, or a folder of images.")]
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="A file: .npy, .npz, .csv, .tsv or .mat.")
 ]
 
 
 def encode(
-    model: Model, data: Data, output: Output, quiet: Quiet = False, as_json: Json = False
+    model: ModelOf, data: DataOf, output: Output, quiet: Quiet = False, as_json: Json = False
 ) -> None:
     """Write the codes of data: one row for each of theirs, numbers from 0 to 1.
 
@@ -39,8 +37,8 @@ def encode(
 
 
 def reconstruct(
-    model: Model,
-    data: Data,
+    model: ModelOf,
+    data: DataOf,
     output: Output,
     units: Annotated[
         bool, typer.Option("--units", help="In the units of the data, not in [0, 1].")
@@ -71,8 +69,8 @@ def reconstruct(
     )
 
 
-def _load(model: Path, data: Path) -> tuple[Any, Any]:
+def _load(model: Path, data: str) -> tuple[Any, Any]:
     import lrnn
 
     found = lrnn.load(model)
-    return found, scaled_rows(found, data)
+    return found, table_for(found, data).data

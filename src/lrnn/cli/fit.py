@@ -1,5 +1,7 @@
 """``lrnn fit``: train a model."""
 
+import os
+import tempfile
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -7,35 +9,17 @@ from typing import Annotated, Any, cast
 import numpy as np
 import typer
 
-from lrnn.cli.inputs import hidden_sizes
+from lrnn.cli.inputs import DataOf, check_range, hidden_sizes
 from lrnn.cli.voice import Json, Quiet, Voice
 
-
-class Scale(StrEnum):
-    """How data get into [0, 1]."""
-
-    none = "none"
-    levels = "255"
-    max = "max"
-    minmax = "minmax"
-
-
-class Solver(StrEnum):
-    """How weights are found."""
-
-    gram = "gram"
-    minibatch = "minibatch"
-
-
-class Rates(StrEnum):
-    """What firing rates may be."""
-
-    free = "free"
-    unit = "unit"
+Scale = StrEnum("Scale", {"none": "none", "levels": "255", "max": "max", "minmax": "minmax"})
+Solver = StrEnum("Solver", ["gram", "minibatch"])
+Rates = StrEnum("Rates", ["free", "unit"])
+Stacking = StrEnum("Stacking", ["layerwise", "joint"])
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="A file of numbers, or a folder of images.")],
+    data: DataOf,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model: a .safetensors file.")],
     hidden: Annotated[
         str, typer.Option(help="Code neurons, or sizes of hidden layers: 1000-500-50.")
@@ -45,49 +29,86 @@ def fit(
     ] = Scale.none,
     solver: Annotated[Solver, typer.Option(help="minibatch is the paper's.")] = Solver.gram,
     rates: Annotated[Rates, typer.Option(help="unit is the paper's constraint.")] = Rates.free,
+    stacking: Annotated[
+        Stacking, typer.Option(help="How several hidden layers are trained.")
+    ] = Stacking.layerwise,
     fine_tune: Annotated[int, typer.Option(min=0, help="Passes of training end to end.")] = 0,
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps, or passes.")] = 200,
+    tol: Annotated[
+        float, typer.Option(min=0, help="Stop when the error falls by a smaller share; 0: never.")
+    ] = 1e-4,
+    batch_size: Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
+    checkpoint: Annotated[
+        float, typer.Option(min=0, help="Seconds between checkpoints; they go beside the model.")
+    ] = 60.0,
+    resume: Annotated[
+        bool | None,
+        typer.Option("--resume/--restart", help="Go on from the checkpoint, or throw it away."),
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train an autoencoder on a file of data, and write it to a file.
+    """Train an autoencoder on data, and write it to a file.
 
-    Data may be .npy, .npz, .csv, .tsv, .parquet, .mat, an idx file or a folder of images; rows are
-    samples. The scaling is remembered in the model and applied again by [bold]encode[/bold].
+    Data may be the name of a data set ([bold]lrnn data list[/bold]), .npy, .npz, .csv, .tsv,
+    .parquet, .mat, an idx file or a folder of images; rows are samples. The scaling is remembered
+    in the model and applied again by [bold]encode[/bold]. A training that was killed goes on with
+    [bold]--resume[/bold] from its last checkpoint, and ends as if nothing had happened.
 
     Examples:
+
+        lrnn fit digits -o digits.safetensors --hidden 16 --scale max
 
         lrnn fit wine.csv -o wine.safetensors --hidden 7 --scale minmax
 
         lrnn fit train-images-idx3-ubyte.gz -o mnist.safetensors --hidden 1000-500-250-50
 
-        lrnn fit faces/ -o faces.safetensors --hidden 50 --fine-tune 10
+        lrnn fit faces/ -o faces.safetensors --hidden 50 --fine-tune 10 --checkpoint 300
+
+        lrnn fit faces/ -o faces.safetensors --hidden 50 --fine-tune 10 --resume
     """
+    from lrnn import checkpoints
+    from lrnn.atomic import sole_writer
     from lrnn.autoencoder import LRNNAutoencoder
-    from lrnn.datasets import read
+    from lrnn.datasets import open_table
     from lrnn.scaling import Scaling
 
     voice = Voice(quiet, as_json)
-    _check_output(output)
-    table = read(data)
+    check_output(output)
+    table = open_table(data)
     sizes = hidden_sizes(hidden, table.data.shape[1])
+    if scale is Scale.none:
+        check_range(table, data)
     scaling = Scaling.fit(scale.value, table.data)
     model = LRNNAutoencoder(
         sizes,
         solver=cast(Any, solver.value),
         rates=cast(Any, rates.value),
+        stacking=stacking.value,
         fine_tune=fine_tune,
         max_iter=max_iter,
+        tol=tol,
+        batch_size=batch_size,
         random_state=seed,
         verbose=voice.verbose,
     )
-    if scale is Scale.none:
-        _check_range(table, data)
-    model.fit(scaling.apply(table.data))
-    if table.names is not None:
-        model.feature_names_in_ = np.array(table.names, dtype=object)
-    model.save(output, scaling=scaling.to_json())
+    with sole_writer(output):
+        unfinished = output.with_name(f"{output.name}.checkpoint")
+        if resume is None and unfinished.exists():
+            raise FileExistsError(
+                f"{str(unfinished)!r} is left from a training that did not end; --resume goes on "
+                "from it, --restart throws it away"
+            )
+        checkpoints.fit(
+            model, scaling.apply(table.data), unfinished, every=checkpoint, resume=bool(resume)
+        )
+        if table.names is not None:
+            model.feature_names_in_ = np.array(table.names, dtype=object)
+        save(model, output, scaling.to_json())
+        interrupted = model.history_[-1].stopped == "interrupted"
+        if not interrupted:
+            unfinished.unlink(missing_ok=True)
     rows, attributes = table.data.shape
     voice.result(
         {
@@ -97,31 +118,37 @@ def fit(
             "hidden": list(sizes),
             "error": model.reconstruction_err_,
             "spike_cost": model.spike_cost_,
+            "interrupted": interrupted,
         },
         f"{rows} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
         f"{model.reconstruction_err_:.5f}\nwritten to {output}",
     )
 
 
-def _check_output(output: Path) -> None:
+def save(model: Any, output: Path, scaling: Any) -> None:
+    """Write the model; if that fails, not to lose it, to the system's folder for such things."""
+    try:
+        model.save(output, scaling=scaling)
+    except OSError as error:
+        handle, name = tempfile.mkstemp(prefix="lrnn-", suffix=".safetensors")
+        os.close(handle)
+        try:
+            model.save(name)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise error from None
+        raise OSError(
+            f"{error.strerror}: {str(output)!r}. The model was trained, and is in {name!r} instead"
+        ) from None
+
+
+def check_output(output: Path) -> None:
+    """Complain of a name that no model can be written to, before any work is done for it."""
     if output.suffix != ".safetensors":
         raise typer.BadParameter(
             f"{str(output)!r} should end in .safetensors", param_hint="--output"
         )
     if output.is_dir():
         raise IsADirectoryError(f"{str(output)!r} is a folder; give the name of a file")
-
-
-def _check_range(table: Any, data: Path) -> None:
-    """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not."""
-    if table.data.dtype in (np.uint8, np.uint16) or 0 <= table.data.min() <= table.data.max() <= 1:
-        return
-    least = table.data.min() < 0
-    at = table.data.argmin() if least else table.data.argmax()
-    row, column = np.unravel_index(at, table.data.shape)
-    name = "" if table.names is None else f" ({table.names[column]!r})"
-    raise ValueError(
-        f"{str(data)!r} has values {'below 0' if least else 'above 1'}, such as "
-        f"{table.data[row, column]:g} in row {row + 1}, column {column + 1}{name}; choose --scale "
-        f"minmax{'' if least else ', max or 255'}"
-    )
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")

@@ -1,9 +1,30 @@
-"""What commands are given: sizes of layers, and data for a model."""
+"""What commands are given: data, models, sizes of layers."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import numpy as np
 import typer
+
+
+def _data_names(incomplete: str) -> list[str]:
+    """Names of data sets, for the shell's completion."""
+    from lrnn.datasets.registry import DATA_SETS
+
+    return [name for name in DATA_SETS if name.startswith(incomplete)]
+
+
+DataOf = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A data set's name, a file of numbers, or a folder of images.",
+        autocompletion=_data_names,
+    ),
+]
+ModelOf = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model that lrnn fit has written.")
+]
 
 
 def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
@@ -23,15 +44,32 @@ def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
     return sizes
 
 
-def scaled_rows(model: Any, path: Path) -> Any:
-    """The data of a file, scaled as the model remembers, if they are such as it was made for."""
-    from lrnn.datasets import read
+def check_range(table: Any, source: str) -> None:
+    """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not."""
+    if table.data.dtype in (np.uint8, np.uint16) or 0 <= table.data.min() <= table.data.max() <= 1:
+        return
+    least = table.data.min() < 0
+    at = table.data.argmin() if least else table.data.argmax()
+    row, column = np.unravel_index(at, table.data.shape)
+    name = "" if table.names is None else f" ({table.names[column]!r})"
+    raise ValueError(
+        f"{source!r} has values {'below 0' if least else 'above 1'}, such as "
+        f"{table.data[row, column]:g} in row {row + 1}, column {column + 1}{name}; choose --scale "
+        f"minmax{'' if least else ', max or 255'}"
+    )
+
+
+def table_for(model: Any, source: str) -> Any:
+    """A table of data, scaled as the model remembers, if it is such as the model was made for."""
+    from dataclasses import replace
+
+    from lrnn.datasets import open_table
     from lrnn.scaling import Scaling
 
-    table = read(path)
+    table = open_table(source)
     if table.data.shape[1] != model.n_features_in_:
         raise ValueError(
-            f"{str(path)!r} has {table.data.shape[1]} attributes, but the model is for "
+            f"{source!r} has {table.data.shape[1]} attributes, but the model is for "
             f"{model.n_features_in_}"
         )
     expected = getattr(model, "feature_names_in_", None)
@@ -39,7 +77,7 @@ def scaled_rows(model: Any, path: Path) -> Any:
         for i, (name, known) in enumerate(zip(table.names, expected, strict=True)):
             if name != known:
                 raise ValueError(
-                    f"column {i + 1} of {str(path)!r} is {name!r}, but the model was trained with "
+                    f"column {i + 1} of {source!r} is {name!r}, but the model was trained with "
                     f"{known!r} there"
                 )
-    return Scaling.from_json(model.scaling_).apply(table.data)
+    return replace(table, data=Scaling.from_json(model.scaling_).apply(table.data))

@@ -1,43 +1,49 @@
 """``lrnn inspect``: what a model is."""
 
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.voice import Json, Quiet, Voice
+from lrnn.cli.inputs import ModelOf
+from lrnn.cli.voice import Json, Quiet, Voice, table_of
+
+STRONGEST = 4  # attributes that are named of each part
 
 
 def inspect(
-    model: Annotated[Path, typer.Argument(help="A model that lrnn fit has written.")],
+    model: ModelOf,
+    parts: Annotated[int, typer.Option(min=0, help="How many parts to list.")] = 10,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Show a model's structure, its error, and the audit of its firing rates and probabilities.
+    """Show a model's structure, its error, the audit of its firing rates, and its parts.
+
+    A part is what a code neuron adds to the output: its strongest attributes are named, in percent
+    of the strongest one. (For pictures of them see [bold]lrnn report[/bold].)
 
     Examples:
 
         lrnn inspect wine.safetensors
+
+        lrnn inspect wine.safetensors --parts 100
     """
     import lrnn
     from lrnn.scaling import Scaling
 
     found = lrnn.load(model)
     audit = found.audit()
-    network = found.to_network()
-    sizes = network.layer_sizes or ()
+    sizes = found.to_network().layer_sizes or ()
     try:
         scaling = Scaling.from_json(found.scaling_).kind
     except ValueError:  # saved from Python, which may note anything
         scaling = str(found.scaling_)
-    lines = [
-        f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
-        f"{found.solver} on data scaled by {scaling}",
-        f"mean squared error {found.reconstruction_err_:.5f}, {found.spike_cost_:.4g} firings per "
-        "unit time",
-        str(audit),
+    described = _parts(found)
+    stages = [
+        {"layer": c.layer, "passes": c.passes, "error": c.lowest, "stopped": c.stopped}
+        for c in found.history_
     ]
-    Voice(quiet, as_json).result(
+    voice = Voice(quiet, as_json)
+    voice.result(
         {
             "model": str(model),
             "layers": list(sizes),
@@ -49,6 +55,49 @@ def inspect(
             "valid": audit.valid,
             "largest_row_sum": audit.largest_row_sum,
             "largest_routed": audit.largest_routed,
+            "firing_rates": [layer.rates for layer in audit.layers],
+            "training": stages,
+            "parts": described,
         },
-        "\n".join(lines),
+        f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
+        f"{found.solver} on data scaled by {scaling}\n"
+        f"mean squared error {found.reconstruction_err_:.5f}, {found.spike_cost_:.4g} firings per "
+        f"unit time\n{audit}",
     )
+    if parts and not as_json:
+        voice.say("")
+        voice.say(table_of(*_listed(described[:parts], len(described))))
+
+
+def _parts(model: Any) -> list[dict[str, Any]]:
+    """Each code neuron's strongest attributes, and how many it has."""
+    import numpy as np
+
+    names = getattr(model, "feature_names_in_", None)
+    found = []
+    for component in np.asarray(model.components_, dtype=np.float64):
+        share = component / (component.max() or 1)
+        order = [i for i in np.argsort(-share, kind="stable")[:STRONGEST] if share[i] > 0]
+        found.append(
+            {
+                "attributes": int((share >= 0.1).sum()),
+                "strongest": {
+                    f"attribute {i + 1}" if names is None else str(names[i]): float(share[i])
+                    for i in order
+                },
+            }
+        )
+    return found
+
+
+def _listed(parts: list[dict[str, Any]], count: int) -> tuple[list[str], list[list[str]], str]:
+    rows = [
+        [
+            str(i),
+            str(part["attributes"]),
+            ", ".join(f"{name} {100 * share:.0f} %" for name, share in part["strongest"].items()),
+        ]
+        for i, part in enumerate(parts, start=1)
+    ]
+    title = f"{len(parts)} of {count} parts" if len(parts) < count else f"{count} parts"
+    return ["part", "attributes (≥ 10 %)", "strongest"], rows, title

@@ -1,10 +1,13 @@
 """What commands say, and where."""
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
@@ -33,3 +36,13 @@ class Voice:
             typer.echo(json.dumps(document, ensure_ascii=False))
         else:
             self.say(text)
+
+
+def table_of(header: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> Table:
+    """A table for a person; all but the first column are numbers."""
+    table = Table(title=escape(title) or None, title_justify="left", title_style="")
+    for i, name in enumerate(header):
+        table.add_column(escape(name), justify="right" if i else "left")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table

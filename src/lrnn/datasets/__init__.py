@@ -1,7 +1,21 @@
-"""Data: one reader per file format."""
+"""Data: one registry of the paper's data sets, and one reader per file format."""
 
+from lrnn.datasets.dataset import DataSet, hidden_width
 from lrnn.datasets.idx import read_idx
+from lrnn.datasets.load import load
+from lrnn.datasets.open import open_table
 from lrnn.datasets.read import read
+from lrnn.datasets.registry import DATA_SETS, find
 from lrnn.datasets.table import Table
 
-__all__ = ["Table", "read", "read_idx"]
+__all__ = [
+    "DATA_SETS",
+    "DataSet",
+    "Table",
+    "find",
+    "hidden_width",
+    "load",
+    "open_table",
+    "read",
+    "read_idx",
+]

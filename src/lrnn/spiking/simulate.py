@@ -7,12 +7,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from lrnn.network import RandomNeuralNetwork
 from lrnn.progress import work_bar
-from lrnn.spiking.ledger import TICKS, Ledger
+from lrnn.spiking.estimators import probability
+from lrnn.spiking.ledger import OBSERVATIONS, OBSERVED, TICKS, Ledger
 from lrnn.spiking.on_cpu import simulate_on_cpu
 from lrnn.spiking.plan import Plan, Start, make_plan, whole
 from lrnn.spiking.recording import Raster, Trace, tick_times
 from lrnn.spiking.simulation import Simulation
 from lrnn.typing import Vector
+
+WATCHED = 16  # runs whose error the progress bar shows
 
 
 def simulate(
@@ -48,7 +51,12 @@ def simulate(
     )  # fmt: skip
     recorded = _recorded(network, record)
     ledger = Ledger.of(plan)
-    with work_bar("simulating", plan.n_runs, progress) as report:
+
+    def error() -> str:
+        now = error_so_far(plan, ledger)
+        return "" if np.isnan(now) else f"error {now:.4f}"
+
+    with work_bar("simulating", plan.n_runs, progress, error) as report:
         if device == "cpu":
             simulate_on_cpu(plan, ledger, threads, recorded, trace, report)
         else:
@@ -56,6 +64,19 @@ def simulate(
     if ledger.interrupted and not ledger.counts.any():
         raise KeyboardInterrupt
     return _result(plan, ledger, np.ndim(arrivals) == 1, recorded)
+
+
+def error_so_far(plan: Plan, ledger: Ledger) -> float:
+    """Root mean square error of the first runs to the numeric solution, while they go on."""
+    squares = []
+    for run in range(min(plan.n_runs, WATCHED)):
+        observed = ledger.counts[:, OBSERVATIONS, run]
+        if observed.any():
+            last = int(observed.argmax())
+            mean = ledger.sums[last, OBSERVED, run] / float(observed[last])
+            exact = np.asarray(plan.steady)[run // plan.replicas]
+            squares.append((probability(mean, "potential") - exact) ** 2)
+    return float(np.sqrt(np.mean(squares))) if squares else np.nan
 
 
 def _gpu() -> Any:

@@ -181,6 +181,13 @@ class Simulation:
         high = np.where((arrived.sum(axis=0) == 0) & excitable, np.fmax(high, unseen), high)
         return self._of_row(low), self._of_row(high)
 
+    def coverage(self, level: float = 0.95, estimator: Estimator = "arrivals") -> float:
+        """Share of the unsaturated neurons whose confidence interval holds the numeric value."""
+        low, high = self.confidence_interval(level, estimator)
+        exact = np.asarray(self.steady)
+        held = ((low <= exact) & (exact <= high))[~self.saturated]
+        return float(held.mean()) if held.size else np.nan
+
     def at(self, moment: float) -> "Simulation":
         """The simulation as it stood after so many events (or so much time) of each run."""
         found = np.flatnonzero(np.isclose(self.snapshots, moment, rtol=1e-12, atol=0))

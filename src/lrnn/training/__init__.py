@@ -5,7 +5,7 @@ from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, trans
 from lrnn.training.full_batch import FullBatch
 from lrnn.training.initial import random_weights
 from lrnn.training.minibatch import train_jointly
-from lrnn.training.observer import Observer
+from lrnn.training.observer import Observer, State
 from lrnn.training.plan import Plan, train
 from lrnn.training.result import LearningCurve, Schedule, StopReason, Trained, Weights
 
@@ -16,6 +16,7 @@ __all__ = [
     "Observer",
     "Plan",
     "Schedule",
+    "State",
     "StopReason",
     "Trained",
     "Weights",

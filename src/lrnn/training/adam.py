@@ -6,6 +6,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from lrnn.functional import free_gradient, reroute, reweight, route_gradient
+from lrnn.training.observer import State
 from lrnn.typing import Array, Rates
 
 MEAN, SQUARE = 0.9, 0.999  # how much of their past the running means keep
@@ -31,6 +32,23 @@ class LogAdam:
         self._means = [0 * w for w in weights]
         self._squares = [0 * w for w in weights]
         self._steps = 0
+
+    def state(self) -> State:
+        """All that the next step depends on."""
+        return {
+            "weights": list(self.weights),
+            "means": self._means,
+            "squares": self._squares,
+            "steps": self._steps,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        own = [*self.weights, *self._means, *self._squares]
+        kept = [*state["weights"], *state["means"], *state["squares"]]
+        for matrix, value in zip(own, kept, strict=True):
+            matrix[...] = value
+        self._steps = state["steps"]
 
     def step(self, gradients: Sequence[Array], size: float) -> None:
         """Move against the gradients; no logarithm changes by much more than ``size``."""

@@ -10,7 +10,7 @@ from lrnn.functional import error_gradients
 from lrnn.moments.rows import CELLS_AT_ONCE
 from lrnn.training.adam import LogAdam
 from lrnn.training.evaluation import widest
-from lrnn.training.observer import Observer
+from lrnn.training.observer import Observer, State
 from lrnn.training.recorder import Recorder
 from lrnn.training.result import Schedule, StopReason, Trained, Weights
 from lrnn.typing import Array, Rates
@@ -41,8 +41,26 @@ def train_end_to_end(
     observer.stage("training end to end", passes * n_batches)
     stopped: StopReason = "max_iter"
     steady = passes - max(1, round(passes / 3))
+
+    def state() -> State:
+        return {
+            "adam": adam.state(),
+            "record": record.state(),
+            "random": random.get_state(legacy=False),
+            "passes": passes,
+            "steady": steady,
+            "stopped": stopped,
+        }
+
+    if saved := observer.resume():
+        adam.restore(saved["adam"])
+        record.restore(saved["record"])
+        random.set_state(saved["random"])
+        passes, steady, stopped = saved["passes"], saved["steady"], saved["stopped"]
+        observer.skip(len(record.batch_errors), record.lowest)
     try:
-        record.evaluate(weights)
+        if not saved:
+            record.evaluate(weights)
         while record.passes < passes:
             order = random.permutation(inputs.shape[0])
             for i, (first, last) in enumerate(pairwise(bounds)):
@@ -59,6 +77,9 @@ def train_end_to_end(
             if record.passes < steady and record.progress(PATIENCE) < schedule.tol:
                 steady, stopped = record.passes, "tol"
                 passes = steady + max(1, steady // 2)
+            observer.checkpoint(state)
+        if stopped != "callback":
+            observer.checkpoint(state, finished=True)
     except KeyboardInterrupt:
         stopped = "interrupted"
         record.evaluate(current.copy())

@@ -15,7 +15,7 @@ import numpy as np
 
 from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment
-from lrnn.training.observer import Observer, training
+from lrnn.training.observer import Observer, State, training
 from lrnn.training.result import LearningCurve, Schedule, StopReason
 from lrnn.typing import Array
 
@@ -58,6 +58,24 @@ class GramDescent:
         self._errors = [self.state.error]
         self._before: Array | None = None
         self._momentum = MOMENTUM
+
+    def saved(self) -> State:
+        """All that the next step depends on."""
+        return {
+            "encoder": self.state.encoder,
+            "decoder": self.state.decoder,
+            "product": self.state.product,
+            "error": self.state.error,
+            "errors": np.array(self._errors),
+            "before": self._before,
+            "momentum": self._momentum,
+        }
+
+    def restore(self, saved: State) -> None:
+        """Go on from what `saved` gave."""
+        self.state = GramState(saved["encoder"], saved["decoder"], saved["product"], saved["error"])
+        self._errors = saved["errors"].tolist()
+        self._before, self._momentum = saved["before"], saved["momentum"]
 
     def error(self) -> float:
         """The lowest error so far."""
@@ -129,9 +147,25 @@ def descend(
     best = min(starts, key=GramDescent.error)
     trial = max(TRIAL, CHEAP / (best.moment.n_attributes * best.state.encoder.size))
     errors, seconds = [best.error()], [0.0]
-    stopped: StopReason = "max_iter"
+    stopped: StopReason | None = None
+
+    def state() -> State:
+        return {
+            "starts": [descent.saved() for descent in starts],
+            "errors": np.array(errors),
+            "seconds": np.array(seconds),
+            "stopped": stopped,
+        }
+
+    if saved := observer.resume():
+        starts = starts[: len(saved["starts"])]
+        for descent, kept in zip(starts, saved["starts"], strict=True):
+            descent.restore(kept)
+        errors, seconds = saved["errors"].tolist(), saved["seconds"].tolist()
+        stopped, began = saved["stopped"], began - seconds[-1]
+        observer.skip(len(errors) - 1, errors[-1])
     try:
-        while len(errors) <= schedule.max_iter:
+        while len(errors) <= schedule.max_iter and stopped is None:
             for descent in starts:
                 descent.step()
             best = min(starts, key=GramDescent.error)
@@ -142,10 +176,12 @@ def descend(
             observer.iteration(errors[-1])
             if observer.finished_pass(errors[-1]):
                 stopped = "callback"
-                break
-            if all(descent.stalled(schedule.tol) for descent in starts):
+            elif all(descent.stalled(schedule.tol) for descent in starts):
                 stopped = "tol"
-                break
+            else:
+                observer.checkpoint(state)
+        if stopped != "callback":
+            observer.checkpoint(state, finished=True)
     except KeyboardInterrupt:
         stopped = "interrupted"
     best = min(starts, key=GramDescent.error)
@@ -156,6 +192,6 @@ def descend(
         np.array(errors),
         np.array(seconds),
         len(errors) - 1,
-        stopped,
+        stopped or "max_iter",
     )
     return best.state, curve

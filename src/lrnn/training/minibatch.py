@@ -19,7 +19,7 @@ from lrnn.functional import (
     update_decoder,
     update_encoder,
 )
-from lrnn.training.observer import Observer, training
+from lrnn.training.observer import Observer, State, training
 from lrnn.training.recorder import Recorder
 from lrnn.training.result import Schedule, StopReason, Trained, Weights
 from lrnn.typing import Array, Rates
@@ -81,9 +81,23 @@ def train_jointly(
     every = schedule.evaluate_every or n_batches
     observer.stage(training(layer), schedule.max_iter * n_batches)
     record = Recorder(inputs, weights)
-    stopped: StopReason = "max_iter"
+    stopped: StopReason | None = None
+
+    def state() -> State:
+        return {
+            "weights": weights.state(),
+            "record": record.state(),
+            "random": random.get_state(legacy=False),
+            "stopped": stopped,
+        }
+
+    if saved := observer.resume():
+        weights, stopped = Weights.restored(saved["weights"]), saved["stopped"]
+        record.restore(saved["record"])
+        random.set_state(saved["random"])
+        observer.skip(len(record.batch_errors), record.lowest)
     try:
-        while record.passes < schedule.max_iter:
+        while record.passes < schedule.max_iter and stopped is None:
             order = random.permutation(rows)
             for first, last in pairwise(bounds):
                 batch = inputs[order[first:last]]
@@ -98,11 +112,13 @@ def train_jointly(
             record.finish_pass(weights)
             if observer.finished_pass(record.lowest):
                 stopped = "callback"
-                break
-            if record.progress(PATIENCE) < schedule.tol:
+            elif record.progress(PATIENCE) < schedule.tol:
                 stopped = "tol"
-                break
+            else:
+                observer.checkpoint(state)
+        if stopped != "callback":
+            observer.checkpoint(state, finished=True)
     except KeyboardInterrupt:
         stopped = "interrupted"
         record.evaluate(weights)
-    return Trained(record.best, [record.curve(layer, stopped)])
+    return Trained(record.best, [record.curve(layer, stopped or "max_iter")])

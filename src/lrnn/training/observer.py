@@ -1,5 +1,11 @@
 """Who watches a training run; this one does not say anything."""
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+State: TypeAlias = dict[str, Any]
+"""All that a loop needs to go on: arrays, numbers, text, and lists and dictionaries of them."""
+
 
 class Observer:
     """Is told of every step, and may end the training after any pass."""
@@ -16,6 +22,16 @@ class Observer:
     def finished_pass(self, error: float) -> bool:
         """A pass has ended; the lowest error on all rows is this. True ends the training."""
         return False
+
+    def resume(self) -> State | None:
+        """What an earlier run left of the loop that begins now, if there is anything."""
+        return None
+
+    def skip(self, iterations: int, error: float) -> None:
+        """So many iterations were made by the earlier run; the lowest error was this."""
+
+    def checkpoint(self, state: Callable[[], State], finished: bool = False) -> None:
+        """The loop could go on from ``state()``, or has ended there."""
 
 
 def training(layer: int | None, how: str = "") -> str:

@@ -5,6 +5,7 @@ from time import perf_counter
 import numpy as np
 
 from lrnn.training.evaluation import evaluate
+from lrnn.training.observer import State
 from lrnn.training.result import LearningCurve, StopReason, Weights
 from lrnn.typing import Array
 
@@ -47,6 +48,26 @@ class Recorder:
             return np.inf
         before = self._lowest_after_pass[-1 - passes]
         return 1 - self.lowest / before if before > 0 else 0.0
+
+    def state(self) -> State:
+        """All of the books."""
+        return {
+            "best": self.best.state(),
+            "lowest": self.lowest,
+            "batch_errors": np.array(self.batch_errors),
+            "evaluations": np.array(self._evaluations),
+            "lowest_after_pass": np.array(self._lowest_after_pass),
+            "seconds": perf_counter() - self._began,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on with the books of an earlier run."""
+        self.best = Weights.restored(state["best"])
+        self.lowest = state["lowest"]
+        self.batch_errors = state["batch_errors"].tolist()
+        self._evaluations = [(int(i), error, s) for i, error, s in state["evaluations"].tolist()]
+        self._lowest_after_pass = state["lowest_after_pass"].tolist()
+        self._began = perf_counter() - state["seconds"]
 
     def curve(self, layer: int | None, stopped: StopReason) -> LearningCurve:
         """The learning curve of the run."""

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.training.observer import State
 from lrnn.typing import Array, Rates, Vector
 
 StopReason: TypeAlias = Literal["max_iter", "tol", "interrupted", "callback"]
@@ -33,6 +34,15 @@ class Weights:
         return Weights(
             tuple(w.copy() for w in self.encoders), tuple(w.copy() for w in self.decoders)
         )
+
+    def state(self) -> State:
+        """As a checkpoint keeps it."""
+        return {"encoders": list(self.encoders), "decoders": list(self.decoders)}
+
+    @classmethod
+    def restored(cls, state: State) -> "Weights":
+        """What `state` gave."""
+        return cls(tuple(state["encoders"]), tuple(state["decoders"]))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,184 @@
+"""``lrnn data``: the data sets, and their files."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lrnn.cli.voice import Json, Quiet, Voice
+
+if TYPE_CHECKING:
+    from lrnn.datasets import DataSet
+    from lrnn.datasets.dataset import File
+
+
+def _names(incomplete: str) -> list[str]:
+    """Names of data sets, for the shell's completion."""
+    from lrnn.datasets.registry import NAMES
+
+    return [name for name in ("all", *NAMES) if name.startswith(incomplete)]
+
+
+data_app = typer.Typer(
+    help="The paper's data sets: list them, fetch them, check their files.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+
+@data_app.command("list")
+def list_(quiet: Quiet = False, as_json: Json = False) -> None:
+    """List the data sets: their sizes, and whether their files are here.
+
+    Files are in the folder that the environment variable LRNN_DATA_DIR names, or else in a cache
+    folder. What is embedded needs no file, and what is to be fetched is fetched on first use.
+
+    Examples:
+
+        lrnn data list
+    """
+    from rich.filesize import decimal
+    from rich.table import Table
+
+    from lrnn.datasets import DATA_SETS
+    from lrnn.datasets.fetch import data_folder
+
+    table = Table("name", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("rows", "attributes", "classes", "files", "size"):
+        table.add_column(heading, justify="left" if heading == "files" else "right")
+    documents = []
+    for entry in DATA_SETS.values():
+        where, classes = _where(entry), len(entry.class_names)
+        size = decimal(entry.size) if entry.files else ""
+        counts = (f"{entry.rows:,}", f"{entry.attributes:,}", str(classes or ""))
+        table.add_row(entry.name, *counts, where, size)
+        documents.append(
+            {
+                "name": entry.name,
+                "title": entry.title,
+                "rows": entry.rows,
+                "attributes": entry.attributes,
+                "classes": classes,
+                "splits": list(entry.splits),
+                "where": where,
+                "bytes": entry.size,
+                "notes": entry.notes,
+            }
+        )
+    voice = Voice(quiet, as_json)
+    voice.result({"folder": str(data_folder()), "datasets": documents}, table)
+    voice.say(f"folder: {data_folder()}")
+
+
+@data_app.command()
+def fetch(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME", help="Names of data sets, or all.", autocompletion=_names),
+    ],
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Download the files of data sets, and check them by their SHA-256.
+
+    They go to the folder that the environment variable LRNN_DATA_DIR names, or else to a cache
+    folder. Files that are there already are not fetched again, unless they are damaged.
+
+    Examples:
+
+        lrnn data fetch mnist
+
+        lrnn data fetch iris wine zoo
+
+        LRNN_DATA_DIR=~/datasets lrnn data fetch all
+    """
+    from lrnn.datasets.fetch import check, download, located
+
+    voice = Voice(quiet, as_json)
+
+    def status(file: "File") -> str:
+        path = located(file)
+        if path is not None:
+            try:
+                check(path, file)
+            except ValueError:  # a whole one takes its place
+                path = None
+        if path is not None:
+            return "here"
+        download(file, bool(voice.verbose))
+        return "fetched"
+
+    _visit(_chosen(names), status, "failed", voice)
+
+
+@data_app.command()
+def verify(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME", help="Names of data sets; by default all.", autocompletion=_names
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Check the files that are here by their SHA-256; the status is 1 if one is wrong.
+
+    Examples:
+
+        lrnn data verify
+
+        lrnn data verify mnist --json
+    """
+    from lrnn.datasets.fetch import check, located
+
+    def status(file: "File") -> str:
+        path = located(file)
+        if path is None:
+            return "not here"
+        check(path, file)
+        return "right"
+
+    _visit(_chosen(names or ["all"]), status, "wrong", Voice(quiet, as_json))
+
+
+def _visit(
+    entries: "list[DataSet]", status: "Callable[[File], str]", failure: str, voice: Voice
+) -> None:
+    """Tell the status of each file; what goes wrong is told in the end, and stops no other."""
+    from lrnn.datasets.fetch import data_folder, located
+
+    documents, problems = [], []
+    for entry in entries:
+        if not entry.files:
+            voice.say(f"{'embedded':>8}  {entry.name}")
+        for file in entry.files:
+            try:
+                found = status(file)
+            except (OSError, ValueError) as error:
+                found = failure
+                problems.append(str(error))
+            path = located(file) or data_folder() / file.path
+            name = path.relative_to(data_folder()).as_posix()
+            documents.append({"file": name, "status": found})
+            voice.say(f"{found:>8}  {name}")
+    document = {"folder": str(data_folder()), "files": documents, "problems": problems}
+    voice.result(document, f"folder: {data_folder()}")
+    if problems:
+        raise ValueError("\n".join(problems))
+
+
+def _chosen(names: list[str]) -> "list[DataSet]":
+    from lrnn.datasets import DATA_SETS, find
+
+    if "all" in names:
+        return list(DATA_SETS.values())
+    return [find(name) for name in dict.fromkeys(names)]
+
+
+def _where(entry: "DataSet") -> str:
+    from lrnn.datasets.fetch import located
+
+    if entry.files and all(map(located, entry.files)):
+        return "here"
+    return "embedded" if entry.embedded else "to fetch"

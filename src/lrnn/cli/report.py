@@ -1,0 +1,90 @@
+"""``lrnn report``: one page about a model."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.voice import Json, Quiet, Voice
+
+
+def report(
+    model: ModelOf,
+    data: DataOf,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder: index.html is written into it.")
+    ],
+    row: Annotated[int, typer.Option(min=1, help="Which row is shown as spikes.")] = 1,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(help="Another model of the same data to compare with; may be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write a page that shows what a model has learnt, and that it is a valid spiking network.
+
+    It is one file, needs no network, and can be sent to a colleague: reconstructions, parts,
+    learning curves, sparsity, the audit in plain words, the simulation beside the numbers, firing
+    rates, and how it was made.
+
+    Examples:
+
+        lrnn report digits.safetensors digits -o digits-report --open
+
+        lrnn report wine.safetensors wine.csv -o wine-report --against printed.safetensors
+    """
+    import lrnn
+    from lrnn.report import Subject
+
+    voice = Voice(quiet, as_json)
+    check_folder(output)
+    found = lrnn.load(model)
+    table = table_for(found, data)
+    if row > len(table.data):
+        raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")
+    others = {}
+    for path in against or []:
+        others[str(path)] = lrnn.load(path)
+        if others[str(path)].n_features_in_ != found.n_features_in_:
+            raise ValueError(
+                f"{str(path)!r} is a model for {others[str(path)].n_features_in_} attributes, "
+                f"{str(model)!r} for {found.n_features_in_}"
+            )
+    names = getattr(found, "feature_names_in_", table.names)
+    subject = Subject(
+        found,
+        table.data,
+        name=Path(data).name or data,
+        command=shlex.join(["lrnn", *sys.argv[1:]]),
+        image_shape=table.image_shape,
+        attributes=None if names is None else tuple(map(str, names)),
+        row=row - 1,
+        against=others,
+        seed=seed,
+    )
+    page = write(subject, output, voice)
+    voice.result({"report": str(page), "valid": subject.audit.valid}, f"report: {page}")
+    if open_it:
+        typer.launch(page.resolve().as_uri())
+
+
+def check_folder(output: Path) -> None:
+    """Complain of a folder that cannot be one, before any work is done for it."""
+    if output.exists() and not output.is_dir():
+        raise NotADirectoryError(f"{str(output)!r} is a file; give the name of a folder")
+
+
+def write(subject: Any, folder: Path, voice: Voice) -> Path:
+    """Write the report with a progress bar."""
+    from lrnn.progress import work_bar
+    from lrnn.report import write_report
+    from lrnn.report.content import SECTIONS
+
+    with work_bar("writing the report", len(SECTIONS), bool(voice.verbose)) as progress:
+        return write_report(subject, folder, progress)

@@ -1,0 +1,136 @@
+"""``lrnn simulate``: a model's network, spike by spike."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.voice import Json, Quiet, Voice, table_of
+
+
+def simulate(
+    model: ModelOf,
+    data: DataOf,
+    row: Annotated[int, typer.Option(min=1, help="Which row of the data to present.")] = 1,
+    events: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Spikes from outside and firings, such as 1e6.")
+    ] = "1e6",
+    replicas: Annotated[int, typer.Option(min=1, help="Independent runs.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="The figure: .png, .svg or .pdf; by default MODEL-rowN.png."
+        ),
+    ] = None,
+    figure: Annotated[bool, typer.Option("--figure/--no-figure", help="Draw it or not.")] = True,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run a model's network spike by spike, and compare it with the numbers.
+
+    The table shows the root mean square error of each layer's activations to the numeric ones,
+    as it falls with the number of events, and the share of (unsaturated) neurons whose 95 %
+    confidence interval holds the numeric value: 95 % on average over runs, for the neurons of one
+    run depend on each other. The figure is that of the paper: each layer as computed, and as
+    simulated.
+
+    Examples:
+
+        lrnn simulate digits.safetensors digits --row 7 --events 1e6
+
+        lrnn simulate digits.safetensors digits --row 7 --events 1e9 -o layers.svg
+
+        lrnn simulate digits.safetensors digits --replicas 20 --no-figure --json
+    """
+    import lrnn
+
+    voice = Voice(quiet, as_json)
+    count = _number(events)
+    output = output or Path(f"{model.stem}-row{row}.png")
+    if figure:
+        _check_figure(output)
+    found = lrnn.load(model)
+    table = table_for(found, data)
+    if row > len(table.data):
+        raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")
+    network = found.to_network()
+    result = network.simulate(
+        found.arrivals(table.data[row - 1 : row])[0],
+        events=count,
+        replicas=replicas,
+        progress=bool(voice.verbose),
+        random_state=seed,
+    )
+    document = _summary(result)
+    if figure:
+        _draw(result, table.image_shape, output)
+    voice.result(
+        {"model": str(model), "row": row, "figure": str(output) if figure else None, **document},
+        table_of(
+            ["events", *(f"{name} RMSE" for name in result.layer_names)],
+            [[f"{e:,.0f}", *(f"{v:.4f}" for v in errors)] for e, errors in document["rmse"]],
+            f"row {row} of {data}, {network.n_neurons} neurons, {document['events']:,} events; "
+            f"{100 * document['covered']:.0f} % of the neurons' 95 % intervals hold the numeric "
+            "value" + (" (interrupted)" if result.interrupted else ""),
+        ),
+    )
+    if figure:
+        voice.say(f"figure: {output}")
+
+
+def _number(text: str) -> int:
+    try:
+        number = float(text.replace("_", "").replace(",", ""))
+        if number.is_integer() and 1_000 <= number <= 1e15:
+            return int(number)
+    except ValueError:
+        pass
+    raise typer.BadParameter(
+        f"{text!r} should be a whole number from 1000 to 1e15", param_hint="--events"
+    )
+
+
+def _summary(result: Any) -> dict[str, Any]:
+    """What a simulation has shown, as JSON can hold it."""
+    import numpy as np
+
+    found = result.compare()
+    powers = {n for n in 10.0 ** np.arange(3, 16) if n in result.snapshots}
+    wanted = [i for i, e in enumerate(found.events) if any(np.isclose(e, n) for n in powers)]
+    if len(found.events) and len(found.events) - 1 not in wanted:
+        wanted.append(len(found.events) - 1)
+    return {
+        "events": int(result.events),
+        "time": float(result.time),
+        "layers": list(result.layer_names),
+        "rmse": [(float(found.events[i]), found.errors[i].tolist()) for i in wanted],
+        "covered": result.coverage(),
+        "saturated": int(result.saturated.sum()),
+        "interrupted": bool(result.interrupted),
+    }
+
+
+def _check_figure(output: Path) -> None:
+    if output.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise typer.BadParameter(
+            f"{str(output)!r} should end in .png, .svg or .pdf", param_hint="--output"
+        )
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")
+
+
+def _draw(result: Any, shape: tuple[int, ...] | None, output: Path) -> None:
+    import io
+
+    from lrnn.atomic import write_atomically
+    from lrnn.plots import simulated_layers
+
+    last = result.snapshots[-1]
+    moments = [m for m in (10_000, 100_000, 1_000_000) if m < last and m in result.snapshots]
+    content = io.BytesIO()
+    simulated_layers(result, (*moments, last), shape=shape).savefig(
+        content, format=output.suffix[1:].lower()
+    )
+    write_atomically(output, content.getvalue())

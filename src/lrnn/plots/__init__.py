@@ -1,0 +1,26 @@
+"""Figures of models, of their training, and of simulations.
+
+Data come first, then options, then ``ax``: a function draws into these Matplotlib axes, or into new
+ones of pyplot, and returns them. `overview` and `simulated_layers` return whole figures, which
+need no display.
+"""
+
+from lrnn.plots.curves import convergence, learning_curves
+from lrnn.plots.distributions import codes, firing_rates
+from lrnn.plots.images import image_grid, layer_image
+from lrnn.plots.model import overview, parts, reconstructions
+from lrnn.plots.spikes import raster, simulated_layers
+
+__all__ = [
+    "codes",
+    "convergence",
+    "firing_rates",
+    "image_grid",
+    "layer_image",
+    "learning_curves",
+    "overview",
+    "parts",
+    "raster",
+    "reconstructions",
+    "simulated_layers",
+]

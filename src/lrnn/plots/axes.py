@@ -1,0 +1,86 @@
+"""Axes: where to draw, and how it looks in print."""
+
+from typing import Literal
+
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+# those of Okabe and Ito, which colour-blind readers can tell apart, without the yellow
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", "-.", ":")  # for more lines than there are colours
+GROUND = "#cfe0ee"  # behind images: neither black nor white
+SHADES = colormaps["gray_r"].with_extremes(bad=GROUND)  # from 0 (white) to 1 (black)
+SMALL, TEXT, TITLE = 7, 8, 9  # points
+
+
+def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
+    """``ax`` itself, or those of a new figure of pyplot of this size in inches."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt  # here, for it chooses a display
+
+    _, new = plt.subplots(figsize=(width, height), dpi=150, layout="constrained")
+    return new
+
+
+def literal(text: str) -> str:
+    """``text`` as it is: Matplotlib takes dollars for formulas, and hides labels with a ``_``."""
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def style(i: int) -> tuple[str, str]:
+    """Colour and dashes of the line number ``i``."""
+    return COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]
+
+
+def plain(ax: Axes, x: str, y: str) -> Axes:
+    """Small type, no frame at the top and the right."""
+    ax.set_xlabel(x, fontsize=TEXT)
+    ax.set_ylabel(y, fontsize=TEXT)
+    ax.tick_params(which="both", labelsize=SMALL)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def key(ax: Axes, markers: float = 1) -> None:
+    """A legend, where more than one thing has a name; its markers are so many times larger."""
+    if len(ax.get_legend_handles_labels()[1]) > 1:
+        ax.legend(fontsize=SMALL, frameon=False, markerscale=markers)
+
+
+def bare(ax: Axes, title: str | None = None) -> Axes:
+    """Neither ticks nor frame: for images."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    if title is not None:
+        ax.set_title(title, fontsize=TITLE, loc="left")
+    return ax
+
+
+def logarithmic(ax: Axes, which: Literal["x", "y"]) -> None:
+    """A logarithmic scale, with numbers written out (0.02, 0.05) where they are few."""
+    ax.set_xscale("log") if which == "x" else ax.set_yscale("log")
+    low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
+    if high < 1_000 * low:
+        axis = ax.xaxis if which == "x" else ax.yaxis
+        marks = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 6, 8)
+        axis.set_major_locator(LogLocator(subs=marks) if high > 2.5 * low else MaxNLocator(5))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def tick_step(ax: Axes, count: int, which: Literal["x", "y"], inches: float = 0.14) -> int:
+    """Every how many of ``count`` evenly spaced labels fit on an axis."""
+    fit = max(1, int(size(ax)[which == "y"] / inches))
+    return -(-count // fit)
+
+
+def size(ax: Axes) -> tuple[float, float]:
+    """Width and height in inches."""
+    box = ax.get_window_extent()
+    return box.width / ax.figure.dpi, box.height / ax.figure.dpi

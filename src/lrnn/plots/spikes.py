@@ -1,0 +1,141 @@
+"""Simulations: single spikes, and layers as simulated beside layers as computed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from lrnn.plots.axes import SMALL, TEXT, TITLE, axes_or_new, plain, size, style, tick_step
+from lrnn.plots.images import layer_image
+from lrnn.spiking import Simulation
+from lrnn.spiking.estimators import Estimator
+from lrnn.spiking.recording import Raster
+from lrnn.typing import Vector
+
+MOMENTS = (10_000, 100_000, 1_000_000)  # the paper's
+
+
+def raster(result: Simulation, *, ax: Axes | None = None) -> Axes:
+    """A tick for every spike of the recorded neurons (of the first run).
+
+    Neurons are numbered from 0 in each layer. Where those of several layers were recorded, each
+    layer has its colour.
+    """
+    spikes = result.raster
+    if spikes is None:
+        raise ValueError("no spikes were recorded; simulate with record=[…]")
+    count = len(spikes.recorded)
+    ax = axes_or_new(ax, 5, float(np.clip(0.5 + 0.1 * count, 1.5, 5)))
+    ax.set_ylim(-0.75, count - 0.25)
+    points = float(np.clip(0.9 * 72 * size(ax)[1] / count, 2, 8))
+    line = np.searchsorted(spikes.recorded, spikes.neurons)
+    layers = _layers(result, spikes.recorded)
+    several = len(np.unique(layers)) > 1
+    for layer in np.unique(layers):
+        mine = layers[line] == layer
+        colour = style(int(layer))[0] if several else "black"
+        ax.plot(
+            spikes.times[mine],
+            line[mine],
+            "|",
+            color=colour,
+            markersize=points,
+            markeredgewidth=0.7,
+        )
+    _label_neurons(ax, result, spikes, layers)
+    end = float(np.ravel(result.time)[0]) / result.replicas
+    ax.set_xlim(0, max(end, spikes.times[-1] if len(spikes.times) else 0))
+    return ax
+
+
+def simulated_layers(
+    result: Simulation,
+    moments: Sequence[float] | None = None,
+    *,
+    shape: Sequence[int] | None = None,
+    row: int = 0,
+    estimator: Estimator = "potential",
+) -> Figure:
+    """The paper's Figure 4: each layer as computed, and as simulated after so many events.
+
+    Under each picture stands its root mean square error.
+
+    Parameters
+    ----------
+    result : Simulation
+        Of a network in layers, or of any other: its neurons are then one layer.
+    moments : sequence of float, optional
+        After how many events (or how much time). By default 10,000, 100,000 and 1,000,000 events,
+        as far as the simulation has come.
+    shape : (height, width), (height, width, 3) or (3, height, width), optional
+        Of the images in the first and last layers.
+    row : int, default=0
+        Which row of arrivals.
+    estimator : {"potential", "busy", "arrivals"}, default="potential"
+        Where estimates are from.
+    """
+    moments = _moments(result) if moments is None else moments
+    numeric = np.atleast_2d(np.asarray(result.steady))
+    if not -len(numeric) <= row < len(numeric):
+        raise ValueError(f"row is {row}, but there are {len(numeric)} rows of arrivals")
+    exact = _split(result, numeric[row])
+    estimates = [np.atleast_2d(result.at(m).activation(estimator))[row] for m in moments]
+    columns = 1 + len(moments)
+    figure = Figure(figsize=(1.9 * columns + 0.4, 2.05 * len(exact)), layout="constrained", dpi=150)
+    grid = figure.subplots(len(exact), columns, squeeze=False)
+    titles = ["numeric", *(_after(result, moment) for moment in moments)]
+    for ax, title in zip(grid[0], titles, strict=True):
+        ax.set_title(title, fontsize=TITLE)
+    pictures = zip(*(_split(result, values) for values in estimates), strict=True)
+    for i, (line, computed, simulated) in enumerate(zip(grid, exact, pictures, strict=True)):
+        outer = shape if i in (0, len(exact) - 1) else None
+        layer_image(computed, shape=outer, ax=line[0])
+        line[0].set_ylabel(result.layer_names[i], fontsize=TITLE)
+        for ax, values in zip(line[1:], simulated, strict=True):
+            layer_image(values, shape=outer, ax=ax)
+            error = np.sqrt(((values - computed) ** 2).mean())
+            ax.set_xlabel(f"RMSE {error:.4f}", fontsize=TEXT)
+    return figure
+
+
+def _label_neurons(ax: Axes, result: Simulation, spikes: Raster, layers: NDArray[np.int64]) -> None:
+    """Numbers of the neurons of one layer, or names of several."""
+    groups = np.unique(layers)
+    if len(groups) > 1:
+        lines = [np.flatnonzero(layers == layer) for layer in groups]
+        names = [result.layer_names[layer] for layer in groups]
+        plain(ax, "time", "")
+        ax.set_yticks([line.mean() for line in lines], names, fontsize=TEXT)
+        ax.tick_params(axis="y", length=0)
+        for line in lines[1:]:
+            ax.axhline(line[0] - 0.5, color="0.7", linewidth=0.5)
+        return
+    first = sum((result.network.layer_sizes or ())[: groups[0]])
+    name = result.layer_names[groups[0]]
+    plain(ax, "time", "neuron" if name == "all" else f"{name} neuron")
+    shown = np.arange(0, len(spikes.recorded), tick_step(ax, len(spikes.recorded), "y", 0.2))
+    ax.set_yticks(shown, [str(n - first) for n in spikes.recorded[shown]], fontsize=SMALL)
+
+
+def _layers(result: Simulation, neurons: NDArray[np.int64]) -> NDArray[np.int64]:
+    """In which layer each neuron is."""
+    sizes = result.network.layer_sizes
+    if sizes is None or result.layer_names == ("all",):
+        return np.zeros(len(neurons), dtype=np.int64)
+    return np.searchsorted(np.cumsum(sizes), neurons, side="right")
+
+
+def _split(result: Simulation, values: Vector) -> list[Vector]:
+    return [values] if result.layer_names == ("all",) else result.network.split(values)
+
+
+def _moments(result: Simulation) -> Sequence[float]:
+    """Those of the paper that there are snapshots of, or the last snapshot."""
+    there = [m for m in MOMENTS if result.unit == "events" and m in result.snapshots]
+    return there or result.snapshots[-1:].tolist()
+
+
+def _after(result: Simulation, moment: float) -> str:
+    return f"after {moment:,} events" if result.unit == "events" else f"after time {moment:g}"

@@ -1,0 +1,319 @@
+"""What a report says: numbers, tables and pictures, section by section."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lrnn import plots
+from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.plots.matrix import matrix
+from lrnn.report import pictures
+from lrnn.report.machine import machine
+from lrnn.report.subject import MOMENTS, Subject
+from lrnn.typing import Vector
+
+MOST_PARTS = 100  # that are shown
+MOST_BARS = 8  # attributes of a part of a table
+PAIRS = 24  # rows that are shown with their reconstructions
+MOST_ATTRIBUTES = 60  # that get a line of their own
+NEARLY_ZERO = 0.01  # a code below it
+
+
+@dataclass(frozen=True)
+class TableOf:
+    """Numbers that can be copied."""
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def audited(subject: Subject) -> dict[str, Any]:
+    """Whether it is a random neural network."""
+    audit = subject.audit
+    table = TableOf(
+        "The network's layers",
+        ["layer", "neurons", "lowest rate", "median rate", "highest rate", "largest row sum",
+         "rows above 1", "largest Σ probabilities", "silent", "saturated"],
+        [
+            [layer.name, str(layer.neurons), *map(number, layer.rates),
+             number(layer.row_sums and layer.row_sums[1]), number(layer.rows_above_one),
+             number(layer.routed), number(layer.silent), number(layer.saturated)]
+            for layer in audit.layers
+        ],
+    )  # fmt: skip
+    models = {"this model": subject.model, **subject.against}
+    comparison = TableOf(
+        "Beside other trainings of the same data",
+        ["", "error", "largest row sum", "rows above 1", "largest Σ probabilities", "spikes"],
+        [_line(name, model, subject.X) for name, model in models.items()],
+    )
+    return {
+        "audit": audit,
+        "layers": table,
+        "comparison": comparison if subject.against else None,
+        "others": [
+            (name, model.audit()) for name, model in subject.against.items() if _printed(model)
+        ],
+        "printed": _printed(subject.model),
+    }
+
+
+def learning(subject: Subject) -> dict[str, Any]:
+    """How the error fell."""
+    model, standing = subject.model, subject.audit.standing
+    bound = {} if standing is None else {"no linear map is below": standing.bound}
+    if standing is not None and standing.rates == "unit":
+        bound = {"no network with unit rates is below": standing.bound}
+    if subject.against:
+        curves: Any = {"this model": model.history_}
+        curves |= {name: other.history_ for name, other in subject.against.items()}
+    else:
+        curves = model.history_
+    drawn = pictures.figure(
+        lambda ax: plots.learning_curves(curves, bounds=bound, ax=ax),
+        "learning",
+        f"Learning curve: the error falls to {model.reconstruction_err_:.4g}",
+    )
+    rows = [
+        [
+            "all layers" if curve.layer is None else f"layer pair {curve.layer}",
+            str(len(curve.batch_errors)),
+            str(curve.passes),
+            f"{curve.errors[0]:.5f}",
+            f"{curve.lowest:.5f}",
+            f"{curve.seconds[-1]:.2f}",
+            STOPPED[curve.stopped],
+        ]
+        for curve in model.history_
+    ]
+    header = ["stage", "iterations", "passes", "first error", "lowest error", "seconds", "ended by"]
+    return {"figure": drawn, "table": TableOf("Stages of the training", header, rows)}
+
+
+STOPPED = {
+    "max_iter": "the number of passes",
+    "tol": "lack of progress",
+    "interrupted": "Ctrl-C",
+    "callback": "a callback",
+}
+
+
+def reconstructions(subject: Subject) -> dict[str, Any]:
+    """Data beside what the network makes of them."""
+    X = subject.X
+    chosen = np.unique(np.linspace(0, X.shape[0] - 1, PAIRS).astype(int))
+    given = matrix(X[chosen], "X")
+    back = np.asarray(subject.model.reconstruct(X[chosen]))
+    if subject.image_shape is None:
+        return {"images": None, **_of_table(subject)}
+    ink = pictures.is_ink(given)
+    images = [
+        (
+            pictures.pair(above, below, subject.image_shape, ink),
+            f"Row {i + 1}: data above, reconstruction below; "
+            f"mean squared error {np.mean((above - below) ** 2):.4f}",
+        )
+        for i, above, below in zip(chosen, given, back, strict=True)
+    ]
+    return {"images": images}
+
+
+def _of_table(subject: Subject) -> dict[str, Any]:
+    rows = slice(None, None, -(-subject.X.shape[0] // 20_000))
+    given = matrix(subject.X[rows], "X")
+    back = np.asarray(subject.model.reconstruct(subject.X[rows]))
+    errors, variances = ((given - back) ** 2).mean(axis=0), given.var(axis=0)
+    order = np.argsort(-errors, kind="stable")[:MOST_ATTRIBUTES]
+    lines = [
+        [
+            _attribute(subject, i),
+            f"{np.sqrt(errors[i]):.4f}",
+            f"{np.sqrt(variances[i]):.4f}",
+            f"{100 * (1 - errors[i] / variances[i]):.1f} %" if variances[i] > 0 else "–",
+        ]
+        for i in order
+    ]
+    left = given.shape[1] - len(order)
+    names = [_attribute(subject, i) for i in range(given.shape[1])]
+    return {
+        "figure": pictures.figure(
+            lambda ax: plots.reconstructions(given, back, names=names, ax=ax),
+            "scatter",
+            "Reconstructions against data: points near the diagonal are well reconstructed",
+            (3.8, 3.6),
+        ),
+        "table": TableOf(
+            "Attributes, the worst first" + (f" ({left} more are better)" if left else ""),
+            ["attribute", "RMS error", "standard deviation", "explained"],
+            lines,
+        ),
+    }
+
+
+def parts(subject: Subject) -> dict[str, Any]:
+    """What each code neuron adds, the most used ones first."""
+    components = np.asarray(subject.model.components_, dtype=np.float64)
+    used = subject.codes.mean(axis=0) * components.sum(axis=1)
+    share = used / (used.sum() or 1)
+    order = np.argsort(-used, kind="stable")[:MOST_PARTS]
+    shown: list[dict[str, Any]] = []
+    for i in order:
+        part = components[i] / (components[i].max() or 1)
+        entry = {"number": int(i), "share": f"{100 * share[i]:.1f} %", "image": None, "bars": None}
+        if subject.image_shape is not None:
+            entry["image"] = pictures.image(part, subject.image_shape, ink=True)
+        else:
+            largest = [a for a in np.argsort(-part, kind="stable")[:MOST_BARS] if part[a] >= 0.01]
+            entry["bars"] = [(_attribute(subject, a), f"{100 * part[a]:.0f}") for a in largest]
+        shown.append(entry)
+    return {"parts": shown, "count": len(components), "left": len(components) - len(shown)}
+
+
+def codes(subject: Subject) -> dict[str, Any]:
+    """How sparse the codes are."""
+    values = subject.codes
+    active = (values >= NEARLY_ZERO).sum(axis=1)
+    drawn = pictures.figure(
+        lambda ax: plots.codes(values, ax=ax),
+        "codes",
+        f"Histogram of code values: {100 * (values < NEARLY_ZERO).mean():.0f} % are below 0.01",
+    )
+    rows = [
+        ["values below 0.01", f"{100 * (values < NEARLY_ZERO).mean():.1f} %"],
+        ["values above 0.99", f"{100 * (values > 0.99).mean():.1f} %"],
+        ["neurons at work per row, median", f"{np.median(active):.0f} of {values.shape[1]}"],
+        ["mean code", f"{values.mean():.4f}"],
+        ["Hoyer's sparsity, mean", f"{hoyer(values):.3f}"],
+    ]
+    return {"figure": drawn, "table": TableOf("Sparsity of the codes", ["", ""], rows)}
+
+
+def hoyer(values: Vector) -> float:
+    """Hoyer's measure of rows, averaged: 0 if all of a row's values are equal, 1 if one is not 0.
+
+    >>> hoyer(np.array([[0.0, 3.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]]))
+    0.5
+    """
+    width = values.shape[1]
+    lengths = np.sqrt((values**2).sum(axis=1))
+    seen = values[lengths > 0]
+    if width < 2 or not len(seen):
+        return 0.0
+    ratio = seen.sum(axis=1) / lengths[lengths > 0]
+    return float(np.mean((np.sqrt(width) - ratio) / (np.sqrt(width) - 1)))
+
+
+def spiking(subject: Subject) -> dict[str, Any]:
+    """The steady state as computed, and as counted from spikes."""
+    result = subject.simulation
+    network = result.network
+    exact = network.split(np.asarray(result.steady))
+    found = [network.split(result.at(m).activation()) for m in MOMENTS]
+    shape, ink = subject.image_shape, pictures.is_ink(exact[0])
+    layers = []
+    for i, name in enumerate(result.layer_names):
+        outer = shape if i in (0, len(exact) - 1) else None
+
+        def picture(values: Vector, outer: tuple[int, ...] | None = outer) -> str:
+            return pictures.image(values, outer, ink) if outer else pictures.square(values, ink)
+
+        errors = [float(np.sqrt(np.mean((f[i] - exact[i]) ** 2))) for f in found]
+        steps = [(picture(f[i]), f"{e:.4f}") for f, e in zip(found, errors, strict=True)]
+        layers.append({"name": name, "exact": picture(exact[i]), "steps": steps})
+    steady = np.asarray(result.steady)
+    table = TableOf(
+        "Root mean square error",
+        ["events", *result.layer_names],
+        [
+            [f"{moment:,}", *(layer["steps"][k][1] for layer in layers)]
+            for k, moment in enumerate(MOMENTS)
+        ],
+    )
+    return {
+        "layers": layers,
+        "moments": [f"{m:,}" for m in MOMENTS],
+        "table": table,
+        "last": f"{np.sqrt(np.mean((result.activation() - steady) ** 2)):.3f}",
+        "covered": f"{100 * result.coverage():.0f}",
+        "neurons": network.n_neurons,
+        "row": subject.row + 1,
+        "saturated": int(result.saturated.sum()),
+        "convergence": pictures.figure(
+            lambda ax: plots.convergence(result, ax=ax),
+            "convergence",
+            "Error to the numeric activations against events, falling like one over their root",
+        ),
+        "raster": pictures.figure(
+            lambda ax: plots.raster(subject.recorded, ax=ax),
+            "raster",
+            f"Spike raster of {len(subject.shown_neurons)} neurons",
+        ),
+        "recorded": len(subject.shown_neurons),
+    }
+
+
+def rates(subject: Subject) -> dict[str, Any]:
+    """The firing rates that the weights need."""
+    return {
+        "figure": pictures.figure(
+            lambda ax: plots.firing_rates(subject.model, ax=ax),
+            "rates",
+            "Histogram of firing rates, layer by layer",
+        ),
+        "cost": f"{subject.model.spike_cost_:,.1f}",
+        "unit": subject.model.rates == "unit",
+    }
+
+
+def made(subject: Subject) -> dict[str, Any]:
+    """How the report came about."""
+    model = subject.model
+    parameters = [(name, str(value)) for name, value in sorted(model.get_params().items())]
+    facts = [
+        ["rows", f"{subject.X.shape[0]:,}"],
+        ["attributes", f"{subject.X.shape[1]:,}"],
+        ["seed of the training", str(model.random_state)],
+        ["seed of the simulation", str(subject.seed)],
+        *map(list, machine()),
+    ]
+    return {
+        "command": subject.command,
+        "facts": TableOf("Data, seeds, versions and machine", ["", ""], facts),
+        "parameters": TableOf("Parameters of the model", ["", ""], [list(p) for p in parameters]),
+    }
+
+
+def number(value: float | None) -> str:
+    """As short as it may be."""
+    return "–" if value is None else f"{value:.4g}"
+
+
+def _attribute(subject: Subject, i: int) -> str:
+    return subject.attributes[i] if subject.attributes else f"attribute {i + 1}"
+
+
+def _printed(model: LRNNAutoencoder) -> bool:
+    return bool(model.solver == "minibatch" and model.rates == "free")
+
+
+def _line(name: str, model: LRNNAutoencoder, X: Any) -> list[str]:
+    audit = model.audit()
+    above = sum(layer.rows_above_one or 0 for layer in audit.layers)
+    return [
+        name,
+        f"{-model.score(X):.5f}",
+        number(audit.largest_row_sum),
+        str(above),
+        f"{audit.largest_routed:.6f}",
+        f"{model.spike_cost_:,.0f}",
+    ]
+
+
+SECTIONS: dict[str, Callable[[Subject], dict[str, Any]]] = {
+    maker.__name__: maker
+    for maker in (audited, learning, reconstructions, parts, codes, spiking, rates, made)
+}
+"""What the page's template knows, by name."""

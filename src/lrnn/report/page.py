@@ -1,0 +1,62 @@
+"""The report as a page: one file that needs nothing else."""
+
+import base64
+import hashlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from lrnn.atomic import write_atomically
+from lrnn.report.content import SECTIONS
+from lrnn.report.subject import Subject
+
+
+def write_report(
+    subject: Subject,
+    folder: str | PathLike[str],
+    progress: Callable[[float], None] = lambda done: None,
+) -> Path:
+    """Write ``index.html`` into a folder, and return its path.
+
+    ``progress`` is told how many sections (``lrnn.report.content.SECTIONS``) are complete.
+    """
+    content: dict[str, Any] = {}
+    for name, make in SECTIONS.items():
+        content[name] = make(subject)
+        progress(len(content))
+    page = Path(folder) / "index.html"
+    write_atomically(page, render(subject, content).encode())
+    return page
+
+
+def render(subject: Subject, content: dict[str, Any]) -> str:
+    """The page's markup. All text in it is escaped, but for our own figures, style and script."""
+    environment = Environment(
+        loader=PackageLoader("lrnn.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = _asset("script.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("page.html").render(
+        subject=subject,
+        model=subject.model,
+        sizes=[len(w) for w in subject.model.encoders_] + [subject.codes.shape[1]],
+        date=datetime.now(UTC).date().isoformat(),
+        style=Markup(_asset("style.css")),
+        script=Markup(script),
+        script_digest=digest,
+        **content,
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("lrnn.report") / "templates" / name).read_text(encoding="utf-8")

@@ -1,0 +1,100 @@
+"""What a report is about."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.audit import Audit
+from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.spiking import Simulation
+from lrnn.typing import Vector
+
+MOMENTS = (10_000, 100_000, 1_000_000)
+"""After how many events the simulation is shown: those of the paper."""
+
+RASTER_NEURONS = 48
+RASTER_SPIKES = 1_200
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model, the data it is shown with, and what is known of both.
+
+    Attributes
+    ----------
+    model : LRNNAutoencoder
+        A fitted model.
+    X : array-like of shape (n_rows, n_attributes)
+        Data in [0, 1], or 8- or 16-bit levels.
+    name : str
+        What the data are called.
+    command : str
+        What makes the report again.
+    image_shape : tuple of int, optional
+        If rows are images.
+    attributes : tuple of str, optional
+        Names of the columns.
+    row : int, default=0
+        Which row is presented to the spiking network.
+    against : dict of str to LRNNAutoencoder
+        Other models to compare with, by name.
+    seed : int, default=0
+        Of the simulation.
+    """
+
+    model: LRNNAutoencoder
+    X: Any
+    name: str
+    command: str
+    image_shape: tuple[int, ...] | None = None
+    attributes: tuple[str, ...] | None = None
+    row: int = 0
+    against: dict[str, LRNNAutoencoder] = field(default_factory=dict)
+    seed: int = 0
+
+    @cached_property
+    def audit(self) -> Audit:
+        """Of the model on all of the data."""
+        return self.model.audit(self.X)
+
+    @cached_property
+    def codes(self) -> Vector:
+        """Of all rows."""
+        return np.asarray(self.model.transform(self.X))
+
+    @cached_property
+    def simulation(self) -> Simulation:
+        """Of one row, as long as in the paper."""
+        network = self.model.to_network()
+        return network.simulate(self._arrivals, events=MOMENTS[-1], random_state=self.seed)
+
+    @cached_property
+    def recorded(self) -> Simulation:
+        """A short piece of the steady state in which spikes of some neurons are recorded."""
+        network, counts = self.model.to_network(), self.simulation.firing_counts
+        chosen = self.shown_neurons
+        spikes = counts[chosen].sum() / self.simulation.time
+        time = RASTER_SPIKES / spikes if spikes > 0 else 1.0
+        return network.simulate(
+            self._arrivals, time=time, start="stationary", record=chosen, random_state=self.seed
+        )
+
+    @cached_property
+    def shown_neurons(self) -> NDArray[np.int64]:
+        """The busiest neurons of each layer, in the order of the layers."""
+        sizes = self.simulation.network.layer_sizes or ()
+        share = RASTER_NEURONS // len(sizes)
+        counts = self.simulation.firing_counts
+        chosen, first = [], 0
+        for size in sizes:
+            busiest = np.argsort(-counts[first : first + size], kind="stable")[:share]
+            chosen.append(first + np.sort(busiest))
+            first += size
+        return np.concatenate(chosen)
+
+    @property
+    def _arrivals(self) -> Vector:
+        return np.asarray(self.model.arrivals(self.X[self.row : self.row + 1])[0])
