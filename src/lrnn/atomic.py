@@ -1,5 +1,6 @@
 """Writing files whole or not at all."""
 
+import glob
 import os
 import tempfile
 from collections.abc import Iterator
@@ -36,6 +37,14 @@ def _write(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there, and what writers that were killed have left of it."""
+    path = path.resolve()
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        leftover.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
 
 
 def _umask() -> int:

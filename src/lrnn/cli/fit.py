@@ -69,7 +69,7 @@ def fit(
         lrnn fit faces/ -o faces.safetensors --hidden 50 --fine-tune 10 --resume
     """
     from lrnn import checkpoints
-    from lrnn.atomic import sole_writer
+    from lrnn.atomic import remove, sole_writer
     from lrnn.autoencoder import LRNNAutoencoder
     from lrnn.datasets import open_table
     from lrnn.scaling import Scaling
@@ -108,7 +108,7 @@ def fit(
         save(model, output, scaling.to_json())
         interrupted = model.history_[-1].stopped == "interrupted"
         if not interrupted:
-            unfinished.unlink(missing_ok=True)
+            remove(unfinished)
     rows, attributes = table.data.shape
     voice.result(
         {

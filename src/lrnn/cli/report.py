@@ -17,7 +17,9 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder: index.html is written into it.")
     ],
-    row: Annotated[int, typer.Option(min=1, help="Which row is shown as spikes.")] = 1,
+    row: Annotated[
+        int | None, typer.Option(min=1, help="Which row is shown as spikes; the first by default.")
+    ] = None,
     against: Annotated[
         list[Path] | None,
         typer.Option(help="Another model of the same data to compare with; may be repeated."),
@@ -46,7 +48,7 @@ def report(
     check_folder(output)
     found = lrnn.load(model)
     table = table_for(found, data)
-    if row > len(table.data):
+    if row is not None and row > len(table.data):
         raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")
     others = {}
     for path in against or []:
@@ -64,7 +66,7 @@ def report(
         command=shlex.join(["lrnn", *sys.argv[1:]]),
         image_shape=table.image_shape,
         attributes=None if names is None else tuple(map(str, names)),
-        row=row - 1,
+        row=None if row is None else row - 1,
         against=others,
         seed=seed,
     )

@@ -239,7 +239,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
         "last": f"{np.sqrt(np.mean((result.activation() - steady) ** 2)):.3f}",
         "covered": f"{100 * result.coverage():.0f}",
         "neurons": network.n_neurons,
-        "row": subject.row + 1,
+        "row": subject.shown_row + 1,
         "saturated": int(result.saturated.sum()),
         "convergence": pictures.figure(
             lambda ax: plots.convergence(result, ax=ax),

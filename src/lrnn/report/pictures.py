@@ -65,7 +65,7 @@ def figure(
     canvas = Figure(figsize=size, layout="constrained")
     draw(canvas.subplots())
     content = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "svg.id": name}):
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         canvas.savefig(content, format="svg", transparent=True, metadata={"Date": None})
     return Markup(_adapted(content.getvalue(), label))
 
@@ -73,8 +73,9 @@ def figure(
 def _adapted(svg: str, label: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'(<svg [^>]*?)\s(?:width|height)="[^"]*"', r"\1", svg)
-    svg = re.sub(r'(<svg [^>]*?)\s(?:width|height)="[^"]*"', r"\1", svg)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # the same in all figures
+    for side in ("width", "height"):
+        svg = re.sub(rf'(<svg [^>]*?)\s{side}="[^"]*"', r"\1", svg)
     svg = svg.replace("#000000", "currentColor").replace("#4c4c4c", "currentColor")
     title = Markup.escape(label)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)

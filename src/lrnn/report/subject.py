@@ -37,8 +37,8 @@ class Subject:
         If rows are images.
     attributes : tuple of str, optional
         Names of the columns.
-    row : int, default=0
-        Which row is presented to the spiking network.
+    row : int, optional
+        Which row is presented to the spiking network; by default the first that is not 0 throughout.
     against : dict of str to LRNNAutoencoder
         Other models to compare with, by name.
     seed : int, default=0
@@ -51,7 +51,7 @@ class Subject:
     command: str
     image_shape: tuple[int, ...] | None = None
     attributes: tuple[str, ...] | None = None
-    row: int = 0
+    row: int | None = None
     against: dict[str, LRNNAutoencoder] = field(default_factory=dict)
     seed: int = 0
 
@@ -95,6 +95,15 @@ class Subject:
             first += size
         return np.concatenate(chosen)
 
+    @cached_property
+    def shown_row(self) -> int:
+        """The row that is presented to the spiking network."""
+        if self.row is not None:
+            return self.row
+        rows = range(self.X.shape[0])
+        return next((i for i in rows if self.X[i : i + 1].max() > 0), 0)
+
     @property
     def _arrivals(self) -> Vector:
-        return np.asarray(self.model.arrivals(self.X[self.row : self.row + 1])[0])
+        row = self.shown_row
+        return np.asarray(self.model.arrivals(self.X[row : row + 1])[0])

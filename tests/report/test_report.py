@@ -1,0 +1,186 @@
+"""The report says what is so, and nothing that it was given can change its markup."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import minmax_scale
+
+from lrnn import LRNNAutoencoder
+from lrnn.report import Subject, write_report
+from lrnn.report.content import hoyer
+from lrnn.report.pictures import png, square
+
+HOSTILE = '<script>alert("x")</script>'
+
+
+class Markup(HTMLParser):
+    """Collects elements, and text."""
+
+    def __init__(self, content):
+        super().__init__()
+        self.elements, self.text = [], ""
+        self.feed(content)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def of_digits(digits):
+    model = LRNNAutoencoder((9,), fine_tune=2, random_state=0).fit(digits)
+    printed = LRNNAutoencoder((9,), solver="minibatch", max_iter=20, random_state=0).fit(digits)
+    return Subject(
+        model, digits, name="digits", command="lrnn report …", image_shape=(8, 8),
+        against={"the paper's": printed}, row=6,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def of_wine():
+    X = minmax_scale(load_wine().data).clip(0, 1)
+    model = LRNNAutoencoder((4,), random_state=0).fit(X)
+    names = (*load_wine().feature_names[:12], HOSTILE)
+    return Subject(model, X, name=f"{HOSTILE}.csv", command=f"lrnn '{HOSTILE}'", attributes=names)
+
+
+def read(subject, folder):
+    page = write_report(subject, folder)
+    assert page == folder / "index.html"
+    content = page.read_text(encoding="utf-8")
+    return content, Markup(content)
+
+
+def test_numbers_in_it_are_those_of_the_model(of_digits, tmp_path):
+    content, page = read(of_digits, tmp_path)
+    model = of_digits.model
+    text = " ".join(page.text.split())
+    assert f"{model.reconstruction_err_:.4f}" in text
+    (printed,) = of_digits.against.values()
+    assert f"rows sum to up to {printed.audit().largest_row_sum:.2f}" in text
+    assert f"{model.audit().largest_row_sum:.2f}, and yet it is valid" in text
+    errors = of_digits.simulation.compare()
+    at = int(np.flatnonzero(of_digits.simulation.snapshots == 1_000_000)[0])
+    shift = len(of_digits.simulation.snapshots) - len(errors.events)
+    for error in errors.errors[at - shift]:
+        assert f"{error:.4f}" in text
+    assert "lrnn report …" in text
+    for version in ("numpy", "scikit-learn", np.__version__):
+        assert version in text
+    assert len(page.all("img")) == 24 + 9 + 3 * 4  # pairs, parts, layers as computed and simulated
+    assert content.count("<svg") == 5
+
+
+def test_everything_is_inside_and_pictures_have_words(of_digits, of_wine, tmp_path):
+    for subject in (of_digits, of_wine):
+        content, page = read(subject, tmp_path)
+        assert all(image["src"].startswith("data:image/png") for image in page.all("img"))
+        assert all(len(image["alt"]) > 5 for image in page.all("img"))
+        assert all(len(svg["aria-label"]) > 20 for svg in page.all("svg"))
+        assert all(a["href"].startswith("#") for a in page.all("a"))
+        assert not re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', content)
+        assert not re.findall(r"url\((?!#)", content)
+        anchors = {attributes.get("id") for _, attributes in page.elements}
+        assert {a["href"][1:] for a in page.all("a")} <= anchors
+        ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+        assert len(ids) == len(set(ids))
+
+
+def test_hostile_names_stay_text(of_wine, tmp_path):
+    content, page = read(of_wine, tmp_path)
+    assert len(page.all("script")) == 1
+    assert HOSTILE not in content
+    assert content.count("&lt;script&gt;") > 3
+    assert HOSTILE in page.text
+
+
+def test_tables_of_other_data(of_wine, tmp_path):
+    _, page = read(of_wine, tmp_path)
+    text = " ".join(page.text.split())
+    assert "Attributes, the worst first" in text
+    assert "malic_acid" in text
+    assert len(page.all("img")) == 12
+
+
+@pytest.mark.parametrize("rates", ["unit", "free"])
+def test_odd_networks(rates, tmp_path, rng):
+    """Deep ones, colours, one row, one code neuron, a constant column, saturation, levels."""
+    X = rng.random((30, 12))
+    X[:, 0] = 0
+    deep = LRNNAutoencoder((6, 1), rates=rates, max_iter=3, random_state=0).fit(X)
+    read(Subject(deep, X, name="deep", command="c"), tmp_path)
+    read(Subject(deep, X[:1], name="deep", command="c", image_shape=(2, 2, 3)), tmp_path)
+    levels = (255 * X).astype(np.uint8)
+    levels[:, 1] = 255
+    model = LRNNAutoencoder((3,), rates=rates, max_iter=3, random_state=0).fit(levels)
+    subject = Subject(model, levels, name="levels", command="c", image_shape=(3, 4), row=29)
+    _, page = read(subject, tmp_path)
+    assert "are saturated" in page.text
+    rare = np.zeros((5, 12))
+    rare[2, 3] = 1
+    _, page = read(replace(subject, X=rare, row=None), tmp_path)
+    assert "Row 3 of the data is presented" in page.text
+    with pytest.raises(ValueError, match="no event would ever happen"):
+        write_report(replace(subject, X=rare, row=1), tmp_path)
+
+
+def test_nothing_is_left_of_a_report_that_fails(of_wine, tmp_path):
+    wrong = replace(of_wine, image_shape=(5, 5))
+    with pytest.raises(ValueError, match="25 pixels"):
+        write_report(wrong, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pixels_are_what_they_stand_for():
+    import base64
+    import io
+
+    from PIL import Image
+
+    def pixels(address):
+        content = base64.b64decode(address.removeprefix("data:image/png;base64,"))
+        return np.asarray(Image.open(io.BytesIO(content)))
+
+    np.testing.assert_array_equal(pixels(png(np.array([[0.0, 1.0]]), ink=True)), [[255, 0]])
+    np.testing.assert_array_equal(pixels(png(np.array([[0.0, 0.2]]), ink=False)), [[0, 51]])
+    assert pixels(png(np.zeros((2, 3, 3)), ink=True)).shape == (2, 3, 3)
+    np.testing.assert_array_equal(pixels(square(np.ones(5), ink=True)), [[0, 0, 0], [0, 0, 255]])
+
+
+def test_hoyers_sparsity():
+    assert hoyer(np.zeros((3, 4))) == 0
+    assert hoyer(np.eye(5)) == pytest.approx(1)
+    assert hoyer(np.full((2, 7), 0.3)) == pytest.approx(0)
+    assert hoyer(np.ones((4, 1))) == 0
+
+
+def test_the_page_is_well_formed(of_digits, tmp_path):
+    """Every element that is opened is closed."""
+    content, _ = read(of_digits, tmp_path)
+    void = {"meta", "link", "img", "br"}
+    open_ = []
+
+    class Check(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            if tag not in void:
+                open_.append(tag)
+
+        def handle_startendtag(self, tag, attrs):
+            pass
+
+        def handle_endtag(self, tag):
+            assert open_.pop() == tag
+
+    Check().feed(content)
+    assert open_ == []
+    assert Path(tmp_path / "index.html").stat().st_size < 1_500_000
