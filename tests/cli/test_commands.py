@@ -1,5 +1,6 @@
-"""The command line, run as a person would run it."""
+"""The demo, help, and what all commands have in common."""
 
+import json
 import os
 import subprocess
 import sys
@@ -11,76 +12,105 @@ from sklearn.datasets import load_digits
 
 import lrnn
 
+LRNN = Path(sys.executable).with_name("lrnn")
 
-def run(*arguments, cwd=None, **environment):
-    script = Path(sys.executable).with_name("lrnn")
+
+def run(*arguments, cwd):
+    """As a person would: in a process of its own."""
     return subprocess.run(
-        [script, *arguments],
+        [LRNN, *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,
-        env={**os.environ, "COLUMNS": "100", **environment},
+        env={**os.environ, "COLUMNS": "100"},
     )
 
 
-def test_the_demo_trains_audits_and_draws(tmp_path):
+def test_the_demo_trains_audits_simulates_and_reports(call, tmp_path):
     done = run("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "random neural network: valid" in done.stdout
     assert "error 0." in done.stderr  # the progress bar
     folder = tmp_path / "lrnn-demo"
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "digits.png", "digits.safetensors", "index.html", "printed.safetensors",
+    ]  # fmt: skip
     assert (folder / "digits.png").read_bytes().startswith(b"\x89PNG")
-    model = lrnn.load(folder / "digits.safetensors")
-    assert model.reconstruction_err_ < 0.03
-    assert f"{model.reconstruction_err_:.4f}" in done.stdout
+    model, printed = (lrnn.load(folder / f"{n}.safetensors") for n in ("digits", "printed"))
+    assert model.reconstruction_err_ < 0.018 < printed.reconstruction_err_ < 0.03
+    assert printed.audit().largest_row_sum > 2
+    numbers = done.stdout.split("Three numbers that matter:")[1].splitlines()
+    assert float(numbers[1].split()[0]) == pytest.approx(model.reconstruction_err_, abs=1e-4)
+    assert float(numbers[2].split()[0]) == pytest.approx(1)
+    assert float(numbers[3].split()[0]) < 0.03
+    assert "report:  lrnn-demo/index.html" in done.stdout
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert f"{printed.audit().largest_row_sum:.2f}" in page
+    assert "<code>lrnn demo</code>" in page
 
     # what one would do next
-    done = run("inspect", "lrnn-demo/digits.safetensors", cwd=tmp_path)
-    assert "64 → 16 → 64" in done.stdout, done.stderr
-    pixels = load_digits().data
-    np.save(tmp_path / "pixels.npy", pixels)
-    done = run("encode", "lrnn-demo/digits.safetensors", "pixels.npy", "-o", "c.npy", cwd=tmp_path)
+    assert "next:    lrnn simulate lrnn-demo/digits.safetensors digits --row 7" in done.stdout
+    done = call("simulate", "lrnn-demo/digits.safetensors", "digits", "--row", "7", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    done = call("inspect", "lrnn-demo/digits.safetensors", cwd=tmp_path)
+    assert "64 → 16 → 64" in done.stdout, done.stderr
+    done = call("encode", "lrnn-demo/digits.safetensors", "digits", "-o", "c.npy", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    pixels = load_digits().data
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), model.transform(pixels / 16))
 
 
-def test_a_model_with_a_note_of_its_own_can_be_inspected(tmp_path):
+def test_the_demo_for_programs(call, tmp_path):
+    done = call("demo", "--hidden", 4, "--json", "-o", "a/b", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert document["error"] < document["error_of_printed_algorithm"]
+    assert document["report"] == "a/b/index.html"
+    assert document["largest_routed"] <= 1 + 1e-9
+
+
+def test_a_model_with_a_note_of_its_own_can_be_inspected(call, tmp_path):
     X = load_digits().data / 16
     model = lrnn.LRNNAutoencoder((3,), max_iter=5).fit(X)
     model.save(tmp_path / "a.safetensors", scaling={"divide by": 16})
-    done = run("inspect", "a.safetensors", cwd=tmp_path)
+    done = call("inspect", "a.safetensors", cwd=tmp_path)
     assert "scaled by {'divide by': 16}" in done.stdout, done.stderr
     np.save(tmp_path / "x.npy", X)
-    done = run("encode", "a.safetensors", "x.npy", "-o", "c.npy", cwd=tmp_path)
+    done = call("encode", "a.safetensors", "x.npy", "-o", "c.npy", cwd=tmp_path)
     assert done.returncode == 1
-    assert "Scale the data in that way in Python" in " ".join(done.stderr.split())
+    assert "Scale the data in that way in Python" in done.said
 
 
-def test_help_and_version():
-    assert "demo" in run("--help").stdout
-    assert "lrnn demo" in run("demo", "--help").stdout
-    assert run("--version").stdout.strip() == f"lrnn {lrnn.__version__}"
+def test_help_and_version(call):
+    done = call("--help")
+    for command in ("demo", "fit", "simulate", "report", "export", "data"):
+        assert f"│ {command} " in done.stdout
+    assert "lrnn fit wine --scale minmax" in done.stdout
+    assert "lrnn demo" in call("demo", "-h").stdout
+    assert call("--version").stdout.strip() == f"lrnn {lrnn.__version__}"
+    assert "Commands" in call().stdout + call().stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["demo", "--output", "file"], 1, "error:"),
+        (["demo", "--output", "file"], 1, "error: 'file' is a file; give the name of a folder"),
+        (["demo", "--output", "file/demo"], 1, "error: Not a directory: 'file/demo'"),
         (["demo", "--hidden", "0"], 2, "--hidden"),
         (["nothing"], 2, "No such command 'nothing'"),
     ],
 )
 def test_what_goes_wrong_is_said_in_a_line_without_a_traceback(
-    tmp_path, arguments, status, message
+    call, tmp_path, arguments, status, message
 ):
     (tmp_path / "file").write_text("in the way")
-    done = run(*arguments, cwd=tmp_path)
+    done = call(*arguments, cwd=tmp_path)
     assert done.returncode == status
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert message in done.said
     assert (tmp_path / "file").read_text() == "in the way"
 
 
 def test_debug_shows_the_traceback(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    assert "Traceback" in run("--debug", "demo", "--output", "file", cwd=tmp_path).stderr
+    assert "Traceback" not in run("demo", "--output", "file", cwd=tmp_path).stderr
+    assert "Traceback" in run("demo", "--output", "file", "--debug", cwd=tmp_path).stderr

@@ -2,10 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,27 +9,18 @@ from sklearn.datasets import load_wine
 
 import lrnn
 from lrnn import LRNNAutoencoder
-from lrnn.cli import main
 from lrnn.datasets import read
 from lrnn.datasets.write import write
 from lrnn.scaling import Scaling
 
 
-def run(*arguments, cwd=None):
-    script = Path(sys.executable).with_name("lrnn")
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(
-        [script, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, env=environment
-    )
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(call, tmp_path_factory):
     """Wine as a CSV file with names, and a model of it."""
     folder = tmp_path_factory.mktemp("wine")
     wine = load_wine()
     write(folder / "wine.csv", wine.data, wine.feature_names)
-    done = run(
+    done = call(
         "fit", "wine.csv", "-o", "wine.safetensors", "--hidden", "7", "--scale", "minmax",
         "--fine-tune", 2, "--json", cwd=folder,
     )  # fmt: skip
@@ -43,7 +30,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_the_command_line_is_the_library_bit_for_bit(folder):
+def test_the_command_line_is_the_library_bit_for_bit(call, folder):
     data = load_wine().data
     scaled = Scaling.fit("minmax", data).apply(data)
     model = LRNNAutoencoder((7,), fine_tune=2, random_state=0).fit(scaled)
@@ -55,47 +42,47 @@ def test_the_command_line_is_the_library_bit_for_bit(folder):
     for suffix in ("npy", "csv"):
         codes, back = folder / f"codes.{suffix}", folder / f"back.{suffix}"
         arguments = (folder / "wine.safetensors", folder / "wine.csv", "-o")
-        assert run("encode", *arguments, codes).returncode == 0
-        assert run("reconstruct", *arguments, back).returncode == 0
+        assert call("encode", *arguments, codes).returncode == 0
+        assert call("reconstruct", *arguments, back).returncode == 0
         np.testing.assert_array_equal(read(codes).data, model.transform(scaled))
         np.testing.assert_array_equal(read(back).data, model.reconstruct(scaled))
-    assert run("reconstruct", *arguments, folder / "units.csv", "--units").returncode == 0
+    assert call("reconstruct", *arguments, folder / "units.csv", "--units").returncode == 0
     units = read(folder / "units.csv")
     assert units.names == tuple(load_wine().feature_names)
     assert np.corrcoef(units.data[:, 12], data[:, 12])[0, 1] > 0.9
 
 
-def test_json_is_one_document_and_nothing_else(folder):
+def test_json_is_one_document_and_nothing_else(call, folder):
     document = json.loads((folder / "fit.json").read_text())
     model = lrnn.load(folder / "wine.safetensors")
     assert document["error"] == model.reconstruction_err_
     assert document["hidden"] == [7]
-    done = run("inspect", "wine.safetensors", "--json", cwd=folder)
+    done = call("inspect", "wine.safetensors", "--json", cwd=folder)
     document = json.loads(done.stdout)
     assert document["layers"] == [13, 7, 13]
     assert document["valid"] is True
     assert document["scaling"] == "minmax"
 
 
-def test_a_person_is_told_what_happened(folder):
-    done = run(
+def test_a_person_is_told_what_happened(call, folder):
+    done = call(
         "fit", "wine.csv", "-o", "deep.safetensors", "--hidden", "13-10-5", "--scale", "max",
         "--max-iter", 20, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "178 rows, 13 → 10 → 5 neurons: mean squared error 0." in done.stdout
     assert "training" in done.stderr  # the progress bar
-    done = run("inspect", "deep.safetensors", cwd=folder)
+    done = call("inspect", "deep.safetensors", cwd=folder)
     assert "13 → 10 → 5 → 10 → 13, free firing rates" in done.stdout
     assert "random neural network: valid" in done.stdout
-    quiet = run("encode", "deep.safetensors", "wine.csv", "-o", "c.npy", "--quiet", cwd=folder)
+    quiet = call("encode", "deep.safetensors", "wine.csv", "-o", "c.npy", "--quiet", cwd=folder)
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
-def test_images_need_no_scaling(tmp_path):
+def test_images_need_no_scaling(call, tmp_path):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "a.npy", rng.integers(0, 256, (30, 4, 4), dtype=np.uint8))
-    done = run("fit", "a.npy", "-o", "a.safetensors", "--hidden", 3, cwd=tmp_path)
+    done = call("fit", "a.npy", "-o", "a.safetensors", "--hidden", 3, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr
     assert lrnn.load(tmp_path / "a.safetensors").reconstruction_err_ < 0.2
@@ -133,24 +120,21 @@ def test_images_need_no_scaling(tmp_path):
         (["inspect", "none.safetensors"], 1, "none.safetensors"),
     ],
 )
-def test_what_goes_wrong_is_said_in_a_line(folder, arguments, status, message, monkeypatch, capsys):
+def test_what_goes_wrong_is_said_in_a_line(call, folder, arguments, status, message):
     (folder / "words.csv").write_text("a,[b]\n1,two\n")
     (folder / "minus.csv").write_text("0.5,-1\n0.2,0.1\n")
     write(folder / "other.csv", load_wine().data, ["x"] * 13)
     before = (folder / "wine.safetensors").read_bytes()
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr(sys, "argv", ["lrnn", *arguments])
-    with warnings.catch_warnings(), pytest.raises(SystemExit) as end:
-        main()
-    assert end.value.code == status
-    assert message in " ".join(capsys.readouterr().err.replace("│", " ").split())
+    done = call(*arguments, cwd=folder)
+    assert done.returncode == status
+    assert message in done.said
     assert not list(folder.glob("a.*"))
     assert (folder / "wine.safetensors").read_bytes() == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_may_not_be_written_to(folder, tmp_path):
+def test_a_folder_that_may_not_be_written_to(call, folder, tmp_path):
     tmp_path.chmod(0o500)
-    done = run("encode", "wine.safetensors", "wine.csv", "-o", tmp_path / "a.npy", cwd=folder)
+    done = call("encode", "wine.safetensors", "wine.csv", "-o", tmp_path / "a.npy", cwd=folder)
     assert done.returncode == 1
     assert "Permission denied" in done.stderr

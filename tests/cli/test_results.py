@@ -1,0 +1,261 @@
+"""Simulate, export, report and inspect, run as a person would run them."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lrnn
+from lrnn.datasets import load
+from lrnn.datasets.write import write
+
+LRNN = Path(sys.executable).with_name("lrnn")
+
+
+@pytest.fixture(scope="module")
+def folder(call, tmp_path_factory):
+    """A model of wine, and one of digits."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, scale in (("wine", "minmax"), ("digits", "max")):
+        model = folder / f"{name}.safetensors"
+        done = call("fit", name, "-o", model, "--hidden", 5, "--scale", scale, "-q")
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_simulate_shows_how_the_error_falls(call, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    done = call("simulate", "wine.safetensors", "wine", "--row", 7, "--events", "2e6")
+    assert done.returncode == 0
+    lines = [line for line in done.stdout.splitlines() if "│" in line]
+    assert [line.split("│")[1].strip() for line in lines] == [
+        "1,000", "10,000", "100,000", "1,000,000", "2,000,000",
+    ]  # fmt: skip
+    assert (folder / "wine-row7.png").read_bytes().startswith(b"\x89PNG")
+
+    done = call(
+        "simulate", "wine.safetensors", "wine", "--row", 7, "--events", "2_000_000", "--json",
+        "--no-figure",
+    )  # fmt: skip
+    document = json.loads(done.stdout)
+    model = lrnn.load(folder / "wine.safetensors")
+    x = load("wine").data[6:7]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # feature names
+        arrivals = model.arrivals(x)[0]
+    result = model.to_network().simulate(arrivals, events=2_000_000, random_state=0)
+    assert document["rmse"][-1][1] == result.compare().errors[-1].tolist()
+    assert document["covered"] == result.coverage() > 0.6
+    assert document["figure"] is None
+    assert document["events"] == 2_000_000
+
+
+def test_simulate_draws_what_it_is_asked_to(call, folder, tmp_path):
+    for suffix in ("svg", "pdf"):
+        picture = tmp_path / f"a.{suffix}"
+        done = call(
+            "simulate", folder / "digits.safetensors", "digits", "--events", "1e4", "-o", picture,
+            "--replicas", 3,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert picture.stat().st_size > 1_000
+
+
+def test_the_bar_of_a_long_simulation_shows_its_error(folder):
+    done = subprocess.run(
+        [LRNN, "simulate", "wine.safetensors", "wine", "--events", "3e8", "--no-figure"],
+        capture_output=True, text=True, cwd=folder, env={**os.environ, "COLUMNS": "100"},
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "simulating" in done.stderr
+    assert "error 0.00" in done.stderr
+
+
+def test_export(call, folder, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    model = lrnn.load(folder / "wine.safetensors")
+    out = tmp_path / "wine.onnx"
+    assert call("export", folder / "wine.safetensors", out).returncode == 0
+    session = onnxruntime.InferenceSession(out, providers=["CPUExecutionProvider"])
+    X = load("wine").data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # feature names
+        codes = model.transform(X)
+    np.testing.assert_allclose(session.run(["codes"], {"data": X})[0], codes, rtol=0, atol=1e-6)
+
+    raw = load("wine", scaled=False).data.astype(np.float32)
+    done = call(
+        "export", folder / "wine.safetensors", out, "--scaling", "--dtype", "float32", "--json"
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["bytes"] == out.stat().st_size
+    session = onnxruntime.InferenceSession(out, providers=["CPUExecutionProvider"])
+    found = session.run(["codes"], {"data": raw})[0]
+    np.testing.assert_allclose(found, codes, rtol=0, atol=1e-6)
+
+
+def test_report(call, folder, tmp_path):
+    done = call(
+        "report", folder / "digits.safetensors", "digits", "-o", tmp_path / "r", "--row", 3,
+        "--against", folder / "digits.safetensors", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    page = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
+    assert document == {"report": str(tmp_path / "r" / "index.html"), "valid": True}
+    assert "Row 3 of the data" in page
+    assert "--row 3 --against" in page  # the command that makes it again
+
+
+def test_report_of_a_file_with_hostile_names(call, tmp_path):
+    name = "<script>x</script>"
+    write(tmp_path / "a<b>.csv", np.random.default_rng(0).random((20, 3)), [name, "$b", "_c"])
+    data, model = tmp_path / "a<b>.csv", tmp_path / "a.safetensors"
+    assert call("fit", data, "-o", model, "--hidden", 2).returncode == 0
+    done = call("report", model, data, "-o", tmp_path / "r")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
+    assert name not in page
+    assert "&lt;script&gt;x&lt;/script&gt;" in page
+    assert "<h1>a&lt;b&gt;.csv</h1>" in page
+
+
+def test_inspect_names_the_parts(call, folder):
+    done = call("inspect", folder / "wine.safetensors", "--parts", 2)
+    assert done.returncode == 0
+    assert "2 of 5 parts" in done.stdout
+    document = json.loads(call("inspect", folder / "wine.safetensors", "--json").stdout)
+    model = lrnn.load(folder / "wine.safetensors")
+    strongest = [max(part["strongest"], key=part["strongest"].get) for part in document["parts"]]
+    names = model.feature_names_in_[model.components_.argmax(axis=1)]
+    assert strongest == names.tolist()
+    assert document["training"][0]["error"] == model.history_[0].lowest
+    assert document["firing_rates"][2] == [1, 1, 1]
+
+
+def test_data_sets_have_names(call, folder, tmp_path):
+    model = lrnn.load(folder / "digits.safetensors")
+    done = call("encode", folder / "digits.safetensors", "digits", "-o", tmp_path / "c.npy")
+    assert done.returncode == 0, done.stderr
+    raw = load("digits", scaled=False).data
+    largest = raw.max(axis=0)
+    scaled = raw / np.where(largest > 0, largest, 1)
+    np.testing.assert_allclose(np.load(tmp_path / "c.npy"), model.transform(scaled), atol=1e-12)
+    done = call("data", "list", "--json")
+    assert done.returncode == 0
+    assert len(json.loads(done.stdout)["datasets"]) == 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["simulate", "wine.safetensors", "wine", "--row", "179"], 2, "'wine' has 178 rows"),
+        (["simulate", "wine.safetensors", "wine", "--events", "many"], 2, "a whole number from"),
+        (["simulate", "wine.safetensors", "wine", "--events", "1e16"], 2, "a whole number from"),
+        (["simulate", "wine.safetensors", "wine", "-o", "a.doc"], 2, "should end in .png"),
+        (["simulate", "wine.safetensors", "wine", "-o", "no/a.png"], 1, "there is no folder 'no'"),
+        (["simulate", "wine.safetensors", "digits"], 1, "'digits' has 64 attributes, but"),
+        (["simulate", "wine.safetensors", "zero.npy"], 1, "no event would ever happen"),
+        (["simulate", "wine.safetensors", "vine"], 1, "did you mean 'wine'?"),
+        (["fit", "Mnist", "-o", "a.safetensors"], 1, "did you mean 'mnist'?"),
+        (["fit", "wine", "-o", "no/a.safetensors"], 1, "there is no folder 'no'"),
+        (["export", "wine.safetensors", "a.pt"], 2, "should end in .onnx"),
+        (["export", "wine.safetensors", "no/a.onnx"], 1, "there is no folder 'no'"),
+        (["report", "wine.safetensors", "wine", "-o", "wine.safetensors"], 1, "is a file; give"),
+        (["report", "wine.safetensors", "wine", "-o", "r", "--row", "999"], 2, "has 178 rows"),
+        (
+            ["report", "wine.safetensors", "wine", "-o", "r", "--against", "digits.safetensors"],
+            1,
+            "is a model for 64 attributes, 'wine.safetensors' for 13",
+        ),
+        (["data", "fetch", "vine"], 1, "did you mean 'wine'?"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_line(call, folder, arguments, status, message, monkeypatch):
+    monkeypatch.chdir(folder)
+    np.save("zero.npy", np.zeros((2, 13)))
+    before = sorted(p.name for p in folder.iterdir())
+    done = call(*arguments)
+    assert done.returncode == status
+    assert message in done.said
+    assert sorted(p.name for p in folder.iterdir()) == before
+
+
+def test_what_is_not_foreseen_is_no_traceback_either(call, folder, monkeypatch):
+    def broken(path):
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(lrnn.files, "load", broken)
+    done = call("inspect", folder / "wine.safetensors")
+    assert done.returncode == 1
+    assert "KeyError: 'surprise' (a bug in lrnn? --debug shows where)" in done.said
+    with pytest.raises(KeyError):
+        call("inspect", folder / "wine.safetensors", "--debug")
+
+
+def test_memory_that_is_not_there(call, folder, monkeypatch):
+    def full(path):
+        raise MemoryError
+
+    monkeypatch.setattr(lrnn.files, "load", full)
+    assert call("inspect", folder / "wine.safetensors").said == "error: not enough memory"
+
+
+def test_a_reader_that_leaves_early_is_no_error(folder):
+    done = subprocess.run(
+        f"'{LRNN}' inspect wine.safetensors --parts 100 | head -c 10",
+        shell=True, capture_output=True, text=True, cwd=folder,
+    )  # fmt: skip
+    assert done.stdout.startswith("wine.safet")
+    assert done.stderr == ""
+
+
+def test_colours_are_for_terminals_only(folder):
+    done = subprocess.run(
+        [LRNN, "inspect", "none.safetensors"], capture_output=True, text=True, cwd=folder
+    )
+    assert "\x1b" not in done.stdout + done.stderr
+    environment = {**os.environ, "FORCE_COLOR": "1"}
+    for colour in (False, True):
+        environment |= {} if colour else {"NO_COLOR": "1"}
+        done = subprocess.run(
+            [LRNN, "inspect", "none.safetensors"], capture_output=True, text=True, cwd=folder,
+            env=environment,
+        )  # fmt: skip
+        assert ("\x1b[1;31m" in done.stderr) == colour
+        environment.pop("NO_COLOR", None)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("lrnn si", {"simulate"}),
+        ("lrnn fit mni", {"mnist"}),
+        ("lrnn data f", {"fetch"}),
+        ("lrnn fit digits --sol", {"--solver"}),
+    ],
+)
+def test_the_shell_completes(typed, offered):
+    environment = {
+        **os.environ,
+        "_LRNN_COMPLETE": "complete_bash",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(typed.split()) - 1),
+    }
+    done = subprocess.run([LRNN], capture_output=True, text=True, env=environment)
+    assert set(done.stdout.split()) == offered
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "fit", "encode", "reconstruct", "inspect", "simulate", "report", "export"]
+)
+def test_help_teaches_by_example(call, command):
+    done = call(command, "--help")
+    assert done.returncode == 0
+    assert f"lrnn {command} " in done.stdout.split("Examples")[1]
