@@ -4,8 +4,10 @@ import gzip
 import io
 import struct
 import zipfile
+from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -145,13 +147,30 @@ def test_images_of_two_sizes_and_no_images(tmp_path):
         read(tmp_path)
 
 
+def image(kind):
+    content = io.BytesIO()
+    pixels = np.arange(48, dtype=np.uint8).reshape(6, 8)
+    Image.fromarray(pixels).save(content, kind)
+    return content.getvalue()
+
+
+@cache
 def originals():
-    """A valid file of each format."""
-    npy, npz, mat = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    """A valid file of each format; those of images are in a folder."""
+    npy, npz, mat, parquet = (io.BytesIO() for _ in range(4))
     np.save(npy, NUMBERS)
     np.savez_compressed(npz, data=NUMBERS)
     savemat(mat, {"fea": NUMBERS}, do_compression=True)
+    pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).to_parquet(parquet)
     return {
+        "a.parquet": parquet.getvalue(),
+        "png/a.png": image("PNG"),
+        "jpeg/a.jpg": image("JPEG"),
+        "pgm/a.pgm": image("PPM"),
+        "gif/a.gif": image("GIF"),
+        "tiff/a.tif": image("TIFF"),
+        "bmp/a.bmp": image("BMP"),
+        "webp/a.webp": image("WEBP"),
         "a.npy": npy.getvalue(),
         "a.npz": npz.getvalue(),
         "a.mat": mat.getvalue(),
@@ -188,7 +207,10 @@ def damaged(draw):
 def test_any_file_gives_a_table_or_one_clear_error(tmp_path_factory, case):
     name, content = case
     path = tmp_path_factory.getbasetemp() / f"fuzz-{name}"
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
+    if "/" in name:
+        path = path.parent
     try:
         table = read(path)
     except ValueError as error:

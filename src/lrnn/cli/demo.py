@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.report import check_folder, write
-from lrnn.cli.voice import Json, Quiet, Voice, table_of
+from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 
 def demo(
@@ -60,7 +60,7 @@ def demo(
         _save(model, output / FILES[name])
 
     voice.say("")
-    voice.say(table_of(HEADER, [_line(name, model) for name, model in models.items()], ""))
+    voice.say(text_table(HEADER, [_line(name, model) for name, model in models.items()], ""))
     model = models[OURS]
     network = model.to_network()
     gap = abs(network.split(network.steady_state(model.arrivals(X)))[-1] - model.reconstruct(X))

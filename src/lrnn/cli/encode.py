@@ -27,10 +27,12 @@ def encode(
     from lrnn.datasets.write import check_writable, write
 
     check_writable(output)
-    found, rows = _load(model, data)
-    codes = found.transform(rows)
-    write(output, codes, [f"code{i}" for i in range(codes.shape[1])])
-    Voice(quiet, as_json).result(
+    voice = Voice(quiet, as_json)
+    found, rows = _load(model, data, voice)
+    with voice.working(f"encoding {len(rows)} rows"):
+        codes = found.transform(rows)
+        write(output, codes, [f"code{i}" for i in range(codes.shape[1])])
+    voice.result(
         {"output": str(output), "rows": len(codes), "codes": codes.shape[1]},
         f"{len(codes)} rows of {codes.shape[1]} codes written to {output}",
     )
@@ -56,21 +58,23 @@ def reconstruct(
     from lrnn.scaling import Scaling
 
     check_writable(output)
-    found, rows = _load(model, data)
-    back = found.reconstruct(rows)
-    error = -found.score(rows)
-    names = getattr(found, "feature_names_in_", None)
-    if units:
-        back = Scaling.from_json(found.scaling_).revert(back)
-    write(output, back, None if names is None else list(names))
-    Voice(quiet, as_json).result(
+    voice = Voice(quiet, as_json)
+    found, rows = _load(model, data, voice)
+    with voice.working(f"reconstructing {len(rows)} rows"):
+        back = found.reconstruct(rows)
+        error = -found.score(rows)
+        names = getattr(found, "feature_names_in_", None)
+        if units:
+            back = Scaling.from_json(found.scaling_).revert(back)
+        write(output, back, None if names is None else list(names))
+    voice.result(
         {"output": str(output), "rows": len(back), "error": error},
         f"{len(back)} rows written to {output}; mean squared error {error:.5f} (scaled data)",
     )
 
 
-def _load(model: Path, data: str) -> tuple[Any, Any]:
+def _load(model: Path, data: str, voice: Voice) -> tuple[Any, Any]:
     import lrnn
 
     found = lrnn.load(model)
-    return found, table_for(found, data).data
+    return found, table_for(found, data, voice).data

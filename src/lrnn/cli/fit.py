@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 import numpy as np
 import typer
 
-from lrnn.cli.inputs import DataOf, check_range, hidden_sizes
+from lrnn.cli.inputs import DataOf, check_range, hidden_sizes, table_of
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Scale = StrEnum("Scale", {"none": "none", "levels": "255", "max": "max", "minmax": "minmax"})
@@ -71,12 +71,11 @@ def fit(
     from lrnn import checkpoints
     from lrnn.atomic import remove, sole_writer
     from lrnn.autoencoder import LRNNAutoencoder
-    from lrnn.datasets import open_table
     from lrnn.scaling import Scaling
 
     voice = Voice(quiet, as_json)
     check_output(output)
-    table = open_table(data)
+    table = table_of(data, voice)
     sizes = hidden_sizes(hidden, table.data.shape[1])
     if scale is Scale.none:
         check_range(table, data)

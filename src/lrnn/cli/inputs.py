@@ -6,6 +6,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from lrnn.cli.voice import Voice
+
 
 def _data_names(incomplete: str) -> list[str]:
     """Names of data sets, for the shell's completion."""
@@ -59,14 +61,21 @@ def check_range(table: Any, source: str) -> None:
     )
 
 
-def table_for(model: Any, source: str) -> Any:
+def table_of(source: str, voice: Voice) -> Any:
+    """A table of data: what the user calls them may be a file, a folder or a data set's name."""
+    from lrnn.datasets import open_table
+
+    with voice.working(f"reading {source}"):
+        return open_table(source)
+
+
+def table_for(model: Any, source: str, voice: Voice) -> Any:
     """A table of data, scaled as the model remembers, if it is such as the model was made for."""
     from dataclasses import replace
 
-    from lrnn.datasets import open_table
     from lrnn.scaling import Scaling
 
-    table = open_table(source)
+    table = table_of(source, voice)
     if table.data.shape[1] != model.n_features_in_:
         raise ValueError(
             f"{source!r} has {table.data.shape[1]} attributes, but the model is for "

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.inputs import ModelOf
-from lrnn.cli.voice import Json, Quiet, Voice, table_of
+from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 STRONGEST = 4  # attributes that are named of each part
 
@@ -66,7 +66,7 @@ def inspect(
     )
     if parts and not as_json:
         voice.say("")
-        voice.say(table_of(*_listed(described[:parts], len(described))))
+        voice.say(text_table(*_listed(described[:parts], len(described))))
 
 
 def _parts(model: Any) -> list[dict[str, Any]]:

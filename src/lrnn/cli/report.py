@@ -47,7 +47,7 @@ def report(
     voice = Voice(quiet, as_json)
     check_folder(output)
     found = lrnn.load(model)
-    table = table_for(found, data)
+    table = table_for(found, data, voice)
     if row is not None and row > len(table.data):
         raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")
     others = {}

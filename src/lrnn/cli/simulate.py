@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.inputs import DataOf, ModelOf, table_for
-from lrnn.cli.voice import Json, Quiet, Voice, table_of
+from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 
 def simulate(
@@ -52,7 +52,7 @@ def simulate(
     if figure:
         _check_figure(output)
     found = lrnn.load(model)
-    table = table_for(found, data)
+    table = table_for(found, data, voice)
     if row > len(table.data):
         raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")
     network = found.to_network()
@@ -68,7 +68,7 @@ def simulate(
         _draw(result, table.image_shape, output)
     voice.result(
         {"model": str(model), "row": row, "figure": str(output) if figure else None, **document},
-        table_of(
+        text_table(
             ["events", *(f"{name} RMSE" for name in result.layer_names)],
             [[f"{e:,.0f}", *(f"{v:.4f}" for v in errors)] for e, errors in document["rmse"]],
             f"row {row} of {data}, {network.n_neurons} neurons, {document['events']:,} events; "

@@ -1,7 +1,8 @@
 """What commands say, and where."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -25,6 +26,15 @@ class Voice:
         """Whether progress is shown."""
         return int(not (self.quiet or self.as_json))
 
+    @contextmanager
+    def working(self, task: str) -> Iterator[None]:
+        """Show, on a terminal, that something is being done for which no bar can be shown."""
+        if not self.verbose:
+            yield
+            return
+        with Console(stderr=True).status(f"{escape(task)} …"):
+            yield
+
     def say(self, text: Any) -> None:
         """Print for a person."""
         if self.verbose:
@@ -38,7 +48,7 @@ class Voice:
             self.say(text)
 
 
-def table_of(header: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> Table:
+def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> Table:
     """A table for a person; all but the first column are numbers."""
     table = Table(title=escape(title) or None, title_justify="left", title_style="")
     for i, name in enumerate(header):

@@ -7,6 +7,7 @@ from pathlib import Path
 from lrnn.datasets.arrays import read_mat, read_npy, read_npz
 from lrnn.datasets.idx import read_idx
 from lrnn.datasets.images import read_images
+from lrnn.datasets.parquet import read_parquet
 from lrnn.datasets.table import Table, table_of
 from lrnn.datasets.text import read_text
 
@@ -36,33 +37,12 @@ def _read_idx(path: Path) -> Table:
     return table_of(read_idx(path), f"{str(path)!r}")
 
 
-def _read_parquet(path: Path) -> Table:
-    try:
-        import pandas
-    except ImportError:
-        raise ValueError("reading .parquet needs pandas: pip install pandas pyarrow") from None
-    try:
-        frame = pandas.read_parquet(path)
-    except ImportError:
-        raise ValueError("reading .parquet needs pyarrow: pip install pyarrow") from None
-    except OSError:
-        raise
-    except Exception as error:  # pyarrow's own errors, of many kinds
-        raise ValueError(f"{str(path)!r} is not a parquet file, or damaged: {error}") from None
-    numbers = frame.select_dtypes("number")
-    if len(numbers.columns) != len(frame.columns):
-        words = next(c for c in frame.columns if c not in numbers.columns)
-        raise ValueError(f"{str(path)!r}: column {words!r} holds {frame[words].dtype}, not numbers")
-    table = table_of(numbers.to_numpy(), f"{str(path)!r}")
-    return Table(table.data, tuple(map(str, frame.columns)))
-
-
 READERS: dict[str, Callable[[Path], Table]] = {
     ".npy": read_npy,
     ".npz": read_npz,
     ".csv": read_text,
     ".tsv": read_text,
-    ".parquet": _read_parquet,
+    ".parquet": read_parquet,
     ".mat": read_mat,
     ".idx": _read_idx,
     "-ubyte": _read_idx,

@@ -38,7 +38,7 @@ class Subject:
     attributes : tuple of str, optional
         Names of the columns.
     row : int, optional
-        Which row is presented to the spiking network; by default the first that is not 0 throughout.
+        Which row is presented to the spiking network; by default the first that has a spike.
     against : dict of str to LRNNAutoencoder
         Other models to compare with, by name.
     seed : int, default=0
