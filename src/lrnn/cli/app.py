@@ -17,6 +17,7 @@ from lrnn.cli.export import export
 from lrnn.cli.fit import fit
 from lrnn.cli.inspect import inspect
 from lrnn.cli.report import report
+from lrnn.cli.reproduce import reproduce
 from lrnn.cli.simulate import simulate
 
 app = typer.Typer(
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for command in (demo, fit, encode, reconstruct, inspect, simulate, report, export):
+for command in (demo, fit, encode, reconstruct, inspect, simulate, report, export, reproduce):
     app.command()(command)
 app.add_typer(data_app, name="data")
 

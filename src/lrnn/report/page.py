@@ -30,13 +30,18 @@ def write_report(
     for name, make in SECTIONS.items():
         content[name] = make(subject)
         progress(len(content))
+    content |= {
+        "subject": subject,
+        "model": subject.model,
+        "sizes": [len(w) for w in subject.model.encoders_] + [subject.codes.shape[1]],
+    }
     page = Path(folder) / "index.html"
-    write_atomically(page, render(subject, content).encode())
+    write_atomically(page, render("page.html", content).encode())
     return page
 
 
-def render(subject: Subject, content: dict[str, Any]) -> str:
-    """The page's markup. All text in it is escaped, but for our own figures, style and script."""
+def render(template: str, content: dict[str, Any]) -> str:
+    """A page's markup. All text in it is escaped, but for our own figures, style and script."""
     environment = Environment(
         loader=PackageLoader("lrnn.report"),
         autoescape=True,
@@ -46,10 +51,7 @@ def render(subject: Subject, content: dict[str, Any]) -> str:
     )
     script = _asset("script.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("page.html").render(
-        subject=subject,
-        model=subject.model,
-        sizes=[len(w) for w in subject.model.encoders_] + [subject.codes.shape[1]],
+    return environment.get_template(template).render(
         date=datetime.now(UTC).date().isoformat(),
         style=Markup(_asset("style.css")),
         script=Markup(script),

@@ -64,9 +64,14 @@ def figure(
     """
     canvas = Figure(figsize=size, layout="constrained")
     draw(canvas.subplots())
+    return markup(canvas, name, label)
+
+
+def markup(figure: Figure, name: str, label: str) -> Markup:
+    """A figure as such markup."""
     content = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        canvas.savefig(content, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(content, format="svg", transparent=True, metadata={"Date": None})
     return Markup(_adapted(content.getvalue(), label))
 
 

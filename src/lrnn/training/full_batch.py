@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 from lrnn.moments import EncodedRows, MomentKind, SecondMoment, second_moment
 from lrnn.training.anchors import anchor_correlations, anchor_weights
 from lrnn.training.evaluation import evaluate
-from lrnn.training.gram import GramDescent, GramState, descend
+from lrnn.training.gram import GramDescent, GramState, cheap_steps, descend
 from lrnn.training.initial import random_weights
 from lrnn.training.observer import Observer
 from lrnn.training.result import LearningCurve, Schedule, Trained, Weights
@@ -17,6 +17,7 @@ from lrnn.training.split import deepened
 from lrnn.typing import Array
 
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
+RANDOM_STARTS = 4  # besides, for small networks
 
 
 @dataclass(frozen=True)
@@ -103,13 +104,17 @@ class FullBatch:
         """Where to begin.
 
         The profiles of anchors may be sharpened by several powers: which is best depends on the
-        data.
+        data. Where steps are cheap there are some random weights besides, always the same ones.
         """
-        if self.anchors:
-            correlations = anchor_correlations(moment, hidden)
-            return [GramDescent(moment, *anchor_weights(moment, correlations, p)) for p in POWERS]
-        start = random_weights([moment.n_attributes, hidden], self.random, moment.diagonal.dtype)
-        return [GramDescent(moment, *start.layers)]
+        sizes, dtype = [moment.n_attributes, hidden], moment.diagonal.dtype
+        if not self.anchors:
+            return [GramDescent(moment, *random_weights(sizes, self.random, dtype).layers)]
+        correlations = anchor_correlations(moment, hidden)
+        weights = [anchor_weights(moment, correlations, power) for power in POWERS]
+        if cheap_steps(moment, hidden) > self.schedule.max_iter:
+            fixed = np.random.RandomState(0)
+            weights += [random_weights(sizes, fixed, dtype).layers for _ in range(RANDOM_STARTS)]
+        return [GramDescent(moment, *start) for start in weights]
 
 
 def unsaturated(peak: Array, state: GramState) -> tuple[Array, Array]:

@@ -134,6 +134,11 @@ class GramDescent:
         return False
 
 
+def cheap_steps(moment: SecondMoment, hidden: int) -> float:
+    """How many steps are so cheap that several starts can make them."""
+    return max(TRIAL, CHEAP / (moment.n_attributes**2 * hidden))
+
+
 def descend(
     starts: Sequence[GramDescent], schedule: Schedule, observer: Observer, layer: int | None
 ) -> tuple[GramState, LearningCurve]:
@@ -145,7 +150,7 @@ def descend(
     observer.stage(training(layer, f"{kind} second moment"), schedule.max_iter)
     began = perf_counter()
     best = min(starts, key=GramDescent.error)
-    trial = max(TRIAL, CHEAP / (best.moment.n_attributes * best.state.encoder.size))
+    trial = cheap_steps(best.moment, best.state.encoder.shape[1])
     errors, seconds = [best.error()], [0.0]
     stopped: StopReason | None = None
 

@@ -1,0 +1,165 @@
+"""The report on all experiments of the paper: a page, figures and tables in a folder."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from lrnn.atomic import write_atomically
+from lrnn.datasets import DATA_SETS
+from lrnn.experiments.structures import STRUCTURES
+from lrnn.experiments.summary import Result, audits, lowest_errors, recognition
+from lrnn.report import pictures
+from lrnn.report.content import TableOf
+from lrnn.report.machine import machine
+from lrnn.report.page import render
+from lrnn.report.paper_figures import CAPTIONS, QUICK, figures
+
+
+def write_reproduction(results: Sequence[Result], folder: Path, command: str) -> Path:
+    """Write ``index.html``, tables as CSV and JSON, and figures as PNG and SVG."""
+    summary: dict[str, Any] = {
+        "lowest_errors": lowest_errors(results, "free"),
+        "lowest_errors_unit_rates": lowest_errors(results, "unit"),
+        "audits": audits(results),
+        "recognition": recognition(results),
+        "machine": dict(machine()),
+        "command": command,
+        "quick": any(result["quick"] for result in results),
+    }
+    write_atomically(folder / "summary.json", json.dumps(summary, indent=1).encode())
+    for name in ("lowest_errors", "lowest_errors_unit_rates", "audits", "recognition"):
+        write_atomically(folder / f"{name}.csv", _csv(summary[name]).encode())
+    drawn = figures(results)
+    for name, figure in drawn.items():
+        for kind in ("png", "svg"):
+            write_atomically(folder / "figures" / f"{name}.{kind}", _file(figure, kind))
+    page = folder / "index.html"
+    write_atomically(page, render("reproduction.html", _content(results, summary, drawn)).encode())
+    return page
+
+
+def _content(
+    results: Sequence[Result], summary: dict[str, Any], drawn: dict[str, Figure]
+) -> dict[str, Any]:
+    used = dict.fromkeys(
+        r["subject"] if r["kind"] == "recognition" else STRUCTURES[r["subject"]].data
+        for r in results
+    )
+    free = summary["lowest_errors"]
+    worse = [r for r in free if r["lrnn"] > min(r["printed"], r["paper"] or r["printed"]) + 5e-5]
+    spiking = next((r for r in results if r["kind"] == "spiking"), None)
+    return {
+        "quick": QUICK if summary["quick"] else "",
+        "command": summary["command"],
+        "figures": {
+            name: pictures.markup(figure, name, CAPTIONS[name]) for name, figure in drawn.items()
+        },
+        "captions": CAPTIONS,
+        "lowest": _errors("Lowest mean squared errors, free rates", free),
+        "lowest_unit": _errors(
+            "Lowest mean squared errors, all rates 1", summary["lowest_errors_unit_rates"]
+        ),
+        "remarks": [(f"{r['data']} {r['structure']}", r["remark"]) for r in free if r["remark"]],
+        "count": len(free),
+        "worse": [f"{r['data']} {r['structure']}" for r in worse],
+        "recognition": _recognition(summary["recognition"]),
+        "audits": _audits(summary["audits"]),
+        "valid": all(r["valid"] for r in summary["audits"]),
+        "spiking": spiking,
+        "notes": [(DATA_SETS[n].title, DATA_SETS[n].notes) for n in used if DATA_SETS[n].notes],
+        "minutes": f"{sum(r['took'] for r in results) / 60:.0f}",
+        "facts": TableOf("Versions and machine", ["", ""], [list(f) for f in machine()]),
+    }
+
+
+def _errors(caption: str, rows: Sequence[dict[str, Any]]) -> TableOf:
+    def error(row: dict[str, Any], which: str) -> str:
+        width = row[f"{which}_spread"]
+        return f"{row[which]:.5f}" + (f" ± {width:.5f}" if width is not None else "")
+
+    header = ["data", "structure", "paper", "printed algorithm", "lrnn", "bound", "variance",
+              "seconds, printed", "seconds, lrnn"]  # fmt: skip
+    return TableOf(
+        caption,
+        header,
+        [
+            [
+                row["data"],
+                row["structure"],
+                "–" if row["paper"] is None else f"{row['paper']:.4f}",
+                error(row, "printed"),
+                error(row, "lrnn"),
+                f"{row['bound']:.5f}",
+                f"{row['variance']:.5f}",
+                f"{row['printed_seconds']:.1f}",
+                f"{row['lrnn_seconds']:.1f}",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _recognition(rows: Sequence[dict[str, Any]]) -> TableOf:
+    features = ("raw", "PCA", "NMF", "lrnn")
+
+    def accuracy(row: dict[str, Any], name: str) -> str:
+        width = row[f"{name}_spread"]
+        return f"{100 * row[name]:.1f}" + (f" ± {100 * width:.1f}" if width is not None else "")
+
+    return TableOf(
+        "Accuracy in percent",
+        ["data", "codes", "classifier", *features, "measured on"],
+        [
+            [
+                row["data"],
+                str(row["width"]),
+                row["classifier"],
+                *(accuracy(row, name) for name in features),
+                row["how"],
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _audits(rows: Sequence[dict[str, Any]]) -> TableOf:
+    return TableOf(
+        "Every network that was trained (the worst seed)",
+        ["network", "trained by", "rates", "largest row sum of weights", "largest Σ probabilities",
+         "steady state − forward pass", "spikes", "valid"],
+        [
+            [
+                row["structure"],
+                row["method"],
+                row["rates"],
+                f"{row['largest_row_sum']:.3f}",
+                f"{row['largest_routed']:.6f}",
+                f"{row['steady_state_gap']:.0e}",
+                f"{row['spikes']:,.1f}",
+                "yes" if row["valid"] else "NO",
+            ]
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
+    if not rows:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _file(figure: Figure, kind: str) -> bytes:
+    content = io.BytesIO()
+    metadata = {"Date": None} if kind == "svg" else None
+    figure.savefig(content, format=kind, metadata=metadata)
+    return content.getvalue()
