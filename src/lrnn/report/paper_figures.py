@@ -119,7 +119,7 @@ def panel(ax: Axes, results: Sequence[Result], structure: Structure, against: st
 
 
 def course(result: Result, against: str) -> tuple[Vector, Vector]:
-    """Where the error was taken, and what was the lowest until then; stage after stage."""
+    """Where the error was taken, and what it was, stage after stage; of ours, the lowest so far."""
     begin, x, errors = 0.0, [], []
     for curve in result["curves"]:
         place = np.asarray(curve[against], dtype=np.float64)
@@ -127,7 +127,10 @@ def course(result: Result, against: str) -> tuple[Vector, Vector]:
         errors.append(np.asarray(curve["errors"]))
         begin += place[-1]
     floor = 1 if against == "iterations" else 1e-3
-    return np.maximum(np.concatenate(x), floor), np.concatenate(errors)
+    found = np.concatenate(errors)
+    if result["method"] == "lrnn":
+        found = np.minimum.accumulate(found)
+    return np.maximum(np.concatenate(x), floor), found
 
 
 def figure4(result: Result) -> Figure:
