@@ -58,7 +58,7 @@ def transformers(width: int) -> dict[str, Any]:
     return {
         "raw": FunctionTransformer(),
         "PCA": PCA(width, random_state=0),
-        "NMF": OnSomeRows(NMF(width, init="nndsvda", max_iter=100, random_state=0), rows=NMF_ROWS),
+        "NMF": OnSomeRows(NMF(width, init="nndsvda", max_iter=50, random_state=0), rows=NMF_ROWS),
         "lrnn": LRNNAutoencoder(width, random_state=0),
     }
 

@@ -1,6 +1,7 @@
 """The autoencoders of the paper's section 4: one table."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from lrnn.datasets import DATA_SETS, hidden_width
 
@@ -52,6 +53,12 @@ class Structure:
         return "→".join(map(str, (DATA_SETS[self.data].attributes, *self.hidden)))
 
     @property
+    def n_weights(self) -> int:
+        """Of all its layers, there and back."""
+        sizes = (DATA_SETS[self.data].attributes, *self.hidden)
+        return 2 * sum(a * b for a, b in pairwise(sizes))
+
+    @property
     def cheap(self) -> bool:
         """Whether several seeds are affordable."""
         return DATA_SETS[self.data].rows * DATA_SETS[self.data].attributes < 1e6
@@ -64,11 +71,11 @@ LONGER = (
 IMAGES = (
     Structure("mnist", (100,), "2a", 100, 10, 30, 10),
     Structure("mnist", (50,), "2a", 100, 10, 30, 10, 0.0204, LONGER),
-    Structure("mnist", (1000, 500, 250, 50), "2a", 100, 10, 30, 5, 0.0190, LONGER),
+    Structure("mnist", (1000, 500, 250, 50), "2a", 100, 5, 30, 3, 0.0190, LONGER),
     Structure("yale", (50,), "2b", 5, 60, 200, 60),
-    Structure("yale", (500, 100, 50), "2b", 5, 60, 200, 20),
-    Structure("cifar10", (150,), "2c", 100, 4, 12, 3, 0.0082, LONGER),
-    Structure("cifar10", (1000, 500, 150), "2c", 100, 2, 12, 0, 0.0082, LONGER),
+    Structure("yale", (500, 100, 50), "2b", 5, 40, 200, 20),
+    Structure("cifar10", (150,), "2c", 100, 3, 10, 2, 0.0082, LONGER),
+    Structure("cifar10", (1000, 500, 150), "2c", 100, 1, 10, 0, 0.0082, LONGER),
 )
 UCI = tuple(
     Structure(entry.name, (hidden_width(entry.attributes),), "3", 50, 200, 200, 100)

@@ -11,7 +11,8 @@ from lrnn.experiments.tasks import Task
 
 POINTS = 400  # of a curve that are kept
 AUDITED = 100  # rows whose steady states are compared with the forward pass
-EVALUATIONS = 60  # of the printed algorithm on all rows
+EVALUATIONS = (6, 60)  # of the printed algorithm on all rows, at least and at most
+AFFORDED = 6e11  # multiplications for all of them
 
 
 def train(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder]:
@@ -51,11 +52,12 @@ def make(task: Task, structure: Structure, rows: int) -> LRNNAutoencoder:
     if task.method == "printed":
         passes = min(structure.passes, 3) if task.quick else structure.passes
         iterations = passes * max(1, round(rows / structure.batch_size))
+        evaluations = int(np.clip(AFFORDED / (rows * structure.n_weights), *EVALUATIONS))
         return LRNNAutoencoder(
             solver="minibatch",
             max_iter=passes,
             tol=0,
-            evaluate_every=max(1, iterations // EVALUATIONS),
+            evaluate_every=max(1, iterations // evaluations),
             **common,
         )
     if task.rates == "unit":
