@@ -213,3 +213,15 @@ def test_recognition_is_cross_validated():
     assert len(scores) == 8
     assert scores["raw", "linear"] > 0.95
     assert scores["lrnn", "linear"] > 0.9
+
+
+def test_the_tables_as_markdown(finished, tmp_path):
+    _, _, results = finished
+    write_reproduction(results, tmp_path, "lrnn reproduce iris wine --quick")
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "**Quick run on cut-down data: these numbers say nothing of the paper.**" in text
+    assert "`lrnn reproduce iris wine --quick`" in text
+    assert "| Wine | 13→7 | – |" in text
+    for line in text.splitlines():
+        if line.startswith("![") and "](" in line:
+            assert (tmp_path / line.split("](")[1].rstrip(")")).exists()

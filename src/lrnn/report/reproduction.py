@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ from lrnn.experiments.summary import Result, audits, lowest_errors, recognition
 from lrnn.report import pictures
 from lrnn.report.content import TableOf
 from lrnn.report.machine import machine
+from lrnn.report.markdown import escaped, markdown
 from lrnn.report.page import render
 from lrnn.report.paper_figures import CAPTIONS, QUICK, figures
 
 
 def write_reproduction(results: Sequence[Result], folder: Path, command: str) -> Path:
-    """Write ``index.html``, tables as CSV and JSON, and figures as PNG and SVG."""
+    """Write ``index.html`` and ``README.md``, tables as CSV and JSON, figures as PNG and SVG."""
     summary: dict[str, Any] = {
         "lowest_errors": lowest_errors(results, "free"),
         "lowest_errors_unit_rates": lowest_errors(results, "unit"),
@@ -38,9 +40,24 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
     for name, figure in drawn.items():
         for kind in ("png", "svg"):
             write_atomically(folder / "figures" / f"{name}.{kind}", _file(figure, kind))
+    content = _content(results, summary, drawn)
+    write_atomically(folder / "README.md", _markdown(content, list(drawn)).encode())
     page = folder / "index.html"
-    write_atomically(page, render("reproduction.html", _content(results, summary, drawn)).encode())
+    write_atomically(page, render("reproduction.html", content).encode())
     return page
+
+
+def _markdown(content: dict[str, Any], drawn: Sequence[str]) -> str:
+    lead = [
+        *([f"**{content['quick']}.**"] if content["quick"] else []),
+        f"Made by `{content['command']}` on {datetime.now(UTC).date().isoformat()}; all experiments "
+        f"together took {content['minutes']} minutes.",
+        *(f"{escaped(what)}: {escaped(remark)}." for what, remark in content["remarks"]),
+        *(f"{escaped(title)}: {escaped(note)}" for title, note in content["notes"]),
+    ]
+    tables = [content[k] for k in ("lowest", "lowest_unit", "recognition", "audits", "facts")]
+    figures = [(f"figures/{name}.png", CAPTIONS[name]) for name in drawn]
+    return markdown("The paper's experiments, run again", lead, tables, figures)
 
 
 def _content(
