@@ -16,14 +16,14 @@ def markdown(
 
 
 def table_text(table: TableOf) -> str:
-    """A table with its caption.
+    r"""A table with its caption.
 
     >>> print(table_text(TableOf("Errors", ["data", "error"], [["a|b", "0.1"]])))
     **Errors**
     <BLANKLINE>
     | data | error |
     |---|---|
-    | a\\|b | 0.1 |
+    | a\|b | 0.1 |
     """
     lines = [table.header, ["---"] * len(table.header), *table.rows]
     text = [f"| {' | '.join(map(escaped, line))} |" for line in lines]

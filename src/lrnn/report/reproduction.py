@@ -50,8 +50,8 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
 def _markdown(content: dict[str, Any], drawn: Sequence[str]) -> str:
     lead = [
         *([f"**{content['quick']}.**"] if content["quick"] else []),
-        f"Made by `{content['command']}` on {datetime.now(UTC).date().isoformat()}; all experiments "
-        f"together took {content['minutes']} minutes.",
+        f"Made by `{content['command']}` on {datetime.now(UTC).date().isoformat()}; all "
+        f"experiments together took {content['minutes']} minutes.",
         *(f"{escaped(what)}: {escaped(remark)}." for what, remark in content["remarks"]),
         *(f"{escaped(title)}: {escaped(note)}" for title, note in content["notes"]),
     ]
