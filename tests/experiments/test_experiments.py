@@ -225,3 +225,11 @@ def test_the_tables_as_markdown(finished, tmp_path):
     for line in text.splitlines():
         if line.startswith("![") and "](" in line:
             assert (tmp_path / line.split("](")[1].rstrip(")")).exists()
+
+
+def test_half_a_training_is_no_result(tmp_path, ctrl_c):
+    task = Task("training", "arrhythmia-140", False, "printed", "free")
+    X = np.random.default_rng(0).random((452, 279))
+    ctrl_c(0.3)
+    with pytest.warns(UserWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
+        train(task, X)

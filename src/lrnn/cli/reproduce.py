@@ -57,8 +57,12 @@ def reproduce(
     tasks = chosen_tasks(names or [], Settings(seeds, quick))
     if quick:
         voice.say("Quick run on cut-down data: these numbers say nothing of the paper")
-    with _bar(len(tasks), voice) as progress:
-        results = run_tasks(tasks, output, progress)
+    try:
+        with _bar(len(tasks), voice) as progress:
+            results = run_tasks(tasks, output, progress)
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; finished results are in {output}: the same command goes on", err=True)
+        raise typer.Exit(130) from None
     page = write_reproduction(results, output, shlex.join(["lrnn", *sys.argv[1:]]))
     rows = lowest_errors(results, "free")
     title = "Lowest errors, free rates" + (" (QUICK RUN, cut-down data)" if quick else "")

@@ -19,6 +19,8 @@ def train(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder]:
     """Train, and tell how the error fell and whether the network is valid."""
     structure = STRUCTURES[task.subject]
     model = make(task, structure, X.shape[0]).fit(X)
+    if model.history_[-1].stopped == "interrupted":
+        raise KeyboardInterrupt  # half a training is no result
     audit = model.audit()
     rows = X[:: max(1, X.shape[0] // AUDITED)][:AUDITED]
     network = model.to_network()
