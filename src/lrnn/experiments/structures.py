@@ -71,11 +71,11 @@ LONGER = (
 IMAGES = (
     Structure("mnist", (100,), "2a", 100, 10, 30, 10),
     Structure("mnist", (50,), "2a", 100, 10, 30, 10, 0.0204, LONGER),
-    Structure("mnist", (1000, 500, 250, 50), "2a", 100, 5, 30, 3, 0.0190, LONGER),
+    Structure("mnist", (1000, 500, 250, 50), "2a", 100, 8, 30, 5, 0.0190, LONGER),
     Structure("yale", (50,), "2b", 5, 60, 200, 60),
     Structure("yale", (500, 100, 50), "2b", 5, 40, 200, 20),
-    Structure("cifar10", (150,), "2c", 100, 3, 10, 2, 0.0082, LONGER),
-    Structure("cifar10", (1000, 500, 150), "2c", 100, 1, 10, 0, 0.0082, LONGER),
+    Structure("cifar10", (150,), "2c", 100, 10, 10, 2, 0.0082, LONGER),
+    Structure("cifar10", (1000, 500, 150), "2c", 100, 4, 10, 0, 0.0082, LONGER),
 )
 UCI = tuple(
     Structure(entry.name, (hidden_width(entry.attributes),), "3", 50, 200, 200, 100)
