@@ -74,10 +74,8 @@ def compared(results: Sequence[Result], structures: Sequence[Structure]) -> Figu
         for ax, against in zip(grid[:, i], ("iterations", "seconds"), strict=True):
             panel(ax, results, structure, against)
             _finish(ax, against)
-        grid[0, i].set_title(
-            f"{DATA_SETS[structure.data].title}, {structure.label}", fontsize=TITLE, loc="left"
-        )
-    key(grid[0, 0])
+        grid[0, i].set_title(f"{structure.data}, {structure.label}", fontsize=TITLE, loc="left")
+    _legend(figure, grid[0, -1])
     return figure
 
 
@@ -93,10 +91,7 @@ def figure3(results: Sequence[Result], structures: Sequence[Structure], against:
         panel(ax, results, structure, against)
         ax.set_title(f"{structure.data}, {structure.label}", fontsize=SMALL + 1, loc="left")
         _finish(ax, against)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=3, fontsize=SMALL, frameon=False
-    )
+    _legend(figure, grid[0, 0])
     return figure
 
 
@@ -152,6 +147,14 @@ def figure4(result: Result) -> Figure:
     for k, moment in enumerate(moments, start=1):
         grid[0, k].set_title(f"after {int(moment):,} events", fontsize=TITLE)
     return figure
+
+
+def _legend(figure: Figure, ax: Axes) -> None:
+    """What lines are, under the whole figure."""
+    figure.legend(
+        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=SMALL,
+        frameon=False,
+    )  # fmt: skip
 
 
 def _finish(ax: Axes, against: str) -> None:
