@@ -61,7 +61,7 @@ def test_a_deep_network_is_never_worse_than_a_shallow_one_and_better_when_tuned(
     assert error((64, 32, 16), stacking="joint") <= error(16) * (1 + 1e-9)
     assert error((64, 32, 16), rates="unit") <= error(16, rates="unit") * (1 + 1e-9)
     assert error((64, 32, 16), fine_tune=2) <= error(16, fine_tune=2) * (1 + 1e-9)
-    assert error((64, 32, 16), fine_tune=40) < 0.97 * error(16, fine_tune=40)
+    assert error((64, 32, 16), fine_tune=40) < 0.98 * error(16, fine_tune=40)
 
 
 def test_unit_rows_sum_to_at_most_one_after_every_step(digits, monkeypatch):

@@ -13,7 +13,7 @@ from lrnn.training.gram import GramDescent, GramState, cheap_steps, descend
 from lrnn.training.initial import random_weights
 from lrnn.training.observer import Observer
 from lrnn.training.result import LearningCurve, Schedule, Trained, Weights
-from lrnn.training.split import deepened
+from lrnn.training.split import deepened, divisor
 from lrnn.typing import Array
 
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
@@ -123,7 +123,7 @@ def unsaturated(peak: Array, state: GramState) -> tuple[Array, Array]:
     Their product stays, and no code neuron saturates. The outputs may: that only lowers the error
     on data in [0, 1]. Drives so small that the division could overflow are left as they are.
     """
-    peak = np.where(peak > np.sqrt(np.finfo(peak.dtype).tiny), peak, 1)
+    peak = divisor(peak)
     return state.encoder / peak, state.decoder * peak[:, None]
 
 

@@ -68,11 +68,15 @@ def on_the_verge(inputs: Array, weights: Weights) -> Weights:
     encoders = list(weights.encoders)
     for i in range(len(encoders) - 1):
         rows = EncodedRows(inputs, encoders[:i]) if i else inputs
-        peak = peaks(rows, encoders[i])
-        peak = np.where(peak > 0, peak, 1)
+        peak = divisor(peaks(rows, encoders[i]))
         encoders[i] = encoders[i] / peak
         encoders[i + 1] = encoders[i + 1] * peak[:, None]
     return Weights(tuple(encoders), weights.decoders)
+
+
+def divisor(peak: Array) -> Array:
+    """Largest drives to divide weights by; 1 for those so small that it might overflow."""
+    return np.where(peak > np.sqrt(np.finfo(peak.dtype).tiny), peak, 1)
 
 
 def chain(matrix: Array, widths: Sequence[int], random: np.random.RandomState) -> list[Array]:
