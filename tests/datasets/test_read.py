@@ -99,7 +99,7 @@ def test_idx_files_are_images(tmp_path):
         ("a.csv", b"a,b\n1,2\n\n3,inf\n", r"line 4, column 2 \('b'\): inf is not a finite"),
         ("a.csv", b"1,2\n\xff,4\n", r"byte 0xff in line 2 is no UTF-8"),
         ("a.csv", b"1,2\n\x00,4\n", r"not text: it holds zero bytes"),
-        ("a.csv.gz", gzip.compress(b"1,2\n")[:-5], "damaged gzip file"),
+        ("a.csv.gz", gzip.compress(b"1,2\n", mtime=0)[:-5], "damaged gzip file"),
         ("a.npy", b"no array", r"not a \.npy file, or damaged"),
         ("a.npz", b"no zip", r"not a \.npz file, or damaged"),
         ("a.mat", b"no matrix" * 50, "not a MATLAB file, or damaged"),
@@ -175,9 +175,11 @@ def originals():
         "a.npz": npz.getvalue(),
         "a.mat": mat.getvalue(),
         "a.csv": b'a,"b",c\n1,2,3\n4,5,6\n',
-        "a.tsv.gz": gzip.compress(b"1\t2\n3\t4\n"),
+        "a.tsv.gz": gzip.compress(b"1\t2\n3\t4\n", mtime=0),
         "a-ubyte": bytes([0, 0, 8, 2]) + struct.pack(">II", 2, 3) + bytes(6),
-        "a-ubyte.gz": gzip.compress(bytes([0, 0, 8, 2]) + struct.pack(">II", 2, 3) + bytes(6)),
+        "a-ubyte.gz": gzip.compress(
+            bytes([0, 0, 8, 2]) + struct.pack(">II", 2, 3) + bytes(6), mtime=0
+        ),
     }
 
 
