@@ -50,13 +50,14 @@ def reproduce(
     """
     from lrnn.experiments import Settings, chosen_tasks, run_tasks
     from lrnn.experiments.summary import lowest_errors
+    from lrnn.report.paper_figures import QUICK
     from lrnn.report.reproduction import write_reproduction
 
     voice = Voice(quiet, as_json)
     check_folder(output)
     tasks = chosen_tasks(names or [], Settings(seeds, quick))
     if quick:
-        voice.say("Quick run on cut-down data: these numbers say nothing of the paper")
+        voice.say(QUICK)
     try:
         with _bar(len(tasks), voice) as progress:
             results = run_tasks(tasks, output, progress)

@@ -16,12 +16,11 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import load
 from lrnn.experiments.structures import STRUCTURES
-from lrnn.experiments.tasks import Task
+from lrnn.experiments.tasks import QUICK_ROWS, Task
 
 FOLDS = 5
 TESTED = ("mnist", "cifar10")  # by their own test rows
 NMF_ROWS = 5_000  # that scikit-learn's NMF learns from: it would take hours on all
-QUICK_ROWS = 1_000
 
 
 class OnSomeRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]

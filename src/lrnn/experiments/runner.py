@@ -13,10 +13,8 @@ from lrnn.atomic import write_atomically
 from lrnn.datasets import DATA_SETS, load
 from lrnn.experiments.recognition import recognise
 from lrnn.experiments.spiking import simulate
-from lrnn.experiments.tasks import SPIKING, Task
+from lrnn.experiments.tasks import QUICK_ROWS, SPIKING, Task
 from lrnn.experiments.training import train
-
-QUICK_ROWS = 1_000
 
 
 def run_tasks(

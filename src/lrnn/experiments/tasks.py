@@ -11,6 +11,7 @@ from lrnn.experiments.structures import STRUCTURES
 Kind = Literal["training", "recognition", "spiking"]
 METHODS = ("printed", "lrnn")
 RATES = ("free", "unit")
+QUICK_ROWS = 1_000  # of cut-down data
 SPIKING = "mnist-100"  # the network of the paper's Figure 4
 
 

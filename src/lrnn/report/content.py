@@ -8,6 +8,7 @@ import numpy as np
 
 from lrnn import plots
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
 from lrnn.report import pictures
 from lrnn.report.machine import machine
@@ -18,7 +19,6 @@ MOST_PARTS = 100  # that are shown
 MOST_BARS = 8  # attributes of a part of a table
 PAIRS = 24  # rows that are shown with their reconstructions
 MOST_ATTRIBUTES = 60  # that get a line of their own
-NEARLY_ZERO = 0.01  # a code below it
 
 
 @dataclass(frozen=True)
