@@ -21,6 +21,16 @@ def test_svd_leaves_the_smallest_singular_values(hidden):
     assert bounds.svd(X, hidden) == pytest.approx((values[hidden:] ** 2).sum() / X.size, rel=1e-9)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_svd_of_few_rows_takes_the_products_of_rows(rng, kind):
+    X = rng.random((40, 5_000)) * (rng.random((40, 5_000)) < 0.3)
+    values = np.linalg.svd(X, compute_uv=False)
+    left = (values[7:] ** 2).sum() / X.size
+    assert bounds.svd(kind(X), 7) == pytest.approx(left, rel=1e-9)
+    levels = (X * 255).astype(np.uint8)
+    assert bounds.svd(levels, 7) == pytest.approx(bounds.svd(levels / 255, 7), rel=1e-5)
+
+
 def test_svd_of_digits_is_what_truncated_svd_leaves(digits):
     model = TruncatedSVD(16, algorithm="arpack", random_state=0)
     left = ((digits - model.inverse_transform(model.fit_transform(digits))) ** 2).mean()

@@ -14,7 +14,7 @@ from lrnn.moments import DenseMoment, ImplicitMoment, row_blocks
 from lrnn.typing import Array
 from lrnn.validation import check_matrix
 
-LARGEST_DENSE = 4_096  # attributes for which G is formed and all its eigenvalues are taken
+LARGEST_DENSE = 4_096  # rows or attributes whose products are formed, for all their eigenvalues
 
 
 def svd(X: Any, n_hidden: int) -> float:
@@ -42,10 +42,10 @@ def svd(X: Any, n_hidden: int) -> float:
     rows, attributes = inputs.shape
     if n_hidden >= min(rows, attributes):
         return 0.0
+    if rows < attributes and rows <= LARGEST_DENSE:
+        return float(_all_but_the_highest(_products_of_rows(inputs), n_hidden) / attributes)
     if attributes <= LARGEST_DENSE:
-        gram = DenseMoment(inputs).gram.astype(np.float64)
-        lowest = eigvalsh(gram, subset_by_index=(0, attributes - n_hidden - 1))
-        return float(np.maximum(lowest, 0).sum() / attributes)
+        return float(_all_but_the_highest(DenseMoment(inputs).gram, n_hidden) / attributes)
     moment = ImplicitMoment(inputs)
     product = LinearOperator(
         (attributes, attributes),
@@ -93,6 +93,26 @@ def variance(X: Any) -> float:
         total += block.sum(axis=0, dtype=np.float64)
     mean = total / inputs.shape[0]
     return float(max(moment.trace - mean @ mean, 0.0) / inputs.shape[1])
+
+
+def _products_of_rows(inputs: Array) -> Array:
+    """``X @ X.T / n``: its eigenvalues are those of the second moment, but for zeros."""
+    X = inputs[:]
+    rows, attributes = X.shape
+    if sparse.issparse(X):
+        return (X @ X.T).toarray() / rows
+    total = np.zeros((rows, rows))
+    for first in range(0, attributes, LARGEST_DENSE):
+        part = X[:, first : first + LARGEST_DENSE].astype(np.float64)
+        total += part @ part.T
+    return total / rows
+
+
+def _all_but_the_highest(symmetric: Array, number: int) -> float:
+    """The sum of all eigenvalues but the highest ones."""
+    last = symmetric.shape[0] - number - 1
+    lowest = eigvalsh(symmetric.astype(np.float64), subset_by_index=(0, last))
+    return float(np.maximum(lowest, 0).sum())
 
 
 def _excess(rows: Array, most: float) -> float:

@@ -2,10 +2,12 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from lrnn import bounds
 from lrnn.datasets import DATA_SETS
 from lrnn.experiments import STRUCTURES, Settings, Task, chosen_tasks, run_tasks
 from lrnn.experiments import runner as runner_module
@@ -121,7 +123,15 @@ def test_training_tells_what_the_model_is(rng):
     assert result["iterations"] == 200 * 2
     unit, model = train(Task("training", "iris-2", True, "lrnn", "unit"), X)
     assert max(w.sum(axis=1).max() for w in model.encoders_ + model.decoders_) <= 1 + 1e-12
-    assert unit["bound"] <= unit["error"]
+    assert bounds.unit_rate(X, 2) <= unit["error"]
+
+
+def test_a_bound_is_taken_once_and_is_that_of_the_data(monkeypatch):
+    data, task = runner_module.Data(), Task("training", "iris-2", False, "lrnn", "free")
+    assert data.bound(task) == pytest.approx(bounds.svd(data.of(task), 2))
+    assert data.bound(replace(task, rates="unit")) == bounds.unit_rate(data.of(task), 2)
+    monkeypatch.setattr(bounds, "svd", None)
+    assert data.bound(replace(task, seed=1)) > 0
 
 
 def test_ours_is_not_worse_than_the_printed_algorithm():

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 import lrnn
+from lrnn import bounds
 from lrnn.atomic import write_atomically
 from lrnn.datasets import DATA_SETS, load
 from lrnn.experiments.recognition import recognise
 from lrnn.experiments.spiking import simulate
+from lrnn.experiments.structures import STRUCTURES
 from lrnn.experiments.tasks import QUICK_ROWS, SPIKING, Task
 from lrnn.experiments.training import train
 
@@ -54,6 +56,7 @@ class Data:
 
     def __init__(self) -> None:
         self._held: tuple[Task | None, Any] = (None, None)
+        self._bounds: dict[tuple[str, bool, str, int], float] = {}
 
     def of(self, task: Task) -> Any:
         """Rows as the paper trains on them: levels of images, other attributes in [0, 1]."""
@@ -66,6 +69,15 @@ class Data:
             self._held = (task, X)
         return X
 
+    def bound(self, task: Task) -> float:
+        """The lowest error that a task could reach."""
+        width = min(STRUCTURES[task.subject].hidden)
+        key = (task.data, task.quick, task.rates, width)
+        if key not in self._bounds:
+            lowest = bounds.unit_rate if task.rates == "unit" else bounds.svd
+            self._bounds[key] = lowest(self.of(task), width)
+        return self._bounds[key]
+
 
 def _run(task: Task, folder: Path, data: Data) -> dict[str, Any]:
     if task.kind == "recognition":
@@ -77,6 +89,7 @@ def _run(task: Task, folder: Path, data: Data) -> dict[str, Any]:
             raise FileNotFoundError(f"there is no {str(model_path)!r}; run {SPIKING} again")
         return simulate(task, lrnn.load(model_path), X)
     result, model = train(task, X)
+    result["bound"] = data.bound(task)
     if task.subject == SPIKING and (task.method, task.rates, task.seed) == ("lrnn", "free", 0):
         model.save(model_path)
     return _plain(result)

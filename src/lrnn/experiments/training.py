@@ -36,7 +36,6 @@ def train(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder]:
         "valid": audit.valid,
         "steady_state_gap": float(gap),
         "spike_cost": model.spike_cost_,
-        "bound": _bound(X, structure, task.rates),
         "variance": bounds.variance(X),
         "rows": int(X.shape[0]),
     }, model
@@ -70,11 +69,6 @@ def make(task: Task, structure: Structure, rows: int) -> LRNNAutoencoder:
         fine_tune=min(structure.fine_tune, 2) if task.quick else structure.fine_tune,
         **common,
     )
-
-
-def _bound(X: Any, structure: Structure, rates: str) -> float:
-    bound = bounds.unit_rate if rates == "unit" else bounds.svd
-    return bound(X, min(structure.hidden))
 
 
 def _curve(curve: Any) -> dict[str, Any]:
