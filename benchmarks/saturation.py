@@ -14,7 +14,7 @@ import numpy as np
 from common import Stopwatch, console, load_mnist, report
 from lowest_errors import without_saturation
 from lrnn import LRNNAutoencoder
-from lrnn.moments import ScaledRows
+from lrnn.rows import ScaledRows
 from lrnn.training import (
     FullBatch,
     Observer,

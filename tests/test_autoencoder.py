@@ -13,7 +13,7 @@ from scipy import sparse
 
 from lrnn import LRNNAutoencoder
 from lrnn.functional import activations
-from lrnn.validation import SaturationWarning
+from lrnn.rows.values import SaturationWarning
 
 KINDS = [
     {"hidden_layer_sizes": (10,)},
@@ -217,17 +217,6 @@ def test_minus_zero_is_zero(digits):
     signed = np.where(digits == 0, -0.0, digits)
     a, b = LRNNAutoencoder(3, max_iter=2).fit(signed), LRNNAutoencoder(3, max_iter=2).fit(digits)
     assert a.reconstruction_err_ == pytest.approx(b.reconstruction_err_, rel=1e-12)
-
-
-def test_torch_tensors_are_data_too(digits):
-    torch = pytest.importorskip("torch")
-    settings = {"hidden_layer_sizes": 6, "max_iter": 5, "fine_tune": 1, "random_state": 0}
-    ours = LRNNAutoencoder(**settings).fit(digits)
-    theirs = LRNNAutoencoder(**settings).fit(torch.asarray(digits.copy()))
-    assert theirs.reconstruction_err_ == ours.reconstruction_err_
-    np.testing.assert_array_equal(
-        theirs.transform(torch.asarray(digits.copy())), ours.transform(digits)
-    )
 
 
 @pytest.mark.parametrize("solver", ["minibatch", "gram"])

@@ -1,14 +1,16 @@
 """The autoencoder as a scikit-learn estimator: validates, chooses, delegates."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from numbers import Integral, Real
+from operator import matmul
 from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -20,10 +22,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from lrnn.audit import Audit, audit, stand
+from lrnn.backend import HOST, backend_of, is_array, take_rows, to_numpy
 from lrnn.functional import adjust_rows, firing_rates
 from lrnn.moments import MomentKind
 from lrnn.network import RandomNeuralNetwork
 from lrnn.progress import CallbackSupportMixin, watching
+from lrnn.rows import of_type
 from lrnn.training import (
     Evaluation,
     LearningCurve,
@@ -44,6 +48,7 @@ from lrnn.validation import (
     check_codes,
     check_data,
     check_layer_sizes,
+    check_order,
     check_solver,
     read_once,
 )
@@ -101,6 +106,10 @@ class LRNNAutoencoder(
     evaluate_every : int, optional
         Take the error on all rows every so many iterations (minibatches), besides the end of
         every pass; the weights with the lowest are kept.
+    device : str, optional
+        "cuda" (or "cuda:1" …) sends NumPy data to a GPU, through PyTorch or CuPy, and brings the
+        results back. By default work is done where the data are: arrays of torch and CuPy stay on
+        their device, and so do weights and codes.
     random_state : int, RandomState instance or None, default=None
         Determines the initial weights and the minibatches.
     verbose : int, default=0
@@ -170,6 +179,7 @@ class LRNNAutoencoder(
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "evaluate_every": [Interval(Integral, 1, None, closed="left"), None],
+        "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -192,6 +202,7 @@ class LRNNAutoencoder(
         max_iter: int = 200,
         tol: float = 1e-4,
         evaluate_every: int | None = None,
+        device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -206,6 +217,7 @@ class LRNNAutoencoder(
         self.max_iter = max_iter
         self.tol = tol
         self.evaluate_every = evaluate_every
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
@@ -215,7 +227,10 @@ class LRNNAutoencoder(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Nonnegative data, best scaled to [0, 1].
+            Nonnegative data, best scaled to [0, 1]. Besides arrays of NumPy, SciPy, pandas, torch
+            and CuPy these may be data that do not fit in memory: a memory map, the name of a .npy,
+            .parquet, .zarr or .h5 file, an array of Zarr or HDF5, a function that gives an
+            iterator of blocks of rows, or a Dask array or dataframe.
         y : None
             Ignored.
         """
@@ -224,7 +239,8 @@ class LRNNAutoencoder(
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Train on X and return its codes: the same as ``fit(X).transform(X)``."""
-        return transmit(self._fit(X), self.encoders_)
+        inputs = self._fit(X)
+        return self._given_back(self._transmitted(inputs, self.encoders_), X)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, *watchers: Observer) -> Array:
@@ -234,11 +250,12 @@ class LRNNAutoencoder(
         self.history_ = []
         self.n_iter_ = max(curve.passes for curve in trained.curves)
         self.scaling_ = None
-        self._keep(trained, evaluate(inputs, trained.weights))
+        self._keep(trained, trained.evaluation or evaluate(inputs, trained.weights))
         return inputs
 
-    def _train(self, inputs: Array, watchers: Iterable[Observer]) -> Trained:
+    def _train(self, inputs: Any, watchers: Iterable[Observer]) -> Trained:
         check_solver(self.solver, self.init)
+        check_order(inputs, self.solver, self.rates, self.fine_tune)
         sizes = self._sizes(inputs)
         plan = Plan(
             schedule=self._schedule(),
@@ -260,13 +277,14 @@ class LRNNAutoencoder(
         """
         first = not hasattr(self, "encoders_")
         inputs = check_data(self, X, reset=first)
+        check_order(inputs, "minibatch", self.rates, 0)
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
         if first:
-            weights = random_weights(self._sizes(inputs), self._random, inputs.dtype)
+            weights = random_weights(self._sizes(inputs), self._random, inputs)
             self.history_, self.n_iter_, self.scaling_ = [], 0, None
         else:
-            weights = self._weights
+            weights = self._weights.on(backend_of(inputs))
         with watching(self, inputs, 1) as observer:
             trained = train_jointly(
                 inputs, weights, replace(self._schedule(), max_iter=1), self._random, observer
@@ -289,8 +307,9 @@ class LRNNAutoencoder(
         )
 
     def _keep(self, trained: Trained, evaluation: Evaluation) -> None:
-        self.encoders_ = list(trained.weights.encoders)
-        self.decoders_ = list(trained.weights.decoders)
+        weights = trained.weights if self.device is None else trained.weights.on(HOST)
+        self.encoders_ = list(weights.encoders)
+        self.decoders_ = list(weights.decoders)
         self.history_ += trained.curves
         self.reconstruction_err_ = evaluation.error
         fired = zip(self.firing_rates_[:-1], evaluation.mean_activations[:-1], strict=True)
@@ -305,27 +324,43 @@ class LRNNAutoencoder(
     def transform(self, X: Any) -> Array:
         """Codes of X: activations of the innermost layer, each in [0, 1]."""
         check_is_fitted(self)
-        return read_once(self, X, lambda rows: transmit(rows, self.encoders_))
+        codes = read_once(self, X, lambda rows: self._transmitted(rows, self.encoders_))
+        return self._given_back(codes, X)
 
     def inverse_transform(self, X: Any) -> Array:
         """Decode the codes X, each row of them to a row of data in [0, 1]."""
         check_is_fitted(self)
-        return transmit(check_codes(self, X, self._n_features_out), self.decoders_)
+        return self._transmitted(check_codes(self, X, self._n_features_out), self.decoders_)
 
     def reconstruct(self, X: Any) -> Array:
         """What the network gives back for X: ``inverse_transform(transform(X))``."""
         check_is_fitted(self)
-        return read_once(self, X, lambda rows: transmit(rows, self._weights.layers))
+        layers = self._weights.layers
+        return self._given_back(read_once(self, X, lambda r: self._transmitted(r, layers)), X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared error per attribute on X: the higher, the better."""
         check_is_fitted(self)
-        return -evaluate(check_data(self, X, reset=False), self._weights).error
+        inputs = check_data(self, X, reset=False)
+        return -evaluate(*self._together(inputs)).error
+
+    def _together(self, inputs: Any) -> tuple[Any, Weights]:
+        """Rows and weights as arrays of one kind, and of one type."""
+        weights = self._weights.on(backend_of(inputs))
+        return of_type(inputs, weights.layers[0].dtype), weights
+
+    def _transmitted(self, inputs: Any, layers: Sequence[Array]) -> Array:
+        sent = [backend_of(inputs).send(layer) for layer in layers]
+        return transmit(of_type(inputs, sent[0].dtype), sent)
+
+    def _given_back(self, found: Array, X: Any) -> Array:
+        """Results for data of the host, back from a device."""
+        return to_numpy(found) if self.device is not None and is_array(found) else found
 
     @property
     def components_(self) -> Vector:
         """What each code neuron adds to the output: the product of the decoders."""
-        return reduce(np.matmul, self.decoders_)
+        return reduce(matmul, self.decoders_)
 
     @property
     def firing_rates_(self) -> list[Vector]:
@@ -360,7 +395,8 @@ class LRNNAutoencoder(
         inputs = check_data(self, X, reset=False)
         rates = self._rates(least_rate)
         arrivals = np.zeros((inputs.shape[0], sum(map(len, rates))))
-        dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs[:]
+        block = take_rows(inputs, slice(None))
+        dense = block.toarray() if sparse.issparse(block) else to_numpy(block)
         arrivals[:, : inputs.shape[1]] = dense * rates[0]
         return arrivals
 
@@ -382,9 +418,9 @@ class LRNNAutoencoder(
         network, weights = self.to_network(), self._effective_weights()
         if X is None:
             return audit(network, weights)
-        inputs = check_data(self, X, reset=False)
-        standing = stand(inputs, self._weights, self.rates)
-        return audit(network, weights, ever_saturated(inputs, self._weights), standing)
+        inputs, own = self._together(check_data(self, X, reset=False))
+        standing = stand(inputs, own, self.rates)
+        return audit(network, weights, ever_saturated(inputs, own), standing)
 
     def save(self, path: str | PathLike[str], *, scaling: Any = None) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
@@ -419,7 +455,7 @@ class LRNNAutoencoder(
         return Weights(tuple(self.encoders_), tuple(self.decoders_))
 
     def _effective_weights(self) -> list[Vector]:
-        weights = [w.astype(np.float64, copy=False) for w in self._weights.layers]
+        weights = [to_numpy(w).astype(np.float64, copy=False) for w in self._weights.layers]
         # rows that sum to 1 in float32 may exceed it in float64
         return [adjust_rows(w) for w in weights] if self.rates == "unit" else weights
 

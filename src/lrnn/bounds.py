@@ -1,7 +1,9 @@
 """What no network can beat: lower bounds on the mean squared error per attribute."""
 
 import math
+from functools import partial
 from numbers import Integral
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,9 @@ from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils.validation import check_scalar
 
-from lrnn.moments import DenseMoment, ImplicitMoment, row_blocks
+from lrnn.backend import backend_of, take_rows, to_numpy
+from lrnn.moments import DenseMoment, ImplicitMoment
+from lrnn.rows import fold_rows
 from lrnn.typing import Array
 from lrnn.validation import check_matrix
 
@@ -42,14 +46,17 @@ def svd(X: Any, n_hidden: int) -> float:
     rows, attributes = inputs.shape
     if n_hidden >= min(rows, attributes):
         return 0.0
-    if rows < attributes and rows <= LARGEST_DENSE:
+    if rows < attributes and rows <= LARGEST_DENSE and not hasattr(inputs, "fold"):
         return float(_all_but_the_highest(_products_of_rows(inputs), n_hidden) / attributes)
     if attributes <= LARGEST_DENSE:
-        return float(_all_but_the_highest(DenseMoment(inputs).gram, n_hidden) / attributes)
+        return float(
+            _all_but_the_highest(to_numpy(DenseMoment(inputs).gram), n_hidden) / attributes
+        )
     moment = ImplicitMoment(inputs)
+    send = backend_of(inputs).send
     product = LinearOperator(
         (attributes, attributes),
-        matvec=lambda v: moment.dot(v.reshape(-1, 1))[:, 0],
+        matvec=lambda v: to_numpy(moment.dot(send(v.reshape(-1, 1))))[:, 0],
         dtype=np.float64,
     )
     highest = eigsh(product, n_hidden, return_eigenvectors=False)
@@ -77,10 +84,8 @@ def unit_rate(X: Any, n_hidden: int) -> float:
     """
     check_scalar(n_hidden, "n_hidden", Integral, min_val=1)
     inputs = check_matrix(X, "bounds.unit_rate")
-    total = 0.0
-    for block in row_blocks(inputs, inputs.shape[1]):
-        dense = block.toarray() if sparse.issparse(block) else block
-        total += _excess(dense.astype(np.float64), n_hidden)
+    work = partial(_excess, n_hidden)
+    total = fold_rows(work, add, inputs, inputs.shape[1], threads=False)
     return float(total / math.prod(inputs.shape))
 
 
@@ -88,16 +93,14 @@ def variance(X: Any) -> float:
     """The error of always giving back the mean: what a network that learns anything is below."""
     inputs = check_matrix(X, "bounds.variance")
     moment = ImplicitMoment(inputs)
-    total = np.zeros(inputs.shape[1])
-    for block in row_blocks(inputs, inputs.shape[1]):
-        total += block.sum(axis=0, dtype=np.float64)
-    mean = total / inputs.shape[0]
+    mean = fold_rows(_sums, add, inputs, inputs.shape[1]) / inputs.shape[0]
     return float(max(moment.trace - mean @ mean, 0.0) / inputs.shape[1])
 
 
 def _products_of_rows(inputs: Array) -> Array:
     """``X @ X.T / n``: its eigenvalues are those of the second moment, but for zeros."""
-    X = inputs[:]
+    X = take_rows(inputs, slice(None))
+    X = X if sparse.issparse(X) else to_numpy(X)
     rows, attributes = X.shape
     if sparse.issparse(X):
         return (X @ X.T).toarray() / rows
@@ -115,11 +118,17 @@ def _all_but_the_highest(symmetric: Array, number: int) -> float:
     return float(np.maximum(lowest, 0).sum())
 
 
-def _excess(rows: Array, most: float) -> float:
+def _sums(block: Array) -> Array:
+    dense = block if sparse.issparse(block) else to_numpy(block)
+    return dense.sum(axis=0, dtype=np.float64)
+
+
+def _excess(most: float, block: Array) -> float:
     """Squared distance of all rows to the nonnegative vectors with a sum of at most ``most``.
 
     The nearest one subtracts the same from every entry, but leaves none below 0.
     """
+    rows = (block.toarray() if sparse.issparse(block) else to_numpy(block)).astype(np.float64)
     rows = rows[rows.sum(axis=1) > most]
     falling = -np.sort(-rows, axis=1)
     sums = np.cumsum(falling, axis=1)

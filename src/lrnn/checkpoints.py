@@ -18,6 +18,7 @@ import numpy as np
 
 import lrnn
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.backend import is_array, to_numpy
 from lrnn.files import plain_parameters
 from lrnn.tensor_files import READ_ERRORS, TensorFileError, read_tensors, write_tensors
 from lrnn.training import Observer, State
@@ -154,7 +155,8 @@ def _digest(X: Any) -> str:
 
 def _plain(value: Any, tensors: dict[str, Array]) -> Any:
     """``value`` as JSON can hold it; arrays are put into ``tensors``."""
-    if isinstance(value, np.ndarray):
+    if is_array(value):
+        value = to_numpy(value)
         name = str(len(tensors))
         turned = value.flags.f_contiguous and not value.flags.c_contiguous
         tensors[name] = value.T if turned else value

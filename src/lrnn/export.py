@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import lrnn
 from lrnn.atomic import write_atomically
+from lrnn.backend import to_numpy
 from lrnn.scaling import Scaling
 from lrnn.typing import Array
 
@@ -40,8 +41,8 @@ def to_torch(model: "LRNNAutoencoder") -> "torch.nn.Sequential":
             modules += [linear, nn.Hardtanh(0.0, 1.0)]
         return modules
 
-    encoder = nn.Sequential(nn.Hardtanh(0.0, 1.0), *layers(model.encoders_))
-    decoder = nn.Sequential(*layers(model.decoders_))
+    encoder = nn.Sequential(nn.Hardtanh(0.0, 1.0), *layers(map(to_numpy, model.encoders_)))
+    decoder = nn.Sequential(*layers(map(to_numpy, model.decoders_)))
     return nn.Sequential(OrderedDict(encoder=encoder, decoder=decoder))
 
 
@@ -72,7 +73,7 @@ def to_onnx(
     except ImportError:
         raise ImportError("writing ONNX files needs onnx: pip install 'lrnn[onnx]'") from None
     check_is_fitted(model)
-    kind = np.dtype(dtype or model.encoders_[0].dtype)
+    kind = np.dtype(dtype or to_numpy(model.encoders_[0]).dtype)
     element = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}[kind.name]
     constants: list[Any] = []
     nodes: list[Any] = []
@@ -98,7 +99,7 @@ def to_onnx(
         layer = node("Div", [layer, constant("span", span)], "scaled")
     layer = node("Clip", [layer, zero, one], "input")
     n_encoders = len(model.encoders_)
-    weights = [*model.encoders_, *model.decoders_]
+    weights = [to_numpy(w) for w in (*model.encoders_, *model.decoders_)]
     for i, weight in enumerate(weights, start=1):
         drive = node("MatMul", [layer, constant(f"weights {i}", weight)], f"drive {i}")
         name = {n_encoders: "codes", len(weights): "reconstruction"}.get(i, f"layer {i}")

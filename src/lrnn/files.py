@@ -14,6 +14,7 @@ import numpy as np
 
 import lrnn
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.backend import to_numpy
 from lrnn.tensor_files import READ_ERRORS, TensorFileError, read_tensors, write_tensors
 from lrnn.training import LearningCurve, StopReason
 from lrnn.typing import Array
@@ -37,7 +38,7 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         ("decoder", model.decoders_),
         ("firing_rates", model.firing_rates_),
     ):
-        tensors |= {f"{kind}.{i}": m for i, m in enumerate(matrices)}
+        tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
     for i, curve in enumerate(model.history_):
         tensors |= {f"history.{i}.{name}": getattr(curve, name) for name in CURVE_ARRAYS}
     names = getattr(model, "feature_names_in_", None)

@@ -68,7 +68,7 @@ class ProgressBar(Observer):
         if self._task is not None:
             self._progress.advance(self._task, rows)
 
-    def iteration(self, error: float) -> None:
+    def iteration(self) -> None:
         """Move the bar."""
         if self._task is not None:
             self._progress.advance(self._task)
@@ -138,7 +138,7 @@ class SklearnCallbacks(Observer):
         self._fit.call_on_fit_task_begin(estimator=estimator, X=X)
         self._pass: Any = None
 
-    def iteration(self, error: float) -> None:
+    def iteration(self) -> None:
         """Announce the pass with its first iteration."""
         if self._pass is None:
             self._pass = self._fit.subcontext(task_name="pass")
@@ -174,10 +174,10 @@ class Observers(Observer):
         for observer in self._observers:
             observer.read(rows)
 
-    def iteration(self, error: float) -> None:
+    def iteration(self) -> None:
         """Pass it on."""
         for observer in self._observers:
-            observer.iteration(error)
+            observer.iteration()
 
     def finished_pass(self, error: float) -> bool:
         """Pass it on; one that wants to stop is enough."""

@@ -1,85 +1,95 @@
 """Checks of data and settings whose messages name the value, the place and the remedy."""
 
-import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    check_array,
+    validate_data,
+)
 
-from lrnn.functional import saturate
-from lrnn.moments import ScaledRows, map_rows
+from lrnn.backend import backend_named, backend_of, is_array
+from lrnn.rows import ScaledRows
+from lrnn.rows.device import on
+from lrnn.rows.passes import is_resident
+from lrnn.rows.sources import rows_elsewhere
+from lrnn.rows.values import (
+    LEVELS,
+    CheckedRows,
+    OutOfRangeError,
+    check_foreign,
+    check_values,
+    place,
+    warn_of_low_levels,
+)
 from lrnn.typing import Array
 
-LEVELS = (np.dtype(np.uint8), np.dtype(np.uint16))
 
-
-class SaturationWarning(UserWarning):
-    """Data above 1 were given; the network saturates them to 1."""
-
-
-def check_data(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """Data for ``estimator`` as a matrix of floats in [0, 1] (CSR if sparse).
+def check_data(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Data for ``estimator`` as rows of floats in [0, 1] (CSR if sparse).
 
     Values above 1 become 1, with a warning; only then is X copied. Unsigned 8- and 16-bit
-    integers are not converted as a whole, but as rows of them are used.
+    integers are not converted as a whole, but as rows of them are used. Rows that are not in
+    memory are checked as they are read.
     """
-    validate = partial(validate_data, estimator, reset=reset)
-    return _check(X, type(estimator).__name__, validate)
+    return _for(estimator, X, reset=reset, later=False)
 
 
-class OutOfRangeError(ValueError):
-    """Rows that were read have a value outside [0, 1]."""
-
-
-class CheckedRows:
-    """A matrix whose rows are checked as they are read: they then come from memory only once."""
-
-    def __init__(self, X: NDArray[Any]) -> None:
-        self._X = X
-        self.shape = X.shape
-        self.dtype = X.dtype
-
-    def __getitem__(self, rows: Any) -> Array:
-        block = self._X[rows]
-        if not _within_unit_interval(block):
-            raise OutOfRangeError
-        return block
-
-
-def read_once(estimator: Any, X: Any, work: Callable[[Array], Array]) -> Array:
+def read_once(estimator: Any, X: Any, work: Callable[[Any], Array]) -> Array:
     """``work`` on data for a fitted ``estimator``, of which it reads every row once.
 
     Data are checked on the way. Where that finds anything, they are looked at closely (which may
     warn, or end in an error that says what is wrong), and the work is done again.
     """
-    validate = partial(validate_data, estimator, reset=False)
     try:
-        return work(_check(X, type(estimator).__name__, validate, later=True))
+        return work(_for(estimator, X, reset=False, later=True))
     except OutOfRangeError:
         pass
     return work(check_data(estimator, X, reset=False))
 
 
-def check_matrix(X: Any, user: str) -> Array:
-    """Data for a function named ``user``, as a matrix of floats in [0, 1] (CSR if sparse)."""
-    return X if isinstance(X, ScaledRows) else _check(X, user, check_array)
+def _for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Any:
+    user = type(estimator).__name__
+    device = backend_named(estimator.device) if estimator.device is not None else None
+    rows = rows_elsewhere(X, user, device)
+    if rows is None and is_array(X) and not isinstance(X, np.ndarray):
+        rows = check_foreign(X, user)
+        if device is not None and backend_of(rows) != device:
+            raise ValueError(
+                f"X is on device {str(backend_of(rows).device)!r}, but device="
+                f"{estimator.device!r}; move X there, or leave device=None to work where X is"
+            )
+    if rows is not None:
+        _check_feature_names(estimator, X, reset=reset)
+        _check_n_features(estimator, rows, reset=reset)
+        return rows
+    validate = partial(validate_data, estimator, reset=reset)
+    held = _check(X, user, validate, later=later and device is None)
+    return held if device is None or device.is_numpy else on(device, held, again=reset)
+
+
+def check_matrix(X: Any, user: str) -> Any:
+    """Data for a function named ``user``, as rows of floats in [0, 1] (CSR if sparse)."""
+    if isinstance(X, ScaledRows):
+        return X
+    rows = rows_elsewhere(X, user)
+    if rows is not None:
+        return rows
+    if is_array(X) and not isinstance(X, np.ndarray):
+        return check_foreign(X, user)
+    return _check(X, user, check_array)
 
 
 def _check(X: Any, user: str, validate: Callable[..., Any], later: bool = False) -> Array:
     """Data as a matrix; the values of full matrices may also be checked ``later``."""
     if isinstance(X, np.ndarray) and X.dtype in LEVELS:
         levels = validate(X, dtype=None)
-        if levels.max() == 1:
-            warnings.warn(
-                f"X is {X.dtype} with no value above 1; it is read as levels, and a level of 1 is "
-                f"1/{np.iinfo(X.dtype).max}. If 1 is meant, give X.astype(float)",
-                stacklevel=4,
-            )
+        warn_of_low_levels(int(levels.max()), levels.dtype)
         return ScaledRows(levels)
     try:
         floats = [np.float64, np.float32]
@@ -95,60 +105,22 @@ def _check(X: Any, user: str, validate: Callable[..., Any], later: bool = False)
 
 def check_codes(estimator: Any, codes: Any, width: int) -> Array:
     """Codes as a matrix of floats in [0, 1] with one column per code neuron."""
-    checked = check_array(
-        codes, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
-    )
+    user = type(estimator).__name__
+    foreign = is_array(codes) and not isinstance(codes, np.ndarray)
+    checked = rows_elsewhere(codes, user)
+    if checked is None and foreign:
+        checked = check_foreign(codes, user)
+    found = checked is not None
+    if not found:
+        checked = check_array(
+            codes, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+        )
     if checked.shape[1] != width:
         raise ValueError(
-            f"the codes have {checked.shape[1]} columns, but this {type(estimator).__name__} has "
+            f"the codes have {checked.shape[1]} columns, but this {user} has "
             f"{width} code neurons; give what transform returned"
         )
-    return check_values(checked, codes, type(estimator).__name__)
-
-
-def check_values(X: Array, given: Any, user: str) -> Array:
-    """Finite numbers ≥ 0, or an error; those above 1 become 1, with a warning."""
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-    cells = X.data if sparse.issparse(X) else X
-    widest = cells.shape[1] if cells.ndim == 2 else 1
-    parts = map_rows(lambda part: _within_unit_interval(cells[part]), cells, widest)
-    if not cells.size or all(parts):
-        return X
-    names = getattr(given, "columns", None)
-    lowest, highest = cells.min(), cells.max()
-    for kind, is_so in (("NaN", np.isnan), ("infinity", np.isinf)):
-        if is_so(lowest) or is_so(highest):
-            raise ValueError(
-                f"Input X contains {kind} at {_places(X, is_so(cells), names)}; {user} takes "
-                "finite numbers only. Fill or drop such cells, for example with "
-                "sklearn.impute.SimpleImputer"
-            )
-    if lowest < 0:
-        raise ValueError(
-            f"Negative values in data passed to {user}: {_value(cells, cells < 0)} at "
-            f"{_places(X, cells < 0, names)}. Scale X to [0, 1], for example with "
-            "sklearn.preprocessing.MinMaxScaler"
-        )
-    if highest > 1 + 16 * np.finfo(X.dtype).eps:  # more than rounding
-        warnings.warn(
-            f"X has values above 1: {_value(cells, cells > 1)} at {_places(X, cells > 1, names)}. "
-            "A neuron cannot be excited with a probability above 1, so they count as 1. If that "
-            "is not meant, scale X to [0, 1], for example with sklearn.preprocessing.MinMaxScaler",
-            SaturationWarning,
-            stacklevel=5,
-        )
-    return saturate(X) if highest > 1 else X
-
-
-def _within_unit_interval(cells: Any) -> bool:
-    """Whether all numbers are in [0, 1], in one look at each.
-
-    Read as unsigned integers, the floats from 0 to 1 are those up to that of 1; negative numbers,
-    infinities and NaNs are above it (and so is -0.0, which only costs a closer look).
-    """
-    bits = np.dtype(f"u{cells.dtype.itemsize}")
-    return bool(cells.view(bits).max() <= np.ones((), cells.dtype).view(bits))
+    return checked if found else check_values(checked, codes, user)
 
 
 def check_layer_sizes(sizes: Any) -> tuple[int, ...]:
@@ -180,24 +152,20 @@ def check_solver(solver: str, init: str | None) -> None:
         raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
 
 
-def _value(cells: Any, offends: Any) -> str:
-    return f"{cells[offends][0]:.6g}"
-
-
-def _places(X: Array, offends: Any, names: Any) -> str:
-    """Where the first offending cell is, and how many more there are."""
-    first = int(np.argmax(offends))
-    if sparse.issparse(X):
-        row, column = np.searchsorted(X.indptr, first, side="right") - 1, X.indices[first]
-    else:
-        row, column = np.unravel_index(first, X.shape)
-    more = np.count_nonzero(offends) - 1
-    return f"{_place(row, column, names)}{f' (and {more} more)' if more else ''}"
-
-
-def _place(row: Any, column: Any, names: Any) -> str:
-    name = None if names is None else names[column]
-    return f"row {row}, column {column}{f' ({name!r})' if isinstance(name, str) else ''}"
+def check_order(inputs: Any, solver: str, rates: str, fine_tune: int) -> None:
+    """Training on minibatches takes rows in any order, which not all data can give."""
+    wanted = {
+        "solver='minibatch'": solver == "minibatch",
+        "rates='unit'": rates == "unit",
+        "fine_tune": fine_tune > 0,
+    }
+    asked = [name for name, so in wanted.items() if so]
+    if asked and not is_resident(inputs):
+        raise ValueError(
+            f"{asked[0]} needs rows in any order, and X gives them only from the first to the "
+            "last; train with solver='gram', rates='free' and fine_tune=0, or on an array, a "
+            ".npy, .zarr or .h5 file"
+        )
 
 
 def _not_a_number(X: Any) -> str:
@@ -206,9 +174,9 @@ def _not_a_number(X: Any) -> str:
         try:
             float(value)
         except (TypeError, ValueError):
-            place = _place(row, column, getattr(X, "columns", None))
+            where = place(row, column, getattr(X, "columns", None))
             return (
-                f"X has {value!r} at {place}, which is not a number; drop that column or encode "
+                f"X has {value!r} at {where}, which is not a number; drop that column or encode "
                 "it, for example with sklearn.preprocessing.OneHotEncoder"
             )
     return "X has values that are not numbers"

@@ -52,7 +52,7 @@ def test_sparse_data_have_the_same_gradients():
     error, gradients = error_gradients(X, weights)
     for kind in (sparse.csr_array, sparse.csr_matrix):
         found, others = error_gradients(kind(X), weights)
-        assert found == pytest.approx(error, rel=1e-12)
+        assert float(found) == pytest.approx(float(error), rel=1e-12)
         for a, b in zip(gradients, others, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
             assert isinstance(b, np.ndarray)
@@ -109,7 +109,7 @@ def test_other_libraries_give_the_same(library):
     X, weights = problem(1)
     error, gradients = error_gradients(X, weights)
     found, others = error_gradients(xp.asarray(X), [xp.asarray(w) for w in weights])
-    assert found == pytest.approx(error, rel=1e-12)
+    assert float(found) == pytest.approx(float(error), rel=1e-12)
     for a, b in zip(gradients, others, strict=True):
         np.testing.assert_allclose(np.asarray(b), a, rtol=1e-10, atol=1e-13)
     routes, change = np.full((2, 3), 0.25), np.eye(2, 3)

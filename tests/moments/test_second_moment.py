@@ -7,15 +7,8 @@ import pytest
 from scipy import sparse
 
 from lrnn.functional import activations
-from lrnn.moments import (
-    DenseMoment,
-    EncodedRows,
-    ImplicitMoment,
-    ScaledRows,
-    rows,
-    second_moment,
-)
-from lrnn.moments.rows import ROWS_TO_SUM
+from lrnn.moments import DenseMoment, ImplicitMoment, second_moment
+from lrnn.rows import ROWS_TO_SUM, EncodedRows, ScaledRows, parallel, passes
 
 KINDS = [DenseMoment, ImplicitMoment]
 
@@ -29,7 +22,8 @@ def data(rng):
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("block", [1, 64, 1 << 21])
 def test_a_second_moment_is_that_of_the_data(data, rng, monkeypatch, kind, storage, block):
-    monkeypatch.setattr(rows, "CELLS_AT_ONCE", block)
+    monkeypatch.setattr(parallel, "CELLS_AT_ONCE", block)
+    monkeypatch.setattr(passes, "CELLS_AT_ONCE", block)
     moment = kind(storage(data))
     G = data.T @ data / 70
     E = rng.random((9, 4))

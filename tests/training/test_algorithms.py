@@ -149,17 +149,10 @@ def test_the_error_falls_and_the_best_weights_are_kept(digits, train):
 
 
 def test_batch_errors_are_those_of_the_minibatch_after_its_step(digits):
-    class Watcher(Observer):
-        errors = []  # noqa: RUF012
-
-        def iteration(self, error):
-            self.errors.append(error)
-
     start = random_weights([64, 5], np.random.RandomState(0))
     schedule = Schedule(batch_size=2000, max_iter=2, tol=0)  # one batch: all rows
-    trained = train_jointly(digits, start, schedule, np.random.RandomState(0), Watcher())
+    trained = train_jointly(digits, start, schedule, np.random.RandomState(0), Observer())
     np.testing.assert_allclose(trained.curves[0].batch_errors, trained.curves[0].errors, rtol=1e-12)
-    assert Watcher.errors == list(trained.curves[0].batch_errors)
 
 
 def test_training_stops_when_there_is_no_more_progress():
@@ -205,8 +198,8 @@ def test_minibatches_are_as_equal_as_can_be(rows, size, count):
     seen = []
 
     class Watcher(Observer):
-        def iteration(self, error):
-            seen.append(error)
+        def iteration(self):
+            seen.append(1)
 
     data = np.random.RandomState(0).uniform(size=(rows, 3))
     start = random_weights([3, 2], np.random.RandomState(0))

@@ -16,26 +16,34 @@ whole: a softmax over all of them, such that no row can ever sum to more than 1.
 from collections.abc import Sequence
 from itertools import accumulate
 
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
 from lrnn.functional.forward import propagate
 from lrnn.typing import Array
 
 
-def error_gradients(inputs: Array, weights: Sequence[Array]) -> tuple[float, list[Array]]:
-    """Squared error of ``inputs`` in [0, 1] (may be sparse), and half its gradients."""
+def error_gradients(inputs: Array, weights: Sequence[Array]) -> tuple[Array, list[Array]]:
+    """Squared error of ``inputs`` in [0, 1] (may be sparse), a number, and half its gradients."""
     layers = list(accumulate(weights, propagate, initial=inputs))
     xp = array_namespace(layers[-1])
     back = layers[-1] - (sparse.csr_array(inputs) if sparse.issparse(inputs) else inputs)
-    error = float(xp.sum(xp.vecdot(back, back), dtype=xp.float64))
+    error = xp.sum(xp.vecdot(back, back), dtype=xp.float64)
     gradients: list[Array] = []
     for layer in reversed(range(len(weights))):
-        back[layers[layer + 1] >= 1] = 0  # saturated neurons pass nothing on
+        back = _silenced(back, layers[layer + 1] >= 1)  # saturated neurons pass nothing on
         gradients.insert(0, layers[layer].T @ back)
         if layer:
             back = back @ weights[layer].T
     return error, gradients
+
+
+def _silenced(back: Array, saturated: Array) -> Array:
+    if is_numpy_array(back):
+        back[saturated] = 0  # it is ours: no second array
+        return back
+    xp = array_namespace(back)
+    return xp.where(saturated, xp.zeros_like(back), back)
 
 
 def free_gradient(weights: Array, gradient: Array) -> Array:

@@ -9,6 +9,7 @@ While no hidden neuron saturates, with :math:`B = W^\mathsf{T}G`, :math:`A = W^\
 
 from array_api_compat import array_namespace
 
+from lrnn.backend import backend_of
 from lrnn.typing import Array
 
 
@@ -16,9 +17,9 @@ def gram_error(trace: float, moments: Array, gram: Array, decoder: Array) -> flo
     """Squared error of a row, from ``moments`` B = WᵀG and ``gram`` A = WᵀGW."""
     xp = array_namespace(decoder)
     wide = {"dtype": xp.float64}
-    linear = float(xp.sum(moments * decoder, **wide))
-    square = float(xp.sum(gram * (decoder @ decoder.T), **wide))
-    return max(trace - 2 * linear + square, 0.0)
+    linear = xp.sum(moments * decoder, **wide)
+    square = xp.sum(gram * (decoder @ decoder.T), **wide)
+    return max(trace + float(square - 2 * linear), 0.0)
 
 
 def descend_decoder(moments: Array, gram: Array, decoder: Array, sweeps: int) -> Array:
@@ -29,15 +30,19 @@ def descend_decoder(moments: Array, gram: Array, decoder: Array, sweeps: int) ->
     """
     xp = array_namespace(decoder)
     hidden = gram.shape[0]
-    lengths = xp.linalg.diagonal(gram)
-    divisor = xp.where(lengths > 0, lengths, 1.0)[:, None]
-    targets = moments / divisor
-    others = gram * (1 - xp.eye(hidden, dtype=gram.dtype)) / divisor  # all but the row's own share
-    excited = [h for h in range(hidden) if float(lengths[h]) > 0]
+    lengths = xp.linalg.diagonal(gram)[:, None]
+    divisor = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
+    targets = xp.where(lengths > 0, moments / divisor, decoder)
+    itself = xp.eye(hidden, dtype=gram.dtype, device=backend_of(gram).device)
+    others = gram * (1 - itself) / divisor  # all but the row's own share
+    if backend_of(decoder).on_gpu:
+        from lrnn.functional.cuda_descent import descend
+
+        return descend(targets, others, decoder, sweeps)
     decoder = xp.asarray(decoder, copy=True)
     nothing = xp.zeros_like(decoder[0, :])
     for _ in range(sweeps):
-        for h in excited:
+        for h in range(hidden):
             decoder[h, :] = xp.maximum(targets[h, :] - others[h, :] @ decoder, nothing)
     return decoder
 
@@ -45,5 +50,6 @@ def descend_decoder(moments: Array, gram: Array, decoder: Array, sweeps: int) ->
 def extrapolate(new: Array, old: Array, momentum: float) -> Array:
     """Go on in the direction from ``old`` to ``new``, on a logarithmic scale."""
     xp = array_namespace(new)
-    ratio = xp.where(old > 0, new / xp.where(old > 0, old, 1.0), 1.0)
+    one = xp.ones_like(new)
+    ratio = xp.where(old > 0, new / xp.where(old > 0, old, one), one)
     return new * xp.clip(ratio, min=0.1, max=10.0) ** momentum

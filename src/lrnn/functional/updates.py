@@ -65,7 +65,7 @@ def multiply(weights: Array, numerator: Array, denominator: Array, power: float 
     if power != 1.0:
         updated = updated**power
     updated *= weights
-    return xp.where(updated < sqrt(smallest), 0.0, updated)
+    return xp.where(updated < sqrt(smallest), xp.zeros_like(updated), updated)
 
 
 def _gram_times(rows: Array, right: Array) -> Array:

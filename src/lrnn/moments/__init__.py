@@ -7,20 +7,7 @@ its cost per step does not depend on the number of rows.
 
 from lrnn.moments.choice import MomentKind, second_moment
 from lrnn.moments.dense import DenseMoment
-from lrnn.moments.implicit import ImplicitMoment, peaks
-from lrnn.moments.parallel import map_rows
-from lrnn.moments.rows import EncodedRows, ScaledRows, row_blocks
+from lrnn.moments.implicit import ImplicitMoment
 from lrnn.moments.second_moment import SecondMoment
 
-__all__ = [
-    "DenseMoment",
-    "EncodedRows",
-    "ImplicitMoment",
-    "MomentKind",
-    "ScaledRows",
-    "SecondMoment",
-    "map_rows",
-    "peaks",
-    "row_blocks",
-    "second_moment",
-]
+__all__ = ["DenseMoment", "ImplicitMoment", "MomentKind", "SecondMoment", "second_moment"]

@@ -1,11 +1,17 @@
 """The second moment as a matrix, formed once."""
 
-import numpy as np
+from typing import Any
+
+from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
-from lrnn.moments.implicit import peaks
-from lrnn.moments.rows import ROWS_TO_SUM, Read, row_blocks, unheard
+from lrnn.backend import backend_of
+from lrnn.moments.implicit import added, peaks
+from lrnn.moments.reading import Reading
+from lrnn.rows import ROWS_TO_SUM
 from lrnn.typing import Array
+
+CELLS_OF_PRODUCTS = 1 << 28  # that a GPU forms at once
 
 
 class DenseMoment:
@@ -17,18 +23,20 @@ class DenseMoment:
 
     kind = "dense"
 
-    def __init__(self, inputs: Array, read: Read = unheard) -> None:
+    def __init__(self, inputs: Any, reading: Reading | None = None) -> None:
         self.n_rows, self.n_attributes = inputs.shape
         self._inputs = inputs
-        total = np.zeros((self.n_attributes, self.n_attributes))
-        for block in row_blocks(inputs, self.n_attributes, ROWS_TO_SUM):
-            product = block.T @ block
-            total += product.toarray() if sparse.issparse(product) else product
-            read(block.shape[0])
-        total /= self.n_rows
-        self.trace = float(np.trace(total))
-        self.gram = total.astype(inputs.dtype, copy=False)
-        self.diagonal = self.gram.diagonal()
+        backend = backend_of(inputs)
+        xp = backend.xp
+        square = (self.n_attributes, self.n_attributes)
+        total = xp.zeros(square, dtype=xp.float64, device=backend.device)
+        most = ROWS_TO_SUM if backend.is_numpy else None
+        reading = reading or Reading()
+        total = reading.fold(products, added, inputs, total, most=most, threads=False)
+        total = total / self.n_rows
+        self.trace = float(xp.sum(xp.linalg.diagonal(total)))
+        self.gram = xp.astype(total, inputs.dtype, copy=False)
+        self.diagonal = xp.linalg.diagonal(self.gram)
 
     def dot(self, matrix: Array) -> Array:
         """``G @ matrix``."""
@@ -36,8 +44,31 @@ class DenseMoment:
 
     def columns(self, attributes: Array) -> Array:
         """Columns of G."""
-        return self.gram[:, attributes]
+        backend = backend_of(self.gram)
+        return backend.xp.take(self.gram, backend.send(attributes), axis=1)
 
     def peaks(self, matrix: Array) -> Array:
         """The largest entry of each column of ``X @ matrix``."""
         return peaks(self._inputs, matrix)
+
+
+def products(block: Array) -> Array:
+    """``block.T @ block``; sums over many rows (on a GPU) are taken in parts."""
+    if sparse.issparse(block):
+        return (block.T @ block).toarray()
+    if is_numpy_array(block) or block.shape[0] <= ROWS_TO_SUM:
+        return block.T @ block
+    xp = array_namespace(block)
+    rows, attributes = block.shape
+    at_once = max(1, CELLS_OF_PRODUCTS // attributes**2) * ROWS_TO_SUM
+    total = xp.zeros((attributes, attributes), dtype=xp.float64, device=backend_of(block).device)
+    for first in range(0, rows, at_once):
+        some = block[first : first + at_once, :]
+        whole = some.shape[0] // ROWS_TO_SUM * ROWS_TO_SUM
+        if whole:
+            parts = xp.reshape(some[:whole, :], (-1, ROWS_TO_SUM, attributes))
+            each = xp.matmul(xp.permute_dims(parts, (0, 2, 1)), parts)
+            total += xp.sum(each, axis=0, dtype=xp.float64)
+        rest = some[whole:, :]
+        total += rest.T @ rest
+    return total

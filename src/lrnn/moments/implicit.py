@@ -1,13 +1,16 @@
 """The second moment as products with the data; G is never formed."""
 
 import math
-from functools import reduce
+from functools import partial
+from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.moments.parallel import map_rows
-from lrnn.moments.rows import ROWS_TO_SUM, Read, row_blocks, unheard
+from lrnn.backend import backend_of, weights_for
+from lrnn.moments.reading import Reading
+from lrnn.rows import ROWS_TO_SUM, fold_rows
 from lrnn.typing import Array
 
 
@@ -16,38 +19,34 @@ class ImplicitMoment:
 
     kind = "implicit"
 
-    def __init__(self, inputs: Array, read: Read = unheard) -> None:
+    def __init__(self, inputs: Any, reading: Reading | None = None) -> None:
         self.n_rows, self.n_attributes = inputs.shape
         self._inputs = inputs
-        total = np.zeros(self.n_attributes)
-        for block in row_blocks(inputs, self.n_attributes):
-            total += (block * block).sum(axis=0, dtype=np.float64)
-            read(block.shape[0])
-        total /= self.n_rows
-        self.trace = float(total.sum())
-        self.diagonal = total.astype(inputs.dtype)
+        self._backend = backend_of(inputs)
+        xp = self._backend.xp
+        total = xp.zeros(self.n_attributes, dtype=xp.float64, device=self._backend.device)
+        total = (reading or Reading()).fold(squares, added, inputs, total)
+        total = total / self.n_rows
+        self.trace = float(xp.sum(total))
+        self.diagonal = xp.astype(total, inputs.dtype)
         self._most = ROWS_TO_SUM
         if sparse.issparse(inputs):  # sums over as many rows have fewer terms
             self._most = ROWS_TO_SUM * math.prod(inputs.shape) // max(inputs.nnz, 1)
 
     def dot(self, matrix: Array) -> Array:
         """``G @ matrix``."""
-
-        def part(rows: slice) -> Array:
-            block = self._inputs[rows]
-            return block.T @ (block @ matrix)
-
-        total = np.zeros(matrix.shape)
-        for product in map_rows(part, self._inputs, self._width(matrix), self._most):
-            total += product
-        total /= self.n_rows
-        return total.astype(matrix.dtype, copy=False)
+        xp = self._backend.xp
+        total = xp.zeros(matrix.shape, dtype=xp.float64, device=self._backend.device)
+        work = partial(twice, matrix)
+        width = self._width(matrix)
+        total = fold_rows(work, added, self._inputs, width, most=self._most, begin=total)
+        return xp.astype(total / self.n_rows, matrix.dtype, copy=False)
 
     def columns(self, attributes: Array) -> Array:
         """Columns of G."""
-        chosen = np.zeros((self.n_attributes, len(attributes)), dtype=self.diagonal.dtype)
+        chosen = np.zeros((self.n_attributes, len(attributes)))
         chosen[attributes, np.arange(len(attributes))] = 1
-        return self.dot(chosen)
+        return self.dot(weights_for(self._inputs, chosen))
 
     def peaks(self, matrix: Array) -> Array:
         """The largest entry of each column of ``X @ matrix``."""
@@ -59,8 +58,36 @@ class ImplicitMoment:
         return max(own, int(matrix.shape[1]))
 
 
-def peaks(inputs: Array, matrix: Array) -> Array:
+def squares(block: Array) -> Array:
+    """Sums of squares of the columns."""
+    if sparse.issparse(block):
+        return (block * block).sum(axis=0, dtype=np.float64)
+    xp = array_namespace(block)
+    return xp.sum(block * block, axis=0, dtype=xp.float64)
+
+
+def twice(matrix: Array, block: Array) -> Array:
+    """``block.T @ (block @ matrix)``."""
+    return block.T @ (block @ matrix)
+
+
+def added(total: Array, product: Array) -> Array:
+    """The total, which is changed."""
+    total += product
+    return total
+
+
+def peaks(inputs: Any, matrix: Array) -> Array:
     """The largest entry of each column of ``inputs @ matrix``, block by block."""
     width = matrix.shape[1] if sparse.issparse(inputs) else max(matrix.shape)
-    parts = map_rows(lambda rows: (inputs[rows] @ matrix).max(axis=0), inputs, width)
-    return reduce(np.maximum, parts)
+    return fold_rows(partial(highest, matrix), larger, inputs, width)
+
+
+def highest(matrix: Array, block: Array) -> Array:
+    """The largest entry of each column of ``block @ matrix``."""
+    return array_namespace(matrix).max(block @ matrix, axis=0)
+
+
+def larger(one: Array, other: Array) -> Array:
+    """The larger one of each pair of numbers."""
+    return array_namespace(one).maximum(one, other)

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from lrnn.rows.values import LEVELS
 from lrnn.typing import Vector
-from lrnn.validation import LEVELS
 
 
 def matrix(data: Any, name: str) -> Vector:

@@ -1,10 +1,11 @@
 """Adam on a logarithmic scale: every weight goes its own pace, and stays positive."""
 
 from collections.abc import Callable, Sequence
+from math import sqrt
 
-import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_numpy_array
 
+from lrnn.backend import backend_of
 from lrnn.functional import free_gradient, reroute, reweight, route_gradient
 from lrnn.training.observer import State
 from lrnn.typing import Array, Rates
@@ -47,7 +48,7 @@ class LogAdam:
         own = [*self.weights, *self._means, *self._squares]
         kept = [*state["weights"], *state["means"], *state["squares"]]
         for matrix, value in zip(own, kept, strict=True):
-            matrix[...] = value
+            matrix[...] = backend_of(matrix).send(value)
         self._steps = state["steps"]
 
     def step(self, gradients: Sequence[Array], size: float) -> None:
@@ -55,9 +56,9 @@ class LogAdam:
         self._steps += 1
         for matrices in zip(self.weights, gradients, self._means, self._squares, strict=True):
             rows, columns = matrices[0].shape
-            height = max(1, CELLS_IN_CACHE // columns)
+            height = max(1, CELLS_IN_CACHE // columns) if is_numpy_array(matrices[0]) else rows
             for first in range(0, rows, height):
-                weight, gradient, mean, square = (m[first : first + height] for m in matrices)
+                weight, gradient, mean, square = (m[first : first + height, :] for m in matrices)
                 self._step(weight, gradient, mean, square, size)
 
     def _step(
@@ -69,5 +70,5 @@ class LogAdam:
         mean += (1 - MEAN) * gradient + TINY
         square *= SQUARE
         square += (1 - SQUARE) * gradient * gradient + TINY
-        scale = size / (1 - MEAN**self._steps) * np.sqrt(1 - SQUARE**self._steps)
+        scale = size / (1 - MEAN**self._steps) * sqrt(1 - SQUARE**self._steps)
         weight[...] = self._move(weight, -scale * mean / xp.sqrt(square))

@@ -1,7 +1,11 @@
 """Initial weights from anchor attributes, picked from the second moment alone."""
 
-import numpy as np
+from math import sqrt
 
+import numpy as np
+from array_api_compat import array_namespace
+
+from lrnn.backend import to_numpy, weights_for
 from lrnn.functional import gram_error
 from lrnn.moments import SecondMoment
 from lrnn.typing import Array
@@ -16,7 +20,7 @@ def anchor_correlations(moment: SecondMoment, hidden: int) -> Array:
     which the anchors before explain the least. Where the rank of G is exhausted, attributes that
     are no anchors yet follow in order of their size.
     """
-    lengths = np.asarray(moment.diagonal, dtype=np.float64)
+    lengths = to_numpy(moment.diagonal).astype(np.float64)
     left = lengths.copy()
     factor = np.zeros((len(lengths), hidden))
     columns = np.zeros((len(lengths), hidden))
@@ -26,7 +30,7 @@ def anchor_correlations(moment: SecondMoment, hidden: int) -> Array:
         score = np.where(spent, -1.0, left if left.max() > enough else lengths)
         anchor = int(np.argmax(score))
         spent[anchor] = True
-        columns[:, k] = moment.columns(np.array([anchor]))[:, 0]
+        columns[:, k] = to_numpy(moment.columns(np.array([anchor])))[:, 0]
         if left[anchor] > enough:
             pivot = columns[:, k] - factor[:, :k] @ factor[anchor, :k]
             factor[:, k] = pivot / np.sqrt(left[anchor])
@@ -43,11 +47,12 @@ def sharpened(correlations: Array, power: float) -> Array:
 
 def anchor_weights(moment: SecondMoment, correlations: Array, power: float) -> tuple[Array, Array]:
     """Encoder and decoder that start as sharpened correlation profiles, optimally scaled."""
-    encoder = sharpened(correlations, power).astype(moment.diagonal.dtype)
-    decoder = encoder.T.copy()
+    encoder = weights_for(moment.diagonal, sharpened(correlations, power))
+    xp = array_namespace(encoder)
+    decoder = xp.asarray(encoder.T, copy=True)
     moments = moment.dot(encoder).T
     gram = moments @ encoder
-    linear = float(np.vdot(moments, decoder))
+    linear = float(xp.sum(moments * decoder, dtype=xp.float64))
     square = gram_error(0.0, 0 * moments, gram, decoder)
-    scale = np.sqrt(linear / square) if square > 0 else 1.0
-    return encoder * encoder.dtype.type(scale), decoder * decoder.dtype.type(scale)
+    scale = sqrt(linear / square) if square > 0 else 1.0
+    return encoder * scale, decoder * scale

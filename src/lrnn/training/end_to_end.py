@@ -5,9 +5,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from array_api_compat import array_namespace
 
+from lrnn.backend import backend_of, take_rows, weights_for
 from lrnn.functional import error_gradients
-from lrnn.moments.rows import CELLS_AT_ONCE
+from lrnn.rows.parallel import CELLS_AT_ONCE
 from lrnn.training.adam import LogAdam
 from lrnn.training.evaluation import widest
 from lrnn.training.observer import Observer, State
@@ -57,19 +59,19 @@ def train_end_to_end(
         record.restore(saved["record"])
         random.set_state(saved["random"])
         passes, steady, stopped = saved["passes"], saved["steady"], saved["stopped"]
-        observer.skip(len(record.batch_errors), record.lowest)
+        observer.skip(record.iterations, record.lowest)
     try:
         if not saved:
             record.evaluate(weights)
         while record.passes < passes:
-            order = random.permutation(inputs.shape[0])
+            order = backend_of(inputs).array(random.permutation(inputs.shape[0]))
             for i, (first, last) in enumerate(pairwise(bounds)):
-                batch = inputs[order[first:last]]
+                batch = take_rows(inputs, order[first:last])
                 error, gradients = error_gradients(batch, current.layers)
                 left = (passes - record.passes - i / n_batches) / (passes - steady)
                 adam.step(gradients, STEP * min(1.0, left))
-                record.batch_errors.append(error / math.prod(batch.shape))
-                observer.iteration(record.batch_errors[-1])
+                record.batch(error / math.prod(batch.shape))
+                observer.iteration()
             record.finish_pass(current.copy())
             if observer.finished_pass(record.lowest):
                 stopped = "callback"
@@ -108,12 +110,12 @@ def loosened(weights: Weights, rates: Rates, random: np.random.RandomState) -> W
     """
 
     def matrix(weight: Array) -> Array:
-        noise = random.uniform(0, 2 * LEAK, size=weight.shape).astype(weight.dtype)
+        noise = weights_for(weight, random.uniform(0, 2 * LEAK, size=tuple(weight.shape)))
         if rates == "unit":
             return (1 - LEAK) * weight + noise / (2 * weight.shape[1])
-        return np.maximum(weight, noise / weight.shape[0])
+        return array_namespace(weight).maximum(weight, noise / weight.shape[0])
 
-    return Weights(tuple(map(matrix, weights.encoders)), tuple(map(matrix, weights.decoders)))
+    return weights.each(matrix)
 
 
 def batch_bounds(inputs: Array, width: int, batch_size: int) -> Array:

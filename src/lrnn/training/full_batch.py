@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from array_api_compat import array_namespace
 
-from lrnn.moments import EncodedRows, MomentKind, SecondMoment, second_moment
+from lrnn.backend import weights_for
+from lrnn.moments import MomentKind, SecondMoment, second_moment
+from lrnn.rows import EncodedRows
 from lrnn.training.anchors import anchor_correlations, anchor_weights
-from lrnn.training.evaluation import evaluate
+from lrnn.training.evaluation import evaluate, evaluate_unsaturated
 from lrnn.training.gram import GramDescent, GramState, cheap_steps, descend
 from lrnn.training.initial import random_weights
 from lrnn.training.observer import Observer
+from lrnn.training.reading import ObservedReading
 from lrnn.training.result import LearningCurve, Schedule, Trained, Weights
 from lrnn.training.split import deepened, divisor
 from lrnn.typing import Array
@@ -59,9 +63,8 @@ class FullBatch:
         Before that it is fine-tuned, if that is wanted: so a deep network is never worse than a
         shallow one that had as many passes.
         """
-        encoder, decoder, curve = self.train_pair(inputs, min(sizes), None)
-        trained = Trained(Weights((encoder,), (decoder,)), [curve])
-        if encoder.shape == tuple(sizes):
+        trained = self.train_pair(inputs, min(sizes), None)
+        if len(sizes) == 2 and sizes[1] <= sizes[0]:
             return trained
         return deepened(inputs, trained, sizes[1:], self.schedule, self.random, self.observer)
 
@@ -75,30 +78,32 @@ class FullBatch:
         curves: list[LearningCurve] = []
         for hidden in sizes[1:]:
             rows = EncodedRows(inputs, encoders) if encoders else inputs
-            encoder, decoder, curve = self.train_pair(rows, hidden, len(encoders) + 1)
-            encoders.append(encoder)
-            decoders.insert(0, decoder)
-            curves.append(curve)
-            if curve.stopped in ("interrupted", "callback"):
+            pair = self.train_pair(rows, hidden, len(encoders) + 1)
+            encoders += pair.weights.encoders
+            decoders[:0] = pair.weights.decoders
+            curves += pair.curves
+            if pair.interrupted:
                 break
         return Trained(Weights(tuple(encoders), tuple(decoders)), curves)
 
-    def train_pair(
-        self, inputs: Array, hidden: int, layer: int | None
-    ) -> tuple[Array, Array, LearningCurve]:
+    def train_pair(self, inputs: Any, hidden: int, layer: int | None) -> Trained:
         """An encoder to ``hidden`` units and its decoder; layer pair ``layer`` of a network."""
         width = inputs.shape[1]
         if hidden >= width:
-            return *pass_through(width, hidden, inputs.dtype), nothing_to_learn(layer)
-        self.observer.stage(f"reading {width} attributes", inputs.shape[0])
-        moment = second_moment(inputs, hidden, self.moment, self.observer.read)
+            weights = Weights(*((w,) for w in pass_through(width, hidden, inputs)))
+            return Trained(weights, [nothing_to_learn(layer)])
+        reading = ObservedReading(self.observer, f"reading {width} attributes")
+        moment = second_moment(inputs, hidden, self.moment, reading)
         state, curve = descend(self.starts(moment, hidden), self.schedule, self.observer, layer)
+        evaluation = None
         try:
-            peak = moment.peaks(state.encoder)
+            peak, evaluation = evaluate_unsaturated(inputs, state.encoder, state.decoder)
         except KeyboardInterrupt:
-            peak = state.encoder.sum(axis=0)  # no drive by data in [0, 1] is larger
+            xp = array_namespace(state.encoder)
+            peak = xp.sum(state.encoder, axis=0)  # no drive by data in [0, 1] is larger
             curve = replace(curve, stopped="interrupted")
-        return *unsaturated(peak, state), curve
+        encoder, decoder = unsaturated(peak, state)
+        return Trained(Weights((encoder,), (decoder,)), [curve], evaluation)
 
     def starts(self, moment: SecondMoment, hidden: int) -> list[GramDescent]:
         """Where to begin.
@@ -106,14 +111,14 @@ class FullBatch:
         The profiles of anchors may be sharpened by several powers: which is best depends on the
         data. Where steps are cheap there are some random weights besides, always the same ones.
         """
-        sizes, dtype = [moment.n_attributes, hidden], moment.diagonal.dtype
+        sizes, kind = [moment.n_attributes, hidden], moment.diagonal
         if not self.anchors:
-            return [GramDescent(moment, *random_weights(sizes, self.random, dtype).layers)]
+            return [GramDescent(moment, *random_weights(sizes, self.random, kind).layers)]
         correlations = anchor_correlations(moment, hidden)
         weights = [anchor_weights(moment, correlations, power) for power in POWERS]
         if cheap_steps(moment, hidden) > self.schedule.max_iter:
             fixed = np.random.RandomState(0)
-            weights += [random_weights(sizes, fixed, dtype).layers for _ in range(RANDOM_STARTS)]
+            weights += [random_weights(sizes, fixed, kind).layers for _ in range(RANDOM_STARTS)]
         return [GramDescent(moment, *start) for start in weights]
 
 
@@ -127,10 +132,10 @@ def unsaturated(peak: Array, state: GramState) -> tuple[Array, Array]:
     return state.encoder / peak, state.decoder * peak[:, None]
 
 
-def pass_through(width: int, hidden: int, dtype: DTypeLike) -> tuple[Array, Array]:
+def pass_through(width: int, hidden: int, inputs: Any) -> tuple[Array, Array]:
     """A hidden layer at least as wide as its input passes it on unchanged."""
-    encoder = np.eye(width, hidden, dtype=dtype)
-    return encoder, encoder.T.copy()
+    encoder = np.eye(width, hidden)
+    return weights_for(inputs, encoder), weights_for(inputs, encoder.T.copy())
 
 
 def nothing_to_learn(layer: int | None) -> LearningCurve:

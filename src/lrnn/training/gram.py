@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
+from array_api_compat import array_namespace
 
+from lrnn.backend import backend_of
 from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment
 from lrnn.training.observer import Observer, State, training
@@ -73,9 +75,12 @@ class GramDescent:
 
     def restore(self, saved: State) -> None:
         """Go on from what `saved` gave."""
-        self.state = GramState(saved["encoder"], saved["decoder"], saved["product"], saved["error"])
+        send = backend_of(self.state.encoder).send
+        encoder, decoder, product = (send(saved[m]) for m in ("encoder", "decoder", "product"))
+        self.state = GramState(encoder, decoder, product, saved["error"])
         self._errors = saved["errors"].tolist()
-        self._before, self._momentum = saved["before"], saved["momentum"]
+        self._before = None if saved["before"] is None else send(saved["before"])
+        self._momentum = saved["momentum"]
 
     def error(self) -> float:
         """The lowest error so far."""
@@ -115,9 +120,10 @@ class GramDescent:
         may drift.
         """
         state = self.state
-        size = state.encoder.max(axis=0)
-        if ((size > LARGE) | ((size > 0) & (size < 1 / LARGE))).any():
-            size = np.where(size > 0, size, 1)
+        xp = array_namespace(state.encoder)
+        size = xp.max(state.encoder, axis=0)
+        if bool(xp.any((size > LARGE) | ((size > 0) & (size < 1 / LARGE)))):
+            size = xp.where(size > 0, size, xp.ones_like(size))
             self.state = replace(
                 state,
                 encoder=state.encoder / size,
@@ -178,7 +184,7 @@ def descend(
                 starts = [best]
             errors.append(best.error())
             seconds.append(perf_counter() - began)
-            observer.iteration(errors[-1])
+            observer.iteration()
             if observer.finished_pass(errors[-1]):
                 stopped = "callback"
             elif all(descent.stalled(schedule.tol) for descent in starts):

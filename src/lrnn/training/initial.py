@@ -2,19 +2,24 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
+from lrnn.backend import weights_for
 from lrnn.functional import adjust_rows
 from lrnn.training.result import Weights
 from lrnn.typing import Array
 
+NUMBERS = np.empty(0)
+
 
 def random_weights(
-    sizes: Sequence[int], random: np.random.RandomState, dtype: DTypeLike = np.float64
+    sizes: Sequence[int], random: np.random.RandomState, inputs: Any = NUMBERS
 ) -> Weights:
     """Uniform random weights that satisfy the paper's constraints, for layers of these sizes.
+
+    They are arrays of the kind and type of ``inputs``.
 
     Examples
     --------
@@ -26,7 +31,7 @@ def random_weights(
     """
 
     def matrix(rows: int, columns: int) -> Array:
-        return adjust_rows(random.uniform(size=(rows, columns)).astype(dtype))
+        return adjust_rows(weights_for(inputs, random.uniform(size=(rows, columns))))
 
     return Weights(
         tuple(matrix(rows, columns) for rows, columns in pairwise(sizes)),

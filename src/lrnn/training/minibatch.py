@@ -9,7 +9,10 @@ import math
 from itertools import pairwise
 
 import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
+from scipy import sparse
 
+from lrnn.backend import backend_of, take_rows
 from lrnn.functional import (
     adjust_rows,
     normalisation,
@@ -61,6 +64,25 @@ def joint_step(inputs: Array, weights: Weights, rates: Rates) -> tuple[Weights, 
     return Weights(tuple(encoders), tuple(decoders)), outputs
 
 
+def batch_step(batch: Array, weights: Weights, rates: Rates) -> tuple[Weights, Array]:
+    """Weights after one minibatch, and the mean squared error on it; none without any spike."""
+    cells = math.prod(batch.shape)
+    if sparse.issparse(batch) or is_numpy_array(batch):
+        if batch.max() == 0:
+            return weights, 0.0
+        weights, outputs = joint_step(batch, weights, rates)
+        return weights, squared_error(batch, outputs) / cells
+    xp = array_namespace(batch)
+    spikes = xp.max(batch) > 0  # stays on the device
+    new, outputs = joint_step(batch, weights, rates)
+    pairs = zip(new.layers, weights.layers, strict=True)
+    layers = [xp.where(spikes, after, before) for after, before in pairs]
+    half = len(weights.encoders)
+    error = squared_error(batch, outputs) / cells
+    kept = Weights(tuple(layers[:half]), tuple(layers[half:]))
+    return kept, xp.where(spikes, error, xp.zeros_like(error))
+
+
 def train_jointly(
     inputs: Array,
     weights: Weights,
@@ -80,6 +102,7 @@ def train_jointly(
     n_batches = len(bounds) - 1
     every = schedule.evaluate_every or n_batches
     observer.stage(training(layer), schedule.max_iter * n_batches)
+    backend = backend_of(inputs)
     record = Recorder(inputs, weights)
     stopped: StopReason | None = None
 
@@ -92,22 +115,20 @@ def train_jointly(
         }
 
     if saved := observer.resume():
-        weights, stopped = Weights.restored(saved["weights"]), saved["stopped"]
+        weights, stopped = Weights.restored(saved["weights"], backend), saved["stopped"]
         record.restore(saved["record"])
         random.set_state(saved["random"])
-        observer.skip(len(record.batch_errors), record.lowest)
+        observer.skip(record.iterations, record.lowest)
     try:
         while record.passes < schedule.max_iter and stopped is None:
-            order = random.permutation(rows)
+            order = backend.array(random.permutation(rows))
             for first, last in pairwise(bounds):
-                batch = inputs[order[first:last]]
-                error = 0.0
-                if batch.max() > 0:
-                    weights, outputs = joint_step(batch, weights, schedule.rates)
-                    error = squared_error(batch, outputs) / math.prod(batch.shape)
-                record.batch_errors.append(error)
-                observer.iteration(error)
-                if len(record.batch_errors) % every == 0:
+                weights, error = batch_step(
+                    take_rows(inputs, order[first:last]), weights, schedule.rates
+                )
+                record.batch(error)
+                observer.iteration()
+                if record.iterations % every == 0:
                     record.evaluate(weights)
             record.finish_pass(weights)
             if observer.finished_pass(record.lowest):

@@ -16,8 +16,8 @@ class Observer:
     def read(self, rows: int) -> None:
         """So many more rows have been read."""
 
-    def iteration(self, error: float) -> None:
-        """An iteration has ended with this error on its minibatch."""
+    def iteration(self) -> None:
+        """An iteration has ended."""
 
     def finished_pass(self, error: float) -> bool:
         """A pass has ended; the lowest error on all rows is this. True ends the training."""

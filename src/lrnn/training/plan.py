@@ -44,7 +44,7 @@ def train(
     """Train layers of these sizes (the attributes first) on ``inputs`` in [0, 1]."""
     schedule = plan.schedule
     if plan.solver == "minibatch":
-        start = random_weights(sizes, random, inputs.dtype)
+        start = random_weights(sizes, random, inputs)
         as_printed = train_layerwise if plan.layerwise and len(sizes) > 2 else train_jointly
         trained = as_printed(inputs, start, schedule, random, observer)
     elif schedule.rates == "unit":

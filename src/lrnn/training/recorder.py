@@ -4,6 +4,7 @@ from time import perf_counter
 
 import numpy as np
 
+from lrnn.backend import backend_of
 from lrnn.training.evaluation import evaluate
 from lrnn.training.observer import State
 from lrnn.training.result import LearningCurve, StopReason, Weights
@@ -16,7 +17,8 @@ class Recorder:
     def __init__(self, inputs: Array, weights: Weights) -> None:
         self.inputs = inputs
         self.best = weights
-        self.batch_errors: list[float] = []
+        self._batch_errors: list[float] = []
+        self._newest: list[Array] = []  # still on the device: fetching one by one takes time
         self.lowest = np.inf
         self._evaluations: list[tuple[int, float, float]] = []
         self._lowest_after_pass: list[float] = []
@@ -27,18 +29,34 @@ class Recorder:
         """How many passes are complete."""
         return len(self._lowest_after_pass)
 
+    @property
+    def iterations(self) -> int:
+        """How many minibatches were used."""
+        return len(self._batch_errors) + len(self._newest)
+
+    def batch(self, error: Array) -> None:
+        """Note the error (a number, or an array of one) on a minibatch."""
+        self._newest.append(error)
+
+    def batch_errors(self) -> list[float]:
+        """The error on every minibatch."""
+        self._batch_errors += map(float, self._newest)
+        self._newest = []
+        return self._batch_errors
+
     def evaluate(self, weights: Weights) -> None:
         """Take the error on all rows, and keep the weights if they are the best."""
+        self.batch_errors()
         before = perf_counter()
         error = evaluate(self.inputs, weights).error
-        self._evaluations.append((len(self.batch_errors), error, before - self._began))
+        self._evaluations.append((self.iterations, error, before - self._began))
         if error < self.lowest:
             self.best, self.lowest = weights, error
         self._began += perf_counter() - before
 
     def finish_pass(self, weights: Weights) -> None:
         """Note that a pass is complete, evaluated in any case."""
-        if not self._evaluations or self._evaluations[-1][0] < len(self.batch_errors):
+        if not self._evaluations or self._evaluations[-1][0] < self.iterations:
             self.evaluate(weights)
         self._lowest_after_pass.append(self.lowest)
 
@@ -54,7 +72,7 @@ class Recorder:
         return {
             "best": self.best.state(),
             "lowest": self.lowest,
-            "batch_errors": np.array(self.batch_errors),
+            "batch_errors": np.array(self.batch_errors()),
             "evaluations": np.array(self._evaluations),
             "lowest_after_pass": np.array(self._lowest_after_pass),
             "seconds": perf_counter() - self._began,
@@ -62,9 +80,9 @@ class Recorder:
 
     def restore(self, state: State) -> None:
         """Go on with the books of an earlier run."""
-        self.best = Weights.restored(state["best"])
+        self.best = Weights.restored(state["best"], backend_of(self.inputs))
         self.lowest = state["lowest"]
-        self.batch_errors = state["batch_errors"].tolist()
+        self._batch_errors, self._newest = state["batch_errors"].tolist(), []
         self._evaluations = [(int(i), error, s) for i, error, s in state["evaluations"].tolist()]
         self._lowest_after_pass = state["lowest_after_pass"].tolist()
         self._began = perf_counter() - state["seconds"]
@@ -74,7 +92,7 @@ class Recorder:
         iterations, errors, seconds = zip(*self._evaluations, strict=True)
         return LearningCurve(
             layer,
-            np.array(self.batch_errors),
+            np.array(self.batch_errors()),
             np.array(iterations, dtype=np.int64),
             np.array(errors),
             np.array(seconds),

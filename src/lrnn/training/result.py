@@ -1,14 +1,19 @@
 """What training takes and gives: weights, a schedule, learning curves."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from lrnn.backend import Backend
 from lrnn.training.observer import State
 from lrnn.typing import Array, Rates, Vector
+
+if TYPE_CHECKING:
+    from lrnn.training.evaluation import Evaluation
 
 StopReason: TypeAlias = Literal["max_iter", "tol", "interrupted", "callback"]
 
@@ -31,18 +36,24 @@ class Weights:
 
     def copy(self) -> "Weights":
         """The same numbers in arrays of their own."""
-        return Weights(
-            tuple(w.copy() for w in self.encoders), tuple(w.copy() for w in self.decoders)
-        )
+        return self.each(lambda w: array_namespace(w).asarray(w, copy=True))
+
+    def each(self, change: Callable[[Array], Array]) -> "Weights":
+        """Every matrix, changed."""
+        return Weights(tuple(map(change, self.encoders)), tuple(map(change, self.decoders)))
+
+    def on(self, backend: Backend) -> "Weights":
+        """The same numbers as arrays of a backend."""
+        return self.each(backend.send)
 
     def state(self) -> State:
         """As a checkpoint keeps it."""
         return {"encoders": list(self.encoders), "decoders": list(self.decoders)}
 
     @classmethod
-    def restored(cls, state: State) -> "Weights":
-        """What `state` gave."""
-        return cls(tuple(state["encoders"]), tuple(state["decoders"]))
+    def restored(cls, state: State, backend: Backend) -> "Weights":
+        """What `state` gave, as arrays of a backend."""
+        return cls(tuple(state["encoders"]), tuple(state["decoders"])).on(backend)
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,7 @@ class Trained:
 
     weights: Weights
     curves: Sequence[LearningCurve]
+    evaluation: "Evaluation | None" = None  # of these weights, where training has made it
 
     @property
     def interrupted(self) -> bool:

@@ -10,11 +10,15 @@ what training the whole network can make use of.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import sqrt
 
 import numpy as np
+from array_api_compat import array_namespace
 
+from lrnn.backend import backend_of, to_numpy
 from lrnn.functional import adjust_rows, firing_rates, routing
-from lrnn.moments import EncodedRows, peaks
+from lrnn.moments.implicit import peaks
+from lrnn.rows import EncodedRows
 from lrnn.training.end_to_end import fine_tuned
 from lrnn.training.observer import Observer
 from lrnn.training.result import Schedule, Trained, Weights
@@ -53,11 +57,11 @@ def split(
     None of the widths is below that of the shallow code. With unit rates each row of weights sums
     to at most 1.
     """
-    encoders = chain(encoder, hidden, random)
-    decoders = [weight.T.copy() for weight in reversed(chain(decoder.T, hidden, random))]
+    encoders = chain(to_numpy(encoder), hidden, random)
+    decoders = [w.T.copy() for w in reversed(chain(to_numpy(decoder).T, hidden, random))]
     if rates == "unit":
         decoders = shared_out(decoders)
-    return Weights(tuple(encoders), tuple(decoders))
+    return Weights(tuple(encoders), tuple(decoders)).on(backend_of(encoder))
 
 
 def on_the_verge(inputs: Array, weights: Weights) -> Weights:
@@ -76,7 +80,9 @@ def on_the_verge(inputs: Array, weights: Weights) -> Weights:
 
 def divisor(peak: Array) -> Array:
     """Largest drives to divide weights by; 1 for those so small that it might overflow."""
-    return np.where(peak > np.sqrt(np.finfo(peak.dtype).tiny), peak, 1)
+    xp = array_namespace(peak)
+    enough = sqrt(float(xp.finfo(peak.dtype).smallest_normal))
+    return xp.where(peak > enough, peak, xp.ones_like(peak))
 
 
 def chain(matrix: Array, widths: Sequence[int], random: np.random.RandomState) -> list[Array]:

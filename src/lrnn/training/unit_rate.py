@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lrnn.backend import weights_for
 from lrnn.functional import adjust_rows
 from lrnn.moments import second_moment
 from lrnn.training.anchors import anchor_correlations, sharpened
@@ -36,13 +37,13 @@ def train_unit_rate(
     """
     width, hidden = inputs.shape[1], min(sizes)
     if hidden == width:
-        encoder, decoder = pass_through(width, width, inputs.dtype)
+        encoder, decoder = pass_through(width, width, inputs)
         trained = Trained(Weights((encoder,), (decoder,)), [nothing_to_learn(None)])
     else:
         if anchors:
             start = anchored(inputs, hidden)
         else:
-            start = random_weights((width, hidden), random, inputs.dtype)
+            start = random_weights((width, hidden), random, inputs)
         trained = train_end_to_end(inputs, start, schedule, random, observer)
     if (width, hidden) == tuple(sizes):
         return trained
@@ -52,5 +53,5 @@ def train_unit_rate(
 def anchored(inputs: Array, hidden: int) -> Weights:
     """Each attribute sends its spikes to the anchors it correlates with, and gets them back."""
     correlations = anchor_correlations(second_moment(inputs, hidden), hidden)
-    profile = sharpened(correlations, POWER).astype(inputs.dtype)
+    profile = weights_for(inputs, sharpened(correlations, POWER))
     return Weights((adjust_rows(profile),), (adjust_rows(profile.T),))

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from lrnn.moments.rows import CELLS_AT_ONCE
 from lrnn.typing import Array
 
 Result = TypeVar("Result")
+CELLS_AT_ONCE = 1 << 22  # rows × the widest layer: bounds the working memory
 FEWEST_CELLS = 1 << 18  # of a block: below, the overhead shows
 
 
@@ -23,16 +23,20 @@ def blas() -> ThreadpoolController:
 
 
 def map_rows(
-    work: Callable[[slice], Result], inputs: Array, widest: int, most: int | None = None
+    work: Callable[[slice], Result],
+    inputs: Array,
+    widest: int,
+    most: int | None = None,
+    skip: int = 0,
 ) -> Iterator[Result]:
     """``work(rows)`` for slices of consecutive rows of ``inputs``, results in order.
 
     As many slices are worked on at a time as BLAS would use threads, each by one thread: unlike a
     matrix product with many threads, this keeps all cores busy between the products, too. Slices
     are so short that ``widest`` numbers for each of their rows stay small, and never longer than
-    ``most``.
+    ``most``. The first ``skip`` rows are passed over.
     """
-    count = inputs.shape[0]
+    count = inputs.shape[0] - skip
     threads = max((library["num_threads"] for library in blas().info()), default=1)
     height = max(1, max(FEWEST_CELLS, CELLS_AT_ONCE // threads) // widest)
     if most is not None:
@@ -40,7 +44,7 @@ def map_rows(
     number = ceil(count / height)
     if number > 1:
         number = threads * ceil(number / threads)  # such that all threads have equal work
-    bounds = [count * i // max(number, 1) for i in range(number + 1)]
+    bounds = [skip + count * i // max(number, 1) for i in range(number + 1)]
     slices = [slice(first, last) for first, last in pairwise(bounds) if first < last]
     if threads == 1 or len(slices) < 2:
         yield from map(work, slices)

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from lrnn import LRNNAutoencoder
-from lrnn.moments import map_rows
+from lrnn.rows import map_rows
 
 
 def covered(rows, widest, most=None):

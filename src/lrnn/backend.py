@@ -1,0 +1,144 @@
+"""Whose arrays, and where: NumPy's, torch's, CuPy's or any other's of the array API."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from array_api_compat import array_namespace, is_cupy_array, is_numpy_array, is_torch_array
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lrnn.typing import Array
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A namespace of the array API, and a device of its."""
+
+    xp: Any
+    device: Any
+
+    def array(self, host: NDArray[Any]) -> Array:
+        """A NumPy array as one of these."""
+        if self.is_numpy:
+            return host
+        writable = host if host.flags.writeable else host.copy()
+        return self.xp.asarray(np.ascontiguousarray(writable), device=self.device)
+
+    def send(self, array: Array) -> Array:
+        """Any array as one of these; itself, if it is."""
+        if is_array(array) and backend_of(array) == self:
+            return array
+        return self.array(to_numpy(array))
+
+    @property
+    def is_numpy(self) -> bool:
+        """Whether these are NumPy's."""
+        return array_api_compat.is_numpy_namespace(self.xp)
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether these are in the memory of a GPU."""
+        return "cuda" in str(self.device).lower()
+
+    def out_of_memory(self, error: BaseException) -> bool:
+        """Whether this error says that the device has no memory left."""
+        return type(error).__name__ in ("OutOfMemoryError", "cudaErrorMemoryAllocation")
+
+    def free_memory(self) -> int | None:
+        """Bytes that are free on a GPU; None if this is none."""
+        if not self.on_gpu:
+            return None
+        if array_api_compat.is_torch_namespace(self.xp):
+            import torch
+
+            torch.cuda.empty_cache()
+            return int(torch.cuda.mem_get_info(self.device)[0])
+        import cupy
+
+        cupy.get_default_memory_pool().free_all_blocks()
+        with self.device:
+            return int(cupy.cuda.runtime.memGetInfo()[0])
+
+
+HOST = Backend(array_namespace(np.empty(0)), "cpu")
+
+
+def backend_of(inputs: Any) -> Backend:
+    """The backend of an array, or of rows (see :mod:`lrnn.rows`); sparse arrays are NumPy's."""
+    own = getattr(inputs, "backend", None)
+    if isinstance(own, Backend):
+        return own
+    if not is_array(inputs) or is_numpy_array(inputs):
+        return HOST
+    return Backend(array_namespace(inputs), array_api_compat.device(inputs))
+
+
+def is_array(value: Any) -> bool:
+    """Whether this is an array of some namespace, and not a sparse one."""
+    return not sparse.issparse(value) and bool(array_api_compat.is_array_api_obj(value))
+
+
+def to_numpy(array: Array) -> NDArray[Any]:
+    """Any array as one of NumPy's, in the memory of the host."""
+    if is_numpy_array(array):
+        return np.asarray(array)
+    if is_torch_array(array):
+        return np.asarray(array.detach().cpu().numpy())
+    if is_cupy_array(array):
+        return np.asarray(array.get())
+    return np.asarray(array)
+
+
+def take_rows(inputs: Any, rows: Any) -> Array:
+    """Rows of an array (or of an object of :mod:`lrnn.rows`): a slice of them, or some in order."""
+    if not is_array(inputs) or is_numpy_array(inputs):
+        return inputs[rows]
+    if isinstance(rows, slice):
+        return inputs[rows, ...]
+    return array_namespace(inputs).take(inputs, backend_of(inputs).send(rows), axis=0)
+
+
+def host_dtype(dtype: Any) -> np.dtype[Any]:
+    """A type of numbers of any namespace as NumPy calls it."""
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        found = np.dtype(str(dtype).rsplit(".", 1)[-1])
+    return found
+
+
+def weights_for(inputs: Any, host: NDArray[Any]) -> Array:
+    """Numbers of the host as weights for ``inputs``: of their backend and type."""
+    return backend_of(inputs).array(host.astype(host_dtype(inputs.dtype), copy=False))
+
+
+def backend_named(device: str) -> Backend:
+    """The backend for data of the host that should be worked on on ``device``: "cpu" or "cuda".
+
+    PyTorch serves a GPU, or CuPy where that is missing.
+    """
+    if device == "cpu":
+        return HOST
+    problem = "neither PyTorch nor CuPy is installed: pip install 'lrnn[torch]' or 'lrnn[cuda]'"
+    try:
+        import torch
+
+        if torch.cuda.is_available():
+            where = torch.device(device)
+            index = torch.cuda.current_device() if where.index is None else where.index
+            return backend_of(torch.empty(0, device=f"cuda:{index}"))
+        problem = "PyTorch finds no CUDA device"
+    except ImportError:
+        pass
+    try:
+        import cupy
+
+        if cupy.cuda.is_available():
+            with cupy.cuda.Device(int(device.partition(":")[2] or 0)):
+                return backend_of(cupy.empty(0))
+        problem = "CuPy finds no CUDA device"
+    except ImportError:
+        pass
+    raise ValueError(f"device={device!r} cannot be used: {problem}")

@@ -1,0 +1,120 @@
+"""Rows on a Dask cluster: work goes to where they are, and only its results travel."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from lrnn.backend import HOST, Backend, host_dtype
+from lrnn.rows.levels import ScaledRows
+from lrnn.rows.values import FLOATS, LEVELS, check_values
+from lrnn.typing import Array
+
+FAN_IN = 4  # results that are combined at a time
+
+
+class DaskRows:
+    """A Dask array (or dataframe) whose blocks hold whole rows."""
+
+    backend = HOST
+
+    def __init__(self, array: Any, user: str, frame: Any = None) -> None:
+        self.shape = (int(array.shape[0]), int(array.shape[1]))
+        narrow = array.dtype in LEVELS or array.dtype == np.float32
+        self.dtype = np.dtype(np.float32 if narrow else np.float64)
+        self._array, self._frame, self._user = array, frame, user
+
+    def fold(
+        self,
+        folded: Callable[..., Any],
+        combine: Callable[[Any, Any], Any],
+        begin: Any,
+        skip: int,
+        heard: Callable[[int, Any], None],
+    ) -> Any:
+        """See `lrnn.rows.fold_rows`: each block on a worker, results combined in a tree."""
+        from dask import compute, delayed
+
+        work = delayed(partial(_work_on, folded, begin, self.dtype, self._user), pure=False)
+        first = np.cumsum([0, *self._array.chunks[0][:-1]])
+        blocks = self._array.to_delayed().ravel()
+        parts = [work(b, int(row)) for b, row in zip(blocks, first, strict=True)]
+        join = delayed(partial(_combined, combine), pure=False)
+        while len(parts) > 1:
+            parts = [join(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+        (total,) = compute(parts[0])
+        heard(self.shape[0], total)
+        return total
+
+    def transmit(self, work: Callable[[Array], Array], width: int, dtype: Any) -> Any:
+        """Activations of all rows, as a Dask collection that is computed when it is needed."""
+        through = partial(_transmitted, work, self.dtype, self._user)
+        kind = host_dtype(dtype)
+        if self._frame is not None:
+            meta = dict.fromkeys(_code_names(width), kind)
+            return self._frame.map_partitions(partial(_as_frame, through), meta=meta)
+        chunks = (self._array.chunks[0], (width,))
+        empty = np.empty((0, width), dtype=kind)
+        return self._array.map_blocks(through, chunks=chunks, dtype=kind, meta=empty)
+
+
+def dask_rows(X: Any, user: str, device: Backend | None) -> DaskRows:
+    """Rows of a Dask array or dataframe; the lengths of its blocks are computed if unknown."""
+    if device is not None and not device.is_numpy:
+        raise ValueError("Dask collections are worked on where they are; leave device=None")
+    frame = None
+    if hasattr(X, "to_dask_array"):
+        frame, X = X, X.to_dask_array(lengths=True)
+    elif X.ndim == 2 and any(np.isnan(n) for n in X.chunks[0]):
+        X = X.compute_chunk_sizes()
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: {X!r}")
+    return DaskRows(X.rechunk({1: -1}), user, frame)
+
+
+def checked(block: Any, dtype: np.dtype[Any], user: str, first: int = 0) -> Any:
+    """A block as rows in [0, 1]."""
+    if hasattr(block, "to_numpy"):
+        block = block.to_numpy()
+    if getattr(block, "dtype", None) in LEVELS:
+        return ScaledRows(block)
+    if block.dtype not in FLOATS:
+        block = block.astype(dtype)
+    return check_values(block, block, user, first)
+
+
+def _work_on(
+    folded: Callable[..., Any],
+    begin: Any,
+    dtype: np.dtype[Any],
+    user: str,
+    block: Any,
+    first: int,
+) -> Any:
+    return folded(checked(block, dtype, user, first), begin=deepcopy(begin))
+
+
+def _combined(combine: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
+    total = deepcopy(parts[0])  # it may be needed again, if a worker is lost
+    for part in parts[1:]:
+        total = combine(total, part)
+    return total
+
+
+def _transmitted(
+    work: Callable[[Array], Array], dtype: np.dtype[Any], user: str, block: Any
+) -> Any:
+    return work(checked(block, dtype, user)[:])
+
+
+def _code_names(width: int) -> list[str]:
+    return [f"code{i}" for i in range(width)]
+
+
+def _as_frame(through: Callable[[Any], Any], frame: Any) -> Any:
+    import pandas
+
+    codes = through(frame)
+    return pandas.DataFrame(codes, index=frame.index, columns=_code_names(codes.shape[1]))

@@ -1,0 +1,50 @@
+"""The first pass over the data, shown to an observer and kept in its checkpoints."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lrnn.backend import backend_of, to_numpy
+from lrnn.moments.reading import Reading
+from lrnn.training.observer import Observer, State
+from lrnn.typing import Array
+
+
+class ObservedReading(Reading):
+    """A pass over the rows that an observer is told of, and that goes on where it was left."""
+
+    def __init__(self, observer: Observer, task: str) -> None:
+        self._observer = observer
+        self._task = task
+
+    def fold(
+        self,
+        work: Callable[[Array], Array],
+        combine: Callable[[Array, Array], Array],
+        inputs: Any,
+        begin: Array,
+        **options: Any,
+    ) -> Array:
+        """See `lrnn.rows.fold_rows`; only where reading takes long is it kept in checkpoints."""
+        observer, done = self._observer, 0
+        observer.stage(self._task, inputs.shape[0])
+        kept = hasattr(inputs, "fold")
+        if kept and (saved := observer.resume()):
+            begin, done = backend_of(inputs).send(saved["total"]), saved["rows"]
+            observer.read(done)
+        total = begin
+
+        def state() -> State:
+            return {"total": to_numpy(total), "rows": done}
+
+        def heard(rows: int, so_far: Array) -> None:
+            nonlocal total, done
+            observer.read(rows - done)
+            total, done = so_far, rows
+            if kept:
+                observer.checkpoint(state)
+
+        if done < inputs.shape[0]:
+            total = super().fold(work, combine, inputs, begin, skip=done, heard=heard, **options)
+        if kept:
+            observer.checkpoint(state, finished=True)
+        return total

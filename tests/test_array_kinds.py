@@ -1,0 +1,261 @@
+"""One suite for the estimator over all kinds of arrays: the same assertions for each of them.
+
+NumPy in float64 is what all others are compared with.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from lrnn import LRNNAutoencoder, bounds, load
+from lrnn.backend import backend_of, to_numpy
+from lrnn.rows.values import SaturationWarning
+
+
+class Kind:
+    """How to make an array of a library, and how to recognise it."""
+
+    def __init__(self, name, make, tolerance=1e-9):
+        self.name, self.make, self.tolerance = name, make, tolerance
+
+    def __repr__(self):
+        return self.name
+
+
+def torch_on(device):
+    def make(values):
+        torch = pytest.importorskip("torch")
+        if device == "cuda" and not torch.cuda.is_available():
+            pytest.skip("PyTorch finds no CUDA device")
+        return torch.asarray(np.array(values), device=device)
+
+    return make
+
+
+def cupy_array(values):
+    cupy = pytest.importorskip("cupy", reason="CuPy is for CUDA devices")
+    return cupy.asarray(values)
+
+
+def strict_array(values):
+    return pytest.importorskip("array_api_strict").asarray(np.array(values))
+
+
+def dask_array(values):
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
+    return da.from_array(values, chunks=(500, 40))
+
+
+KINDS = [
+    Kind("numpy", np.asarray),
+    Kind("array-api-strict", strict_array),
+    Kind("torch-cpu", torch_on("cpu")),
+    pytest.param(Kind("torch-cuda", torch_on("cuda")), marks=pytest.mark.gpu),
+    pytest.param(Kind("cupy", cupy_array), marks=pytest.mark.gpu),
+    Kind("dask", dask_array),
+]
+SETTINGS = {
+    "gram": {"hidden_layer_sizes": 12, "max_iter": 40},
+    "random start": {"hidden_layer_sizes": 8, "init": "random", "max_iter": 20},
+    "implicit": {"hidden_layer_sizes": 8, "moment": "implicit", "max_iter": 10},
+    "deep": {"hidden_layer_sizes": (20, 8), "max_iter": 15},
+    "as wide as the data": {"hidden_layer_sizes": 64},
+}
+IN_ANY_ORDER = {
+    "fine-tuned": {"hidden_layer_sizes": 8, "max_iter": 10, "fine_tune": 2},
+    "deep, fine-tuned": {"hidden_layer_sizes": (20, 8), "max_iter": 5, "fine_tune": 2},
+    "unit rates": {"hidden_layer_sizes": 8, "rates": "unit", "max_iter": 2},
+    "unit rates, deep": {"hidden_layer_sizes": (20, 8), "rates": "unit", "max_iter": 2},
+    "as printed": {"hidden_layer_sizes": 8, "solver": "minibatch", "max_iter": 3},
+    "as printed, layer-wise": {
+        "hidden_layer_sizes": (20, 8), "solver": "minibatch", "max_iter": 2,
+    },
+    "as printed, jointly": {
+        "hidden_layer_sizes": (20, 8), "solver": "minibatch", "stacking": "joint", "max_iter": 2,
+    },
+}  # fmt: skip
+kinds = pytest.mark.parametrize("kind", KINDS, ids=repr)
+
+
+def host(found):
+    """Results of any kind as NumPy has them."""
+    return np.asarray(found.compute()) if hasattr(found, "compute") else to_numpy(found)
+
+
+def same_kind(found, given):
+    assert type(found) is type(given)
+    if not hasattr(given, "compute"):
+        assert backend_of(found) == backend_of(given)
+
+
+@kinds
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_the_model_is_the_same(digits, kind, settings):
+    X = kind.make(digits)
+    model = LRNNAutoencoder(**settings, random_state=0).fit(X)
+    expected = LRNNAutoencoder(**settings, random_state=0).fit(digits)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-6)
+    assert model.spike_cost_ == pytest.approx(expected.spike_cost_, rel=1e-4)
+    assert model.n_features_in_ == 64
+    assert model.n_iter_ == expected.n_iter_
+    # the same weights, up to how rounding grows over the steps
+    for found, known in zip(model.encoders_, expected.encoders_, strict=True):
+        np.testing.assert_allclose(to_numpy(found), known, atol=1e-5 * known.max())
+
+
+@kinds
+@pytest.mark.parametrize("settings", IN_ANY_ORDER.values(), ids=IN_ANY_ORDER)
+def test_training_on_minibatches_is_the_same(digits, kind, settings):
+    X = kind.make(digits)
+    model = LRNNAutoencoder(**settings, random_state=0)
+    if kind.name == "dask":
+        with pytest.raises(ValueError, match=r"needs rows in any order.*solver='gram'"):
+            model.fit(X)
+        return
+    expected = LRNNAutoencoder(**settings, random_state=0).fit(digits)
+    assert model.fit(X).reconstruction_err_ == pytest.approx(
+        expected.reconstruction_err_, rel=1e-6
+    )
+    np.testing.assert_allclose(
+        model.history_[-1].batch_errors, expected.history_[-1].batch_errors, rtol=1e-5
+    )
+    if settings.get("rates") == "unit":
+        for weight in model.encoders_ + model.decoders_:
+            assert to_numpy(weight).sum(axis=1).max() <= 1 + 1e-12
+
+
+@kinds
+def test_results_are_arrays_of_the_same_kind(digits, kind):
+    X = kind.make(digits)
+    model = LRNNAutoencoder(12, max_iter=5).fit(X)
+    codes = model.transform(X)
+    back = model.inverse_transform(codes)
+    for found in (codes, back, model.reconstruct(X), model.fit_transform(X)):
+        same_kind(found, X)
+    if kind.name != "dask":
+        same_kind(model.encoders_[0], X)
+        same_kind(model.components_, X)
+    assert host(codes).max() <= 1
+    assert host(codes).min() >= 0
+    np.testing.assert_allclose(host(model.fit_transform(X)), host(codes), rtol=1e-12)
+    np.testing.assert_allclose(host(model.reconstruct(X)), host(back), atol=1e-12)
+    error = np.mean((digits - host(back)) ** 2)
+    assert -model.score(X) == pytest.approx(error, rel=1e-9)
+    assert model.reconstruction_err_ == pytest.approx(error, rel=1e-9)
+
+
+@kinds
+def test_a_model_works_on_all_other_kinds(digits, kind, tmp_path):
+    model = LRNNAutoencoder(6, max_iter=5).fit(digits)
+    X = kind.make(digits)
+    np.testing.assert_allclose(host(model.transform(X)), model.transform(digits), atol=1e-12)
+    other = LRNNAutoencoder(6, max_iter=5).fit(X)
+    codes = other.transform(digits)
+    assert isinstance(codes, np.ndarray)
+    np.testing.assert_allclose(codes, host(other.transform(X)), atol=1e-12)
+    other.save(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(
+        load(tmp_path / "model.safetensors").transform(digits), codes
+    )
+
+
+@kinds
+def test_a_network_has_the_same_steady_state(digits, kind):
+    X = kind.make(digits)
+    model = LRNNAutoencoder(6, max_iter=5).fit(X)
+    if kind.name == "dask":
+        X = digits
+    network = model.to_network()
+    q = network.steady_state(model.arrivals(X[:20, :]))
+    np.testing.assert_allclose(
+        network.split(np.asarray(q))[-1], to_numpy(model.reconstruct(X[:20, :])), atol=1e-10
+    )
+    assert model.audit().valid
+
+
+@kinds
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_narrow_types_stay_narrow(digits, kind, dtype):
+    values = np.round(digits * 255).astype(np.uint8) if dtype == np.uint8 else digits
+    X = kind.make(values.astype(dtype))
+    expected = LRNNAutoencoder(8, max_iter=20).fit(values / 255 if dtype == np.uint8 else digits)
+    model = LRNNAutoencoder(8, max_iter=20).fit(X)
+    assert host(model.transform(X)).dtype == np.float32
+    assert to_numpy(model.encoders_[0]).dtype == np.float32
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-3)
+
+
+@kinds
+def test_types_may_be_mixed(digits, kind):
+    X = kind.make(digits.astype(np.float32))
+    model = LRNNAutoencoder(6, max_iter=5).fit(digits)
+    np.testing.assert_allclose(host(model.transform(X)), model.transform(digits), atol=1e-6)
+    assert model.score(X) == pytest.approx(model.score(digits), rel=1e-5)
+
+
+@kinds
+def test_bad_data_are_refused_with_their_place(digits, kind):
+    for value, words in [(np.nan, "NaN"), (np.inf, "infinity"), (-0.5, "Negative values")]:
+        bad = digits.copy()
+        bad[1_200, 7] = value
+        with pytest.raises(ValueError, match=rf"{words}.*row 1200, column 7"):
+            LRNNAutoencoder(4, max_iter=2).fit(kind.make(bad))
+    with pytest.raises(ValueError, match="2D array"):
+        LRNNAutoencoder(4).fit(kind.make(digits)[0, :])
+    model = LRNNAutoencoder(4, max_iter=2).fit(kind.make(digits))
+    with pytest.raises(ValueError, match="X has 63 features, but LRNNAutoencoder is expecting 64"):
+        model.transform(kind.make(digits[:, 1:]))
+    with pytest.raises(ValueError, match="5 columns, but this LRNNAutoencoder has 4 code neurons"):
+        model.inverse_transform(kind.make(digits[:, :5]))
+
+
+@kinds
+def test_values_above_one_saturate(digits, kind):
+    high = digits.copy()
+    high[3, 3] = 1.5
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = LRNNAutoencoder(4, max_iter=3).fit(kind.make(high))
+    assert any(w.category is SaturationWarning for w in caught)
+    expected = LRNNAutoencoder(4, max_iter=3).fit(np.minimum(high, 1))
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-9)
+
+
+@kinds
+def test_bounds_are_the_same(digits, kind):
+    X = kind.make(digits)
+    assert bounds.svd(X, 10) == pytest.approx(bounds.svd(digits, 10), rel=1e-9)
+    assert bounds.unit_rate(X, 10) == pytest.approx(bounds.unit_rate(digits, 10), rel=1e-9)
+    assert bounds.variance(X) == pytest.approx(bounds.variance(digits), rel=1e-9)
+
+
+@kinds
+def test_partial_fit(digits, kind):
+    X = kind.make(digits)
+    model = LRNNAutoencoder(6, random_state=0)
+    if kind.name == "dask":
+        with pytest.raises(ValueError, match="rows in any order"):
+            model.partial_fit(X)
+        return
+    expected = LRNNAutoencoder(6, random_state=0)
+    for part in (slice(0, 900), slice(900, None)):
+        model.partial_fit(X[part, :])
+        expected.partial_fit(digits[part])
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-6)
+
+
+@kinds
+def test_a_device_that_does_not_fit_is_an_error(digits, kind):
+    if kind.name == "numpy":
+        pytest.skip("NumPy data go to any device")
+    with pytest.raises(ValueError, match="device="):
+        LRNNAutoencoder(4, device="cpu" if "cu" in kind.name else "cuda").fit(kind.make(digits))
+
+
+def test_a_device_that_is_not_there_is_an_error(digits):
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("there is a CUDA device")
+    with pytest.raises(ValueError, match=r"device='cuda' cannot be used: .* no CUDA device"):
+        LRNNAutoencoder(4, device="cuda").fit(digits)
