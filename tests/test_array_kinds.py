@@ -114,9 +114,7 @@ def test_training_on_minibatches_is_the_same(digits, kind, settings):
             model.fit(X)
         return
     expected = LRNNAutoencoder(**settings, random_state=0).fit(digits)
-    assert model.fit(X).reconstruction_err_ == pytest.approx(
-        expected.reconstruction_err_, rel=1e-6
-    )
+    assert model.fit(X).reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-6)
     np.testing.assert_allclose(
         model.history_[-1].batch_errors, expected.history_[-1].batch_errors, rtol=1e-5
     )
@@ -155,9 +153,7 @@ def test_a_model_works_on_all_other_kinds(digits, kind, tmp_path):
     assert isinstance(codes, np.ndarray)
     np.testing.assert_allclose(codes, host(other.transform(X)), atol=1e-12)
     other.save(tmp_path / "model.safetensors")
-    np.testing.assert_array_equal(
-        load(tmp_path / "model.safetensors").transform(digits), codes
-    )
+    np.testing.assert_array_equal(load(tmp_path / "model.safetensors").transform(digits), codes)
 
 
 @kinds

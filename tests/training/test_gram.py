@@ -147,7 +147,9 @@ def test_scales_that_drift_are_brought_back(digits):
     assert drifted.state.encoder.max() < 1e7
 
 
-@pytest.mark.parametrize("place", ["lrnn.training.full_batch.evaluate_unsaturated", "lrnn.training.split.peaks"])
+@pytest.mark.parametrize(
+    "place", ["lrnn.training.full_batch.evaluate_unsaturated", "lrnn.training.split.peaks"]
+)
 def test_ctrl_c_while_neurons_are_rescaled_loses_nothing(digits, monkeypatch, place):
     def pressed(*args):
         raise KeyboardInterrupt

@@ -8,6 +8,7 @@ then *normalises* the weights by the largest drive they cause, to keep neurons f
 
 from array_api_compat import array_namespace
 
+from lrnn.functional.limits import at_least
 from lrnn.typing import Array, Rates
 
 
@@ -27,7 +28,7 @@ def adjust_rows(weights: Array) -> Array:
            [0.1 , 0.2 ]])
     """
     xp = array_namespace(weights)
-    return weights / xp.clip(xp.sum(weights, axis=1, keepdims=True), min=1)
+    return weights / at_least(xp.sum(weights, axis=1, keepdims=True), 1)
 
 
 def normalisation(weights: Array, drive: Array, rates: Rates) -> Array:

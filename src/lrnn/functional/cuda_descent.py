@@ -9,12 +9,13 @@ from functools import cache
 from typing import Any
 
 from array_api_compat import array_namespace, is_torch_array
-from numba import cuda, float32, float64, int64
+from numba import float32, float64, int64
 
 from lrnn.backend import backend_of, host_dtype
+from lrnn.numba_cuda import cuda
 from lrnn.typing import Array
 
-COLUMNS, LANES = 32, 8  # of a block of threads
+COLUMNS, LANES = 8, 32  # of a block of threads
 
 
 def descend(targets: Array, others: Array, decoder: Array, sweeps: int) -> Array:
@@ -45,7 +46,7 @@ def _kernel(dtype: str) -> Any:
     """The kernel for float32 or float64, compiled once for arrays of any layout."""
     number = {"float32": float32, "float64": float64}[dtype]
 
-    @cuda.jit((number[:, :], number[:, :], number[:, :], int64))  # type: ignore[untyped-decorator]
+    @cuda.jit((number[:, :], number[:, :], number[:, :], int64))
     def sweep(targets: Any, others: Any, decoder: Any, sweeps: int) -> None:
         shares = cuda.shared.array((2, LANES, COLUMNS), number)
         place, lane = cuda.threadIdx.x, cuda.threadIdx.y

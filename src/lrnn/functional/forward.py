@@ -10,9 +10,10 @@ between consecutive layers, the probability that a neuron is excited is (eqs. 3,
 from collections.abc import Iterable
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import is_numpy_array
 from scipy import sparse
 
+from lrnn.functional.limits import at_most
 from lrnn.typing import Array
 
 
@@ -20,7 +21,7 @@ def saturate(drive: Array) -> Array:
     """``min(drive, 1)``, element by element; sparse arrays stay sparse."""
     if sparse.issparse(drive):
         return drive.minimum(1)
-    return array_namespace(drive).clip(drive, max=1)
+    return at_most(drive, 1)
 
 
 def propagate(excitation: Array, excitatory: Array, inhibitory: Array | None = None) -> Array:

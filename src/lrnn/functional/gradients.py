@@ -20,6 +20,7 @@ from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
 from lrnn.functional.forward import propagate
+from lrnn.functional.limits import at_least
 from lrnn.typing import Array
 
 
@@ -55,7 +56,7 @@ def reweight(weights: Array, change: Array) -> Array:
     """Weights whose logarithms have changed by so much; none becomes too small to come back."""
     xp = array_namespace(weights)
     smallest = float(xp.finfo(weights.dtype).smallest_normal) ** 0.25
-    return xp.clip(weights * xp.exp(change), min=smallest)
+    return at_least(weights * xp.exp(change), smallest)
 
 
 def route_gradient(weights: Array, gradient: Array) -> Array:
@@ -75,6 +76,6 @@ def reroute(weights: Array, change: Array) -> Array:
     """
     xp = array_namespace(weights)
     tiny = float(xp.finfo(weights.dtype).eps)
-    out = xp.clip(1 - xp.sum(weights, axis=1, keepdims=True), min=tiny)
+    out = at_least(1 - xp.sum(weights, axis=1, keepdims=True), tiny)
     new = reweight(weights, change)
     return new / (out + xp.sum(new, axis=1, keepdims=True))

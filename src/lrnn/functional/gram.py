@@ -10,6 +10,7 @@ While no hidden neuron saturates, with :math:`B = W^\mathsf{T}G`, :math:`A = W^\
 from array_api_compat import array_namespace
 
 from lrnn.backend import backend_of
+from lrnn.functional.limits import at_least, at_most
 from lrnn.typing import Array
 
 
@@ -52,4 +53,4 @@ def extrapolate(new: Array, old: Array, momentum: float) -> Array:
     xp = array_namespace(new)
     one = xp.ones_like(new)
     ratio = xp.where(old > 0, new / xp.where(old > 0, old, one), one)
-    return new * xp.clip(ratio, min=0.1, max=10.0) ** momentum
+    return new * at_least(at_most(ratio, 10.0), 0.1) ** momentum

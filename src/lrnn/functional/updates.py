@@ -24,6 +24,7 @@ from math import sqrt
 from array_api_compat import array_namespace
 from scipy import sparse
 
+from lrnn.functional.limits import at_least
 from lrnn.typing import Array
 
 
@@ -61,7 +62,7 @@ def multiply(weights: Array, numerator: Array, denominator: Array, power: float 
     limits = xp.finfo(weights.dtype)
     smallest = float(limits.smallest_normal)
     tiny = smallest / float(limits.eps)  # no ratio of bounded numbers to it overflows
-    updated = numerator / xp.clip(denominator, min=tiny)
+    updated = numerator / at_least(denominator, tiny)
     if power != 1.0:
         updated = updated**power
     updated *= weights

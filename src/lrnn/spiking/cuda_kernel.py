@@ -19,14 +19,10 @@ rows have in common, name them as the network does, and ``place`` tells their nu
 from typing import Any
 
 import numpy as np
-
-from lrnn.spiking import draws
-
-if not hasattr(np, "row_stack"):  # numba-cuda asks for a name that NumPy 2.5 no longer has
-    setattr(np, "row_stack", np.vstack)  # noqa: B010
-
-from numba import cuda as cuda
 from numba import uint16, uint64
+
+from lrnn.numba_cuda import cuda as cuda
+from lrnn.spiking import draws
 
 TICKS, EVENTS, LOOKS, OBSERVATIONS = range(4)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import sqrt
+from typing import Any
 
 from array_api_compat import array_namespace, is_numpy_array
 
@@ -51,24 +52,25 @@ class LogAdam:
             matrix[...] = backend_of(matrix).send(value)
         self._steps = state["steps"]
 
-    def step(self, gradients: Sequence[Array], size: float) -> None:
-        """Move against the gradients; no logarithm changes by much more than ``size``."""
+    def scale(self, size: float) -> float:
+        """What the next `step` is told, such that no logarithm changes by much more than this."""
         self._steps += 1
+        return size / (1 - MEAN**self._steps) * sqrt(1 - SQUARE**self._steps)
+
+    def step(self, gradients: Sequence[Array], scale: Any) -> None:
+        """Move against the gradients."""
         for matrices in zip(self.weights, gradients, self._means, self._squares, strict=True):
             rows, columns = matrices[0].shape
             height = max(1, CELLS_IN_CACHE // columns) if is_numpy_array(matrices[0]) else rows
             for first in range(0, rows, height):
                 weight, gradient, mean, square = (m[first : first + height, :] for m in matrices)
-                self._step(weight, gradient, mean, square, size)
+                self._step(weight, gradient, mean, square, scale)
 
-    def _step(
-        self, weight: Array, gradient: Array, mean: Array, square: Array, size: float
-    ) -> None:
+    def _step(self, weight: Array, gradient: Array, mean: Array, square: Array, scale: Any) -> None:
         xp = array_namespace(weight)
         gradient = self._gradient(weight, gradient)
         mean *= MEAN
         mean += (1 - MEAN) * gradient + TINY
         square *= SQUARE
         square += (1 - SQUARE) * gradient * gradient + TINY
-        scale = size / (1 - MEAN**self._steps) * sqrt(1 - SQUARE**self._steps)
         weight[...] = self._move(weight, -scale * mean / xp.sqrt(square))

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -13,6 +14,7 @@ from lrnn.rows.parallel import CELLS_AT_ONCE
 from lrnn.training.adam import LogAdam
 from lrnn.training.evaluation import widest
 from lrnn.training.observer import Observer, State
+from lrnn.training.recorded import recorded
 from lrnn.training.recorder import Recorder
 from lrnn.training.result import Schedule, StopReason, Trained, Weights
 from lrnn.typing import Array, Rates
@@ -44,6 +46,14 @@ def train_end_to_end(
     stopped: StopReason = "max_iter"
     steady = passes - max(1, round(passes / 3))
 
+    def on_some(rows: Array, scale: Any) -> Array:
+        batch = take_rows(inputs, rows)
+        error, gradients = error_gradients(batch, current.layers)
+        adam.step(gradients, scale)
+        return error / math.prod(batch.shape)
+
+    step = recorded(on_some, inputs)
+
     def state() -> State:
         return {
             "adam": adam.state(),
@@ -66,11 +76,8 @@ def train_end_to_end(
         while record.passes < passes:
             order = backend_of(inputs).array(random.permutation(inputs.shape[0]))
             for i, (first, last) in enumerate(pairwise(bounds)):
-                batch = take_rows(inputs, order[first:last])
-                error, gradients = error_gradients(batch, current.layers)
                 left = (passes - record.passes - i / n_batches) / (passes - steady)
-                adam.step(gradients, STEP * min(1.0, left))
-                record.batch(error / math.prod(batch.shape))
+                record.batch(step(order[first:last], adam.scale(STEP * min(1.0, left))))
                 observer.iteration()
             record.finish_pass(current.copy())
             if observer.finished_pass(record.lowest):

@@ -7,6 +7,7 @@ loop for both.
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
@@ -23,6 +24,7 @@ from lrnn.functional import (
     update_encoder,
 )
 from lrnn.training.observer import Observer, State, training
+from lrnn.training.recorded import recorded
 from lrnn.training.recorder import Recorder
 from lrnn.training.result import Schedule, StopReason, Trained, Weights
 from lrnn.typing import Array, Rates
@@ -106,6 +108,24 @@ def train_jointly(
     record = Recorder(inputs, weights)
     stopped: StopReason | None = None
 
+    if backend.on_gpu:
+        weights = weights.copy()  # they are changed in place
+
+    def on_some(rows: Array, number: Any) -> Array:
+        nonlocal weights
+        new, error = batch_step(take_rows(inputs, rows), weights, schedule.rates)
+        if not backend.on_gpu:
+            weights = new
+            return error
+        for old, value in zip(weights.layers, new.layers, strict=True):
+            old[...] = value
+        return error
+
+    def snapshot() -> Weights:
+        return weights.copy() if backend.on_gpu else weights
+
+    step = recorded(on_some, inputs)
+
     def state() -> State:
         return {
             "weights": weights.state(),
@@ -115,7 +135,7 @@ def train_jointly(
         }
 
     if saved := observer.resume():
-        weights, stopped = Weights.restored(saved["weights"], backend), saved["stopped"]
+        weights, stopped = Weights.restored(saved["weights"], backend).copy(), saved["stopped"]
         record.restore(saved["record"])
         random.set_state(saved["random"])
         observer.skip(record.iterations, record.lowest)
@@ -123,14 +143,11 @@ def train_jointly(
         while record.passes < schedule.max_iter and stopped is None:
             order = backend.array(random.permutation(rows))
             for first, last in pairwise(bounds):
-                weights, error = batch_step(
-                    take_rows(inputs, order[first:last]), weights, schedule.rates
-                )
-                record.batch(error)
+                record.batch(step(order[first:last], 0))
                 observer.iteration()
                 if record.iterations % every == 0:
-                    record.evaluate(weights)
-            record.finish_pass(weights)
+                    record.evaluate(snapshot())
+            record.finish_pass(snapshot())
             if observer.finished_pass(record.lowest):
                 stopped = "callback"
             elif record.progress(PATIENCE) < schedule.tol:
@@ -141,5 +158,5 @@ def train_jointly(
             observer.checkpoint(state, finished=True)
     except KeyboardInterrupt:
         stopped = "interrupted"
-        record.evaluate(weights)
+        record.evaluate(snapshot())
     return Trained(record.best, [record.curve(layer, stopped or "max_iter")])

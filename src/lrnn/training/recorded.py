@@ -1,0 +1,62 @@
+"""Steps that are made over and over: on a GPU recorded once, and then played back.
+
+A step is a hundred small kernels. Launching them one by one takes longer than they run; a recording
+is launched as a whole. CuPy's arrays and data that come from the host step by step do without.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from array_api_compat import is_torch_namespace
+
+from lrnn.backend import backend_of, is_array
+from lrnn.rows import ScaledRows
+from lrnn.typing import Array
+
+Step: TypeAlias = Callable[[Array, Any], Array]
+PLAIN = 3  # steps that are made as they are, before they are recorded
+
+
+def recorded(step: Step, inputs: Any) -> Step:
+    """``step(rows, number)``, which changes its state in place, as one that may be played back.
+
+    ``rows`` are the numbers of the rows of ``inputs`` that it works on; it returns an array.
+    """
+    backend = backend_of(inputs)
+    held = is_array(inputs) or isinstance(inputs, ScaledRows)
+    if not (held and backend.on_gpu and is_torch_namespace(backend.xp)):
+        return step
+    made: Counter[int] = Counter()
+    recordings: dict[int, Step] = {}
+
+    def play(rows: Array, number: Any) -> Array:
+        size = int(rows.shape[0])
+        made[size] += 1
+        if made[size] <= PLAIN:
+            return step(rows, number)
+        if size not in recordings:
+            recordings[size] = _record(step, rows)
+        return recordings[size](rows, number)
+
+    return play
+
+
+def _record(step: Step, rows: Array) -> Step:
+    """A recording for so many rows; it is made without doing anything."""
+    import torch
+
+    its_rows = rows.clone()
+    its_number = torch.ones((), dtype=torch.float64, device=rows.device)
+    graph = torch.cuda.CUDAGraph()
+    torch.cuda.synchronize(rows.device)
+    with torch.cuda.graph(graph):
+        result = step(its_rows, its_number)
+
+    def play(rows: Array, number: Any) -> Array:
+        its_rows.copy_(rows)
+        its_number.fill_(number)
+        graph.replay()
+        return result.clone()
+
+    return play
