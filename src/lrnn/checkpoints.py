@@ -20,6 +20,9 @@ import lrnn
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.backend import is_array, to_numpy
 from lrnn.files import plain_parameters
+from lrnn.rows.cluster import DaskRows
+from lrnn.rows.sources import rows_elsewhere
+from lrnn.rows.stream import Stream
 from lrnn.tensor_files import READ_ERRORS, TensorFileError, read_tensors, write_tensors
 from lrnn.training import Observer, State
 from lrnn.typing import Array
@@ -65,6 +68,8 @@ def fit(
     (50, 2)
     """
     path = Path(path)
+    elsewhere = rows_elsewhere(X, type(model).__name__)
+    X = X if elsewhere is None else elsewhere
     facts = _facts(model, X)
     states = read(path, facts) if resume and path.exists() else []
     model._fit(X, Checkpoint(path, every, facts, states))
@@ -140,6 +145,8 @@ def _facts(model: LRNNAutoencoder, X: Any) -> dict[str, Any]:
 
 def _digest(X: Any) -> str:
     """A sum over the data: their shape, type and bytes."""
+    if isinstance(X, Stream | DaskRows):
+        return X.identity()
     total = hashlib.sha256()
     if hasattr(X, "tocsr"):
         X = X.tocsr()
@@ -157,6 +164,8 @@ def _plain(value: Any, tensors: dict[str, Array]) -> Any:
     """``value`` as JSON can hold it; arrays are put into ``tensors``."""
     if is_array(value):
         value = to_numpy(value)
+        if value.ndim == 0:
+            return value.item()
         name = str(len(tensors))
         turned = value.flags.f_contiguous and not value.flags.c_contiguous
         tensors[name] = value.T if turned else value

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.rows.stream import BLOCK_BYTES, Stream, read_ahead
 from lrnn.typing import Vector
 
 Kind = Literal["none", "255", "max", "minmax"]
@@ -26,25 +27,27 @@ class Scaling:
     span: Vector | float
 
     @classmethod
-    def fit(cls, kind: str, data: NDArray[Any]) -> "Scaling":
-        """The scaling that takes this data to [0, 1]."""
+    def fit(cls, kind: str, data: Any) -> "Scaling":
+        """The scaling that takes this data, an array or a source of rows, to [0, 1]."""
         if kind == "none":
             return cls(kind, 0.0, 1.0)
         if kind == "255":
             return cls(kind, 0.0, 255.0)
         if kind not in KINDS:
             raise ValueError(f"the scaling must be one of {', '.join(KINDS)}; got {kind!r}")
-        low = np.asarray(data.min(axis=0), dtype=np.float64)
-        high = np.asarray(data.max(axis=0), dtype=np.float64)
+        low, high = (np.asarray(ends, dtype=np.float64) for ends in limits(data))
         if kind == "max":
             low = np.zeros_like(high)
         return cls(kind, low, high - low)
 
-    def apply(self, data: NDArray[Any]) -> NDArray[Any]:
+    def apply(self, data: Any) -> Any:
         """The data in [0, 1]; numbers beyond the range that was seen by `fit` are cut off.
 
-        Without scaling they are returned untouched, and of the type they have.
+        Without scaling they are returned untouched, and of the type they have. A source of rows
+        becomes a stream that is scaled as it is read.
         """
+        if hasattr(data, "blocks"):
+            return Stream(data, prepare=None if self.kind == "none" else self.apply)
         if self.kind == "none":
             return data
         self._check(data)
@@ -94,3 +97,14 @@ class Scaling:
             raise ValueError(
                 f"the scaling is for {width} attributes, but the data have {data.shape[1]}"
             )
+
+
+def limits(data: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The lowest and the highest number of each column, of an array or a source of rows."""
+    if not hasattr(data, "blocks"):
+        return data.min(axis=0), data.max(axis=0)
+    height = max(1, BLOCK_BYTES // (data.shape[1] * data.dtype.itemsize))
+    low, high = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf)
+    for block in read_ahead(data.blocks(0, height)):
+        low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+    return low, high

@@ -65,12 +65,27 @@ def _for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Any:
                 f"{estimator.device!r}; move X there, or leave device=None to work where X is"
             )
     if rows is not None:
-        _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, rows, reset=reset)
+        _check_names(estimator, X, rows, reset)
         return rows
     validate = partial(validate_data, estimator, reset=reset)
     held = _check(X, user, validate, later=later and device is None)
     return held if device is None or device.is_numpy else on(device, held, again=reset)
+
+
+def _check_names(estimator: Any, X: Any, rows: Any, reset: bool) -> None:
+    """Names of columns are remembered, or compared with those that are."""
+    names = getattr(getattr(rows, "source", None), "columns", None)
+    if names is None:
+        _check_feature_names(estimator, X, reset=reset)
+    elif reset:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif list(getattr(estimator, "feature_names_in_", names)) != list(names):
+        pairs = zip(names, estimator.feature_names_in_, strict=True)
+        found, known = next((a, b) for a, b in pairs if a != b)
+        raise ValueError(
+            f"{rows.source.name} has a column {found!r} where the model was trained with {known!r}"
+        )
 
 
 def check_matrix(X: Any, user: str) -> Any:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 import lrnn
+from lrnn.cli.benchmark import benchmark
 from lrnn.cli.data import data_app
 from lrnn.cli.demo import demo
 from lrnn.cli.encode import encode, reconstruct
@@ -27,7 +28,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for command in (demo, fit, encode, reconstruct, inspect, simulate, report, export, reproduce):
+COMMANDS = (
+    demo, fit, encode, reconstruct, inspect, simulate, report, export, reproduce, benchmark,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)
 app.add_typer(data_app, name="data")
 

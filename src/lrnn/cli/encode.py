@@ -1,5 +1,7 @@
 """``lrnn encode`` and ``lrnn reconstruct``: what a model makes of data."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +11,8 @@ from lrnn.cli.inputs import DataOf, ModelOf, table_for
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="A file: .npy, .npz, .csv, .tsv or .mat.")
+    Path,
+    typer.Option("--output", "-o", help="A file: .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr."),
 ]
 
 
@@ -24,17 +27,22 @@ def encode(
 
         lrnn encode wine.safetensors wine.csv -o codes.csv
     """
-    from lrnn.datasets.write import check_writable, write
+    from lrnn import streaming
+    from lrnn.datasets.write import write
 
-    check_writable(output)
+    by_blocks = check_output(output)
     voice = Voice(quiet, as_json)
-    found, rows = _load(model, data, voice)
-    with voice.working(f"encoding {len(rows)} rows"):
-        codes = found.transform(rows)
-        write(output, codes, [f"code{i}" for i in range(codes.shape[1])])
+    found, rows = _load(model, data, voice, by_blocks)
+    names = [f"code{i}" for i in range(found.encoders_[-1].shape[1])]
+    if by_blocks:
+        with _bar(voice, f"encoding {data}", rows.shape[0]) as heard:
+            streaming.encode(found, rows, output, heard=heard)
+    else:
+        with voice.working(f"encoding {len(rows)} rows"):
+            write(output, found.transform(rows), names)
     voice.result(
-        {"output": str(output), "rows": len(codes), "codes": codes.shape[1]},
-        f"{len(codes)} rows of {codes.shape[1]} codes written to {output}",
+        {"output": str(output), "rows": rows.shape[0], "codes": len(names)},
+        f"{rows.shape[0]} rows of {len(names)} codes written to {output}",
     )
 
 
@@ -54,27 +62,58 @@ def reconstruct(
 
         lrnn reconstruct wine.safetensors wine.csv -o back.csv --units
     """
-    from lrnn.datasets.write import check_writable, write
+    from lrnn import streaming
+    from lrnn.datasets.write import write
     from lrnn.scaling import Scaling
 
-    check_writable(output)
+    by_blocks = check_output(output)
     voice = Voice(quiet, as_json)
-    found, rows = _load(model, data, voice)
-    with voice.working(f"reconstructing {len(rows)} rows"):
-        back = found.reconstruct(rows)
+    found, rows = _load(model, data, voice, by_blocks)
+    revert = Scaling.from_json(found.scaling_).revert if units else None
+    if by_blocks:
+        with _bar(voice, f"reconstructing {data}", rows.shape[0]) as heard:
+            streaming.reconstruct(found, rows, output, revert=revert, heard=heard)
+    else:
+        with voice.working(f"reconstructing {len(rows)} rows"):
+            back = found.reconstruct(rows)
+            names = getattr(found, "feature_names_in_", None)
+            back = back if revert is None else revert(back)
+            write(output, back, None if names is None else list(names))
+    with voice.working("taking the error"):
         error = -found.score(rows)
-        names = getattr(found, "feature_names_in_", None)
-        if units:
-            back = Scaling.from_json(found.scaling_).revert(back)
-        write(output, back, None if names is None else list(names))
     voice.result(
-        {"output": str(output), "rows": len(back), "error": error},
-        f"{len(back)} rows written to {output}; mean squared error {error:.5f} (scaled data)",
+        {"output": str(output), "rows": rows.shape[0], "error": error},
+        f"{rows.shape[0]} rows written to {output}; mean squared error {error:.5f} (scaled data)",
     )
 
 
-def _load(model: Path, data: str, voice: Voice) -> tuple[Any, Any]:
+def check_output(output: Path) -> bool:
+    """Complain of a name that cannot be written to; tell whether it is written block by block."""
+    from lrnn.datasets.write import WRITERS, check_writable
+    from lrnn.rows.writers import WRITERS as BY_BLOCKS
+    from lrnn.rows.writers import check_stream_output
+
+    suffix = output.suffix.lower()
+    if suffix in BY_BLOCKS:
+        check_stream_output(output)
+        return True
+    if suffix not in WRITERS:
+        known = ", ".join(sorted({*WRITERS, *BY_BLOCKS}))
+        raise ValueError(f"{str(output)!r} is of no known format; its name should end in {known}")
+    check_writable(output)
+    return False
+
+
+@contextmanager
+def _bar(voice: Voice, task: str, rows: int) -> Iterator[Callable[[int], None]]:
+    from lrnn.progress import work_bar
+
+    with work_bar(task, rows, bool(voice.verbose) and None) as report:
+        yield report
+
+
+def _load(model: Path, data: str, voice: Voice, by_blocks: bool) -> tuple[Any, Any]:
     import lrnn
 
     found = lrnn.load(model)
-    return found, table_for(found, data, voice).data
+    return found, table_for(found, data, voice, stream=by_blocks).data

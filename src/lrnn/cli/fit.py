@@ -2,6 +2,9 @@
 
 import os
 import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -39,6 +42,9 @@ def fit(
     ] = 1e-4,
     batch_size: Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
+    device: Annotated[
+        str | None, typer.Option(help="cuda: train on a GPU, through PyTorch or CuPy.")
+    ] = None,
     checkpoint: Annotated[
         float, typer.Option(min=0, help="Seconds between checkpoints; they go beside the model.")
     ] = 60.0,
@@ -52,9 +58,11 @@ def fit(
     """Train an autoencoder on data, and write it to a file.
 
     Data may be the name of a data set ([bold]lrnn data list[/bold]), .npy, .npz, .csv, .tsv,
-    .parquet, .mat, an idx file or a folder of images; rows are samples. The scaling is remembered
-    in the model and applied again by [bold]encode[/bold]. A training that was killed goes on with
-    [bold]--resume[/bold] from its last checkpoint, and ends as if nothing had happened.
+    .parquet (or a folder of such), .zarr, .h5, .mat, an idx file or a folder of images; rows are
+    samples. Large files are read block by block, and need not fit in memory. The scaling is
+    remembered in the model and applied again by [bold]encode[/bold]. A training that was killed
+    goes on with [bold]--resume[/bold] from its last checkpoint, and ends as if nothing had
+    happened.
 
     Examples:
 
@@ -67,6 +75,8 @@ def fit(
         lrnn fit faces/ -o faces.safetensors --hidden 50 --fine-tune 10 --checkpoint 300
 
         lrnn fit faces/ -o faces.safetensors --hidden 50 --fine-tune 10 --resume
+
+        lrnn fit large.parquet -o large.safetensors --scale minmax --device cuda
     """
     from lrnn import checkpoints
     from lrnn.atomic import remove, sole_writer
@@ -75,7 +85,7 @@ def fit(
 
     voice = Voice(quiet, as_json)
     check_output(output)
-    table = table_of(data, voice)
+    table = table_of(data, voice, stream=True)
     sizes = hidden_sizes(hidden, table.data.shape[1])
     if scale is Scale.none:
         check_range(table, data)
@@ -89,6 +99,7 @@ def fit(
         max_iter=max_iter,
         tol=tol,
         batch_size=batch_size,
+        device=device,
         random_state=seed,
         verbose=voice.verbose,
     )
@@ -99,9 +110,10 @@ def fit(
                 f"{str(unfinished)!r} is left from a training that did not end; --resume goes on "
                 "from it, --restart throws it away"
             )
-        checkpoints.fit(
-            model, scaling.apply(table.data), unfinished, every=checkpoint, resume=bool(resume)
-        )
+        with saturation_is_an_error(data):
+            checkpoints.fit(
+                model, scaling.apply(table.data), unfinished, every=checkpoint, resume=bool(resume)
+            )
         if table.names is not None:
             model.feature_names_in_ = np.array(table.names, dtype=object)
         save(model, output, scaling.to_json())
@@ -122,6 +134,20 @@ def fit(
         f"{rows} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
         f"{model.reconstruction_err_:.5f}\nwritten to {output}",
     )
+
+
+@contextmanager
+def saturation_is_an_error(data: str) -> Iterator[None]:
+    """Numbers above 1 that are found while data are read end the command."""
+    from lrnn.rows.values import SaturationWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SaturationWarning)
+        try:
+            yield
+        except SaturationWarning as warning:
+            what = str(warning).split(". ")[0].removeprefix("X ")
+            raise ValueError(f"{data!r} {what}; choose --scale minmax, max or 255") from None
 
 
 def save(model: Any, output: Path, scaling: Any) -> None:

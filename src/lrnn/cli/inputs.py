@@ -48,7 +48,9 @@ def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
 
 def check_range(table: Any, source: str) -> None:
     """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not."""
-    if table.data.dtype in (np.uint8, np.uint16) or 0 <= table.data.min() <= table.data.max() <= 1:
+    if table.data.dtype in (np.uint8, np.uint16) or hasattr(table.data, "blocks"):
+        return  # a source of rows is checked as it is read
+    if 0 <= table.data.min() <= table.data.max() <= 1:
         return
     least = table.data.min() < 0
     at = table.data.argmin() if least else table.data.argmax()
@@ -61,21 +63,24 @@ def check_range(table: Any, source: str) -> None:
     )
 
 
-def table_of(source: str, voice: Voice) -> Any:
-    """A table of data: what the user calls them may be a file, a folder or a data set's name."""
+def table_of(source: str, voice: Voice, stream: bool = False) -> Any:
+    """A table of data: what the user calls them may be a file, a folder or a data set's name.
+
+    With ``stream``, those of large files are left where they are.
+    """
     from lrnn.datasets import open_table
 
     with voice.working(f"reading {source}"):
-        return open_table(source)
+        return open_table(source, stream)
 
 
-def table_for(model: Any, source: str, voice: Voice) -> Any:
+def table_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Any:
     """A table of data, scaled as the model remembers, if it is such as the model was made for."""
     from dataclasses import replace
 
     from lrnn.scaling import Scaling
 
-    table = table_of(source, voice)
+    table = table_of(source, voice, stream)
     if table.data.shape[1] != model.n_features_in_:
         raise ValueError(
             f"{source!r} has {table.data.shape[1]} attributes, but the model is for "

@@ -4,24 +4,45 @@ import os
 from os import PathLike, fspath
 from pathlib import Path
 
+import numpy as np
+
 from lrnn.datasets.load import load
 from lrnn.datasets.read import read
 from lrnn.datasets.registry import DATA_SETS, unknown
 from lrnn.datasets.table import Table
+from lrnn.rows.sources import open_file
+
+LARGE = 1 << 30  # bytes of a file that is rather read block by block
 
 
-def open_table(source: str | PathLike[str]) -> Table:
+def open_table(source: str | PathLike[str], stream: bool = False) -> Table:
     """The table in a file or folder, or else the data set of that name, its numbers unscaled.
+
+    With ``stream``, the data of large files are not read, but a source of rows
+    (:mod:`lrnn.rows.sources`). Some kinds of files can be read only so, and are read at once
+    without it.
 
     >>> open_table("digits").data.shape
     (1797, 64)
     """
     name = fspath(source)
     if Path(name).exists():
-        return read(name)
+        return _file(Path(name), stream)
     if name in DATA_SETS:
         entry = DATA_SETS[name]
         return Table(load(name, scaled=False).data, entry.names or None, entry.image_shape)
     if Path(name).suffix or any(mark and mark in name for mark in (os.sep, os.altsep)):
         raise FileNotFoundError(f"there is no file {name!r}")
     raise ValueError(f"there is no file {name!r}, and {unknown(name)}")
+
+
+def _file(path: Path, stream: bool) -> Table:
+    by_blocks = path.suffix.lower() in (".zarr", ".h5", ".hdf5")
+    by_blocks |= path.is_dir() and any(path.glob("**/*.parquet"))
+    large = path.suffix.lower() in (".npy", ".parquet") and path.stat().st_size > LARGE
+    if not by_blocks and not (large and stream):
+        return read(path)
+    source = open_file(path)
+    if stream:
+        return Table(source, source.columns)
+    return Table(np.concatenate(list(source.blocks(0, source.shape[0]))), source.columns)

@@ -13,15 +13,15 @@ class Table:
 
     Attributes
     ----------
-    data : ndarray of shape (n_rows, n_attributes)
-        The numbers, of the type that the file has.
+    data : ndarray of shape (n_rows, n_attributes), or Source
+        The numbers, of the type that the file has; or where they can be read block by block.
     names : tuple of str or None
         The attributes' names.
     image_shape : tuple of int or None
         Height and width (and channels), if rows are images.
     """
 
-    data: NDArray[Any]
+    data: Any
     names: tuple[str, ...] | None = None
     image_shape: tuple[int, ...] | None = None
 

@@ -58,7 +58,7 @@ def _mat(data: NDArray[Any], names: Sequence[str] | None) -> bytes:
 
 def _text(delimiter: str) -> Callable[[NDArray[Any], Sequence[str] | None], bytes]:
     def text(data: NDArray[Any], names: Sequence[str] | None) -> bytes:
-        lines = [delimiter.join(map(_quoted, names))] if names is not None else []
+        lines = [delimiter.join(map(quoted, names))] if names is not None else []
         # repr of a float is the shortest text that reads back as the same number
         lines += [delimiter.join(map(repr, row)) for row in data.tolist()]
         return ("\n".join(lines) + "\n").encode()
@@ -66,7 +66,8 @@ def _text(delimiter: str) -> Callable[[NDArray[Any], Sequence[str] | None], byte
     return text
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A column's name as it stands in a line of text."""
     plain = not set(name) & set(',;\t"\r\n')
     return name if plain else '"' + name.replace('"', '""') + '"'
 

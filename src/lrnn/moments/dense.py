@@ -32,7 +32,8 @@ class DenseMoment:
         total = xp.zeros(square, dtype=xp.float64, device=backend.device)
         most = ROWS_TO_SUM if backend.is_numpy else None
         reading = reading or Reading()
-        total = reading.fold(products, added, inputs, total, most=most, threads=False)
+        width = self.n_attributes
+        total = reading.fold(products, added, inputs, width, total, most=most, threads=False)
         total = total / self.n_rows
         self.trace = float(xp.sum(xp.linalg.diagonal(total)))
         self.gram = xp.astype(total, inputs.dtype, copy=False)

@@ -25,7 +25,7 @@ class ImplicitMoment:
         self._backend = backend_of(inputs)
         xp = self._backend.xp
         total = xp.zeros(self.n_attributes, dtype=xp.float64, device=self._backend.device)
-        total = (reading or Reading()).fold(squares, added, inputs, total)
+        total = (reading or Reading()).fold(squares, added, inputs, self.n_attributes, total)
         total = total / self.n_rows
         self.trace = float(xp.sum(total))
         self.diagonal = xp.astype(total, inputs.dtype)

@@ -12,11 +12,12 @@ class Reading:
 
     def fold(
         self,
-        work: Callable[[Array], Array],
-        combine: Callable[[Array, Array], Array],
+        work: Callable[[Array], Any],
+        combine: Callable[[Any, Any], Any],
         inputs: Any,
-        begin: Array,
+        widest: int,
+        begin: Any = None,
         **options: Any,
-    ) -> Array:
-        """See `lrnn.rows.fold_rows`; the total is an array, which is ``begin`` at first."""
-        return fold_rows(work, combine, inputs, inputs.shape[1], begin=begin, **options)
+    ) -> Any:
+        """See `lrnn.rows.fold_rows`."""
+        return fold_rows(work, combine, inputs, widest, begin=begin, **options)

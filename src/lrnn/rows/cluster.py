@@ -1,6 +1,6 @@
 """Rows on a Dask cluster: work goes to where they are, and only its results travel."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -25,6 +25,18 @@ class DaskRows:
         narrow = array.dtype in LEVELS or array.dtype == np.float32
         self.dtype = np.dtype(np.float32 if narrow else np.float64)
         self._array, self._frame, self._user = array, frame, user
+
+    def identity(self) -> str:
+        """What Dask calls these blocks."""
+        return str(self._array.name)
+
+    def blocks(self) -> Iterator[Array]:
+        """Blocks of rows in [0, 1], brought here one after the other."""
+        first = 0
+        for part in self._array.blocks:
+            block = checked(part.compute(), self.dtype, self._user, first)[:]
+            first += block.shape[0]
+            yield block
 
     def fold(
         self,

@@ -1,5 +1,6 @@
 """Where rows come from that are not in memory: files, arrays on disk, functions, clusters."""
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.backend import HOST, Backend
+from lrnn.rows.cluster import DaskRows, dask_rows
 from lrnn.rows.stream import Source, Stream
 
 SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
@@ -47,7 +49,8 @@ class ArraySource:
     def identity(self) -> str:
         """Its shape, its type, and the first and last row."""
         ends = np.asarray(self._array[:1]), np.asarray(self._array[-1:])
-        return f"{self.shape} {self.dtype.str} {hash(ends[0].tobytes() + ends[1].tobytes())}"
+        total = hashlib.sha256(ends[0].tobytes() + ends[1].tobytes()).hexdigest()
+        return f"{self.shape} {self.dtype.str} {total}"
 
 
 class NpyFile:
@@ -220,14 +223,12 @@ def open_file(path: str | os.PathLike[str]) -> Source:
 
 def rows_elsewhere(X: Any, user: str, device: Backend | None = None) -> Any:
     """Rows that are not in memory; None if X is something else."""
-    if isinstance(X, Stream):
+    if isinstance(X, Stream | DaskRows):
         return X
     if "dask" in sys.modules:
         from dask import is_dask_collection
 
         if is_dask_collection(X):
-            from lrnn.rows.cluster import dask_rows
-
             return dask_rows(X, user, device)
     source: Source | None = None
     if isinstance(X, str | os.PathLike):

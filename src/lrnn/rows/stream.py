@@ -68,6 +68,10 @@ class Stream:
         self._user = user
         self._prepare = prepare
 
+    def identity(self) -> str:
+        """By what one sees whether the rows are still the same."""
+        return self.source.identity()
+
     @property
     def in_any_order(self) -> bool:
         """Whether rows can be taken in any order."""

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from lrnn.backend import backend_of, take_rows, to_numpy
 from lrnn.functional import propagate, squared_error
+from lrnn.moments.reading import Reading
 from lrnn.rows import fold_rows, map_rows
 from lrnn.rows.passes import on_device
 from lrnn.training.result import Weights
@@ -42,14 +43,17 @@ def evaluate(inputs: Any, weights: Weights) -> Evaluation:
     return Evaluation(float(total) / (rows * columns), [to_numpy(s) / rows for s in sums])
 
 
-def evaluate_unsaturated(inputs: Any, encoder: Array, decoder: Array) -> tuple[Array, Evaluation]:
+def evaluate_unsaturated(
+    inputs: Any, encoder: Array, decoder: Array, reading: Reading
+) -> tuple[Array, Evaluation]:
     """The largest drive of each code neuron, and what the network does when they are divided by it.
 
-    Its code neurons then never saturate. Both take a single pass.
+    Its code neurons then never saturate. Both take a single pass, which ``reading`` watches.
     """
     rows, columns = inputs.shape
     work = partial(_of_block_unsaturated, encoder, decoder)
-    total, sums, peak = fold_rows(work, _added_with_peaks, inputs, widest((encoder, decoder)))
+    width = widest((encoder, decoder))
+    total, sums, peak = reading.fold(work, _added_with_peaks, inputs, width)
     xp = array_namespace(peak)
     sums[1] = sums[1] / xp.where(peak > 0, peak, xp.ones_like(peak))
     found = Evaluation(float(total) / (rows * columns), [to_numpy(s) / rows for s in sums])
@@ -136,7 +140,7 @@ def _added(a: tuple[Any, list[Array]], b: tuple[Any, list[Array]]) -> tuple[Any,
 def _added_with_peaks(
     a: tuple[Any, list[Array], Array], b: tuple[Any, list[Array], Array]
 ) -> tuple[Any, list[Array], Array]:
-    total, sums = _added(a[:2], b[:2])
+    total, sums = _added((a[0], a[1]), (b[0], b[1]))
     return total, sums, array_namespace(a[2]).maximum(a[2], b[2])
 
 

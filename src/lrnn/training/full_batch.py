@@ -97,7 +97,8 @@ class FullBatch:
         state, curve = descend(self.starts(moment, hidden), self.schedule, self.observer, layer)
         evaluation = None
         try:
-            peak, evaluation = evaluate_unsaturated(inputs, state.encoder, state.decoder)
+            reading = ObservedReading(self.observer, "scaling the code neurons")
+            peak, evaluation = evaluate_unsaturated(inputs, state.encoder, state.decoder, reading)
         except KeyboardInterrupt:
             xp = array_namespace(state.encoder)
             peak = xp.sum(state.encoder, axis=0)  # no drive by data in [0, 1] is larger

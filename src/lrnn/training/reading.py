@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from lrnn.backend import backend_of, to_numpy
+from lrnn.backend import Backend, backend_of, is_array
 from lrnn.moments.reading import Reading
 from lrnn.training.observer import Observer, State
 from lrnn.typing import Array
@@ -18,25 +18,26 @@ class ObservedReading(Reading):
 
     def fold(
         self,
-        work: Callable[[Array], Array],
-        combine: Callable[[Array, Array], Array],
+        work: Callable[[Array], Any],
+        combine: Callable[[Any, Any], Any],
         inputs: Any,
-        begin: Array,
+        widest: int,
+        begin: Any = None,
         **options: Any,
-    ) -> Array:
+    ) -> Any:
         """See `lrnn.rows.fold_rows`; only where reading takes long is it kept in checkpoints."""
         observer, done = self._observer, 0
         observer.stage(self._task, inputs.shape[0])
         kept = hasattr(inputs, "fold")
         if kept and (saved := observer.resume()):
-            begin, done = backend_of(inputs).send(saved["total"]), saved["rows"]
+            begin, done = _sent(saved["total"], backend_of(inputs)), saved["rows"]
             observer.read(done)
         total = begin
 
         def state() -> State:
-            return {"total": to_numpy(total), "rows": done}
+            return {"total": total, "rows": done}
 
-        def heard(rows: int, so_far: Array) -> None:
+        def heard(rows: int, so_far: Any) -> None:
             nonlocal total, done
             observer.read(rows - done)
             total, done = so_far, rows
@@ -44,7 +45,16 @@ class ObservedReading(Reading):
                 observer.checkpoint(state)
 
         if done < inputs.shape[0]:
-            total = super().fold(work, combine, inputs, begin, skip=done, heard=heard, **options)
+            total = super().fold(
+                work, combine, inputs, widest, begin, skip=done, heard=heard, **options
+            )
         if kept:
             observer.checkpoint(state, finished=True)
         return total
+
+
+def _sent(value: Any, backend: Backend) -> Any:
+    """Arrays from a checkpoint, alone or in lists, to where the work is."""
+    if isinstance(value, list):
+        return [_sent(v, backend) for v in value]
+    return backend.send(value) if is_array(value) else value

@@ -1,0 +1,211 @@
+"""``lrnn benchmark``: lrnn beside other libraries, on this machine."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from lrnn.cli.fit import Scale
+from lrnn.cli.inputs import check_range, table_of
+from lrnn.cli.report import check_folder
+from lrnn.cli.voice import Json, Quiet, Voice, text_table
+
+if TYPE_CHECKING:
+    from lrnn.benchmark import Result
+
+Kind = StrEnum("Kind", ["fit", "encode", "simulate", "scale"])
+QUICK = "Quick run on cut-down data: only to see it run. Its numbers say little."
+
+
+def _names(incomplete: str) -> list[str]:
+    """Names of contenders, for the shell's completion."""
+    from lrnn.benchmark.peers import FACTORISATIONS, SIMULATORS
+
+    names = [contender.name for contender in (*FACTORISATIONS, *SIMULATORS)]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def benchmark(
+    kind: Annotated[Kind, typer.Argument(help="What to measure.")] = Kind.fit,
+    data: Annotated[
+        str, typer.Option(help="A data set's name, a file of numbers, or a folder of images.")
+    ] = "digits",
+    scale: Annotated[
+        Scale, typer.Option(help="How a file's numbers get into [0, 1]; data sets are there.")
+    ] = Scale.none,
+    hidden: Annotated[int, typer.Option(min=1, help="Code neurons.")] = 16,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A contender, such as nmf-cd; may be repeated. By default all that are installed.",
+            autocompletion=_names,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Cut-down data and runs: only to see it run.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for results.json and figures (PNG, SVG)."),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Measure lrnn beside other libraries, on this machine and on data of your choice.
+
+    [bold]fit[/bold] is error against time of training, [bold]encode[/bold] the time to encode rows,
+    [bold]simulate[/bold] events a second of the trained network, [bold]scale[/bold] the time to
+    train against the number of rows and of attributes. All run one after the other in this process,
+    on the same data in single precision, and on all cores. Contenders are nmf-cd, nmf-mu and
+    minibatch-nmf (scikit-learn), torchnmf, adam (an autoencoder in PyTorch); for simulate ciw and
+    brian2. Those that are not installed are left out.
+
+    Examples:
+
+        lrnn benchmark
+
+        lrnn benchmark fit --data mnist --hidden 100 -o fit-results
+
+        lrnn benchmark encode --data faces/ --against nmf-cd --against adam
+
+        lrnn benchmark simulate --quick --json
+    """
+    from lrnn.benchmark import chosen, run
+
+    voice = Voice(quiet, as_json)
+    if output is not None:
+        check_folder(output)
+    peers, left_out = chosen(kind.value, against)
+    X = _rows(data, scale, voice)
+    if quick:
+        voice.say(QUICK)
+    with _bar(voice) as progress:
+        result = run(
+            kind.value,
+            X,
+            hidden,
+            peers,
+            left_out,
+            name=Path(data).name or data,
+            quick=quick,
+            progress=progress,
+        )
+    voice.result(result.to_json(), _table(result))
+    for title, reason in result.left_out.items():
+        voice.say(f"{title}: {reason}")
+    if output is not None:
+        for path in _write(result, output):
+            voice.say(f"written to {path}")
+
+
+def _rows(source: str, scale: Scale, voice: Voice) -> Any:
+    """Rows in [0, 1] in single precision, as all contenders are given them."""
+    from lrnn.datasets import DATA_SETS, load
+    from lrnn.scaling import Scaling
+
+    if scale is Scale.none and source in DATA_SETS and not Path(source).exists():
+        with voice.working(f"reading {source}"):
+            return load(source).data.astype(np.float32)
+    table = table_of(source, voice)
+    if scale is Scale.none:
+        check_range(table, source)
+    rows = Scaling.fit(scale.value, table.data).apply(table.data)
+    white = np.iinfo(rows.dtype).max if rows.dtype in (np.uint8, np.uint16) else 1
+    return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(white)
+
+
+@contextmanager
+def _bar(voice: Voice) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar that only moves between measurements: a thread that draws would be timed with them."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    bar = Progress(
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        console=Console(stderr=True),
+        auto_refresh=False,
+        disable=not voice.verbose,
+    )
+    with bar:
+        job = bar.add_task("", total=None)
+
+        def progress(done: int, total: int, task: str) -> None:
+            bar.update(job, completed=done, total=total, description=task, refresh=True)
+
+        yield progress
+
+
+Show = Callable[[Any], str]
+COLUMNS: dict[str, tuple[tuple[str, str, Show], ...]] = {
+    "fit": (
+        ("iterations or passes", "iterations", "{:,}".format),
+        ("seconds", "seconds", "{:.3g}".format),
+        ("error", "error", "{:.5f}".format),
+        ("lrnn is there after s", "lrnn_seconds", "{:.3g}".format),
+        ("times faster", "times_faster", "{:.3g}".format),
+    ),
+    "encode": (
+        ("rows", "rows", "{:,}".format),
+        ("seconds", "seconds", "{:.3g}".format),
+        ("rows/s", "rows_per_second", "{:,.0f}".format),
+        ("error", "error", "{:.5f}".format),
+        ("lrnn is faster by", "times_faster", "{:,.3g}".format),
+    ),
+    "simulate": (
+        ("events", "events", "{:,}".format),
+        ("seconds", "seconds", "{:.3g}".format),
+        ("events/s", "events_per_second", "{:,.0f}".format),
+        ("lrnn (one core) is faster by", "times_faster", "{:,.0f}".format),
+    ),
+    "scale": (
+        ("rows", "rows", "{:,}".format),
+        ("attributes", "attributes", "{:,}".format),
+        ("iterations or passes", "iterations", "{:,}".format),
+        ("seconds", "seconds", "{:.3g}".format),
+        ("error", "error", "{:.5f}".format),
+        ("lrnn is faster by", "times_faster", "{:.3g}".format),
+    ),
+}
+
+
+def _table(result: "Result") -> Any:
+    columns = COLUMNS[result.kind]
+
+    def shown(row: dict[str, Any], name: str, show: Show) -> str:
+        return "" if row[name] is None else show(row[name])
+
+    return text_table(
+        ["", *(header for header, _, _ in columns)],
+        [
+            [row["title"], *(shown(row, name, show) for _, name, show in columns)]
+            for row in result.rows
+        ],
+        f"{result.kind}: {result.title}" + (" (QUICK RUN)" if result.quick else ""),
+    )
+
+
+def _write(result: "Result", folder: Path) -> list[Path]:
+    """Numbers and figures into a folder."""
+    import io
+    import json
+
+    from lrnn.atomic import write_atomically
+    from lrnn.benchmark.figures import figure
+
+    paths = [folder / "results.json"]
+    document = json.dumps(result.to_json(), indent=1, ensure_ascii=False)
+    write_atomically(paths[0], f"{document}\n".encode())
+    drawn = figure(result)
+    for kind in ("png", "svg"):
+        content = io.BytesIO()
+        drawn.savefig(content, format=kind)
+        paths.append(folder / f"{result.kind}.{kind}")
+        write_atomically(paths[-1], content.getvalue())
+    return paths
