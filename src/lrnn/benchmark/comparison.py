@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from lrnn.benchmark.course import Row
 
 
-def compare_fits(rows: Sequence[Row]) -> list[Row]:
-    """Peers' rows with when lrnn had reached their error, and the ratio of the two times."""
-    curve = next(row["curve"] for row in rows if row["contender"] == "lrnn")
+def compare_training(rows: Sequence[Row]) -> list[Row]:
+    """Peers' rows with when lrnn had reached their error, and the ratio of the two times.
+
+    Where sizes differ, each is compared with lrnn on data of the same size.
+    """
+    curves = {_size(row): row["curve"] for row in rows if row["contender"] == "lrnn"}
     compared = []
     for row in rows:
-        after = None if _ours(row) else reached(curve, row["error"])
+        after = None if _ours(row) else reached(curves[_size(row)], row["error"])
         ratio = None if after is None else row["seconds"] / after
         compared.append({**row, "lrnn_seconds": after, "times_faster": ratio})
     return compared
@@ -27,30 +30,21 @@ def reached(curve: Sequence[Sequence[float]], error: float) -> float | None:
 
 def compare_encoding(rows: Sequence[Row]) -> list[Row]:
     """Peers' rows with how many times faster lrnn encodes as many rows."""
-    return _compare(rows, ("rows",))
-
-
-def compare_scaling(rows: Sequence[Row]) -> list[Row]:
-    """Peers' rows with how many times faster lrnn trains on data of that size."""
-    return _compare(rows, ("rows", "attributes"))
-
-
-def _compare(rows: Sequence[Row], size: tuple[str, ...]) -> list[Row]:
-    ours = {_size(row, size): row["seconds"] for row in rows if _ours(row)}
+    ours = {row["rows"]: row["seconds"] for row in rows if _ours(row)}
     return [
-        {**row, "times_faster": None if _ours(row) else row["seconds"] / ours[_size(row, size)]}
+        {**row, "times_faster": None if _ours(row) else row["seconds"] / ours[row["rows"]]}
         for row in rows
     ]
 
 
 def compare_simulation(rows: Sequence[Row]) -> list[Row]:
     """Peers' rows with how many times faster lrnn is on one core, in its longest run."""
-    speed = "events_per_second"
-    ours = max(
-        (row for row in rows if row["contender"] == "lrnn"), key=lambda row: float(row["events"])
+    _, speed = max(
+        (row["events"], row["events_per_second"]) for row in rows if row["contender"] == "lrnn"
     )
     return [
-        {**row, "times_faster": None if _ours(row) else ours[speed] / row[speed]} for row in rows
+        {**row, "times_faster": None if _ours(row) else speed / row["events_per_second"]}
+        for row in rows
     ]
 
 
@@ -58,5 +52,5 @@ def _ours(row: Row) -> bool:
     return bool(row["contender"].startswith("lrnn"))
 
 
-def _size(row: Row, names: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(row[name] for name in names)
+def _size(row: Row) -> tuple[int | None, int | None]:
+    return row.get("rows"), row.get("attributes")

@@ -1,62 +1,68 @@
 """The figure of each benchmark."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 from matplotlib.figure import Figure
 
 from lrnn.benchmark.course import Row
 from lrnn.benchmark.result import Result
-from lrnn.plots.axes import TITLE
+from lrnn.plots.axes import TITLE, literal
 from lrnn.plots.benchmarks import error_against_time, time_against_size
 
-Points = dict[str, list[tuple[float, float]]]
+Points: TypeAlias = dict[str, list[tuple[float, float]]]
+Panel: TypeAlias = Callable[..., Any]
 
 
 def figure(result: Result) -> Figure:
     """Error against time ("fit"), or time against size; it needs no display."""
-    panels = PANELS[result.kind](result.rows)
+    panels = _panels(result)
     canvas = Figure(figsize=(4.8 * len(panels), 3.4), dpi=150, layout="constrained")
     for ax, draw in zip(canvas.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-        draw(ax)
-    title = result.title + (" (quick run)" if result.quick else "")
-    canvas.suptitle(title.replace("$", r"\$"), fontsize=TITLE)
+        draw(ax=ax)
+    title = f"{result.title} (quick run)" if result.quick else result.title
+    canvas.suptitle(literal(title), fontsize=TITLE)
     return canvas
 
 
-def _fit(rows: Sequence[Row]) -> list[Callable[[Any], Any]]:
+def _panels(result: Result) -> list[Panel]:
+    if result.kind == "fit":
+        return [partial(error_against_time, _errors(result.rows))]
+    if result.kind == "scale":
+        return [
+            partial(time_against_size, _varied(result.rows, size, other), size=size)
+            for size, other in (("rows", "attributes"), ("attributes", "rows"))
+        ]
+    size = "events" if result.kind == "simulate" else "rows"
+    return [partial(time_against_size, _times(result.rows, size), size=size)]
+
+
+def _errors(rows: Sequence[Row]) -> Points:
     curves: Points = {}
     for row in rows:
-        points = curves.setdefault(row["title"], [])
-        points += map(tuple, row.get("curve") or [(row["seconds"], row["error"])])
-    return [lambda ax: error_against_time(curves, ax=ax)]
-
-
-def _against(*sizes: str) -> Callable[[Sequence[Row]], list[Callable[[Any], Any]]]:
-    """A panel for each size, with the rows in which all others are at their largest."""
-
-    def panels(rows: Sequence[Row]) -> list[Callable[[Any], Any]]:
-        return [_panel(_varied(rows, size, sizes), size) for size in sizes]
-
-    return panels
-
-
-def _panel(curves: Mapping[str, Any], size: str) -> Callable[[Any], Any]:
-    return lambda ax: time_against_size(curves, size=size, ax=ax)
-
-
-def _varied(rows: Sequence[Row], size: str, sizes: Sequence[str]) -> Points:
-    others = {other: max(row[other] for row in rows) for other in sizes if other != size}
-    curves: Points = {}
-    for row in rows:
-        if all(row[other] == largest for other, largest in others.items()):
-            curves.setdefault(row["title"], []).append((row[size], row["seconds"]))
+        points = row.get("curve") or [(row["seconds"], row["error"])]
+        curves.setdefault(row["title"], []).extend((x, y) for x, y in points)
     return curves
 
 
-PANELS: dict[str, Callable[[Sequence[Row]], list[Callable[[Any], Any]]]] = {
-    "fit": _fit,
-    "encode": _against("rows"),
-    "simulate": _against("events"),
-    "scale": _against("rows", "attributes"),
-}
+def _times(rows: Sequence[Row], size: str) -> Points:
+    curves: Points = {}
+    for row in rows:
+        curves.setdefault(row["title"], []).append((row[size], row["seconds"]))
+    return curves
+
+
+def _varied(rows: Sequence[Row], size: str, other: str) -> Points:
+    """Times of those rows in which the other size is at its largest.
+
+    For each peer there is a line more: when lrnn had reached its error.
+    """
+    largest = max(row[other] for row in rows)
+    rows = [row for row in rows if row[other] == largest]
+    there = [
+        {**row, "title": f"lrnn, to the error of {row['title']}", "seconds": row["lrnn_seconds"]}
+        for row in rows
+        if row["lrnn_seconds"] is not None
+    ]
+    return _times([*rows, *there], size)

@@ -1,4 +1,8 @@
-"""Error against time: lrnn's learning curve, and its peers after several numbers of iterations."""
+"""Error against time: lrnn's learning curve, and its peers after several numbers of iterations.
+
+A peer trains from the beginning for each of its budgets, which grow, as long as the next can be
+expected to take no more than two minutes.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,18 +11,21 @@ from lrnn.benchmark.course import Row, Step
 from lrnn.benchmark.peers import FINE_TUNED, LRNN, Factorisation
 from lrnn.benchmark.trained import Matrix
 
+LONGEST = 120.0  # seconds
 WARM_UP_ROWS = 50
 
 
 def fit_steps(
     X: Matrix, hidden: int, peers: Sequence[Factorisation], quick: bool = False
 ) -> list[Step]:
-    """Each contender trains from the beginning for each of its budgets."""
+    """A step for each contender and each of its budgets."""
     steps = []
     for contender in (LRNN, FINE_TUNED, *peers):
+        took: dict[int, float] = {}
         for budget in contender.budgets[: 1 if quick else None]:
-            task = "" if contender.ours else f"{budget} {contender.unit}"
-            steps.append(Step(contender, task, partial(_measure, contender, X, hidden, budget)))
+            task = "" if contender.ours else f"{budget:,} {contender.unit}"
+            measure = partial(_measure, contender, X, hidden, budget, took)
+            steps.append(Step(contender, task, measure))
     return steps
 
 
@@ -27,16 +34,14 @@ def warm_up(contender: Factorisation, X: Matrix) -> None:
     contender.train(X[:WARM_UP_ROWS], 1, 1)
 
 
-def _measure(contender: Factorisation, X: Matrix, hidden: int, budget: int) -> list[Row]:
-    if budget == contender.budgets[0]:
+def _measure(
+    contender: Factorisation, X: Matrix, hidden: int, budget: int, took: dict[int, float]
+) -> list[Row]:
+    """The row of one budget, or none if it would take too long, by what the others took."""
+    if any(seconds * budget / done > LONGEST for done, seconds in list(took.items())[-1:]):
+        return []
+    if not took:
         warm_up(contender, X)
     trained = contender.train(X, hidden, budget)
-    row: Row = {
-        "iterations": trained.iterations,
-        "unit": contender.unit,
-        "seconds": trained.seconds,
-        "error": trained.error(X),
-    }
-    if trained.curve:
-        row["curve"] = [list(point) for point in trained.curve] + [[row["seconds"], row["error"]]]
-    return [row]
+    took[budget] = trained.seconds
+    return [{"unit": contender.unit, **trained.facts(X)}]

@@ -46,15 +46,18 @@ class Contender:
 
 @dataclass(frozen=True)
 class Factorisation(Contender):
-    """Trains on rows of data, for so many iterations (or passes over the data)."""
+    """Trains on rows of data, for so many iterations (or passes over the data).
+
+    Longer budgets are for small data, see :mod:`lrnn.benchmark.fit`.
+    """
 
     train: Callable[[Matrix, int, int], Trained]
     unit: str
     budgets: tuple[int, ...]
 
     def budget(self, quick: bool) -> int:
-        """Its middle budget, or the first to be quick."""
-        return self.budgets[0 if quick else len(self.budgets) // 2]
+        """Its second budget (the only one, if it has no more), or the first to be quick."""
+        return self.budgets[0 if quick else min(1, len(self.budgets) - 1)]
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,11 @@ FINE_TUNED = Factorisation(
     (200,),
 )
 FACTORISATIONS = (
-    Factorisation("nmf-cd", "NMF (cd)", (), factorisations.train_nmf_cd, "iterations", (5, 20, 80)),
     Factorisation(
-        "nmf-mu", "NMF (mu)", (), factorisations.train_nmf_mu, "iterations", (20, 60, 180)
+        "nmf-cd", "NMF (cd)", (), factorisations.train_nmf_cd, "iterations", (5, 20, 80, 320, 1_280)
+    ),
+    Factorisation(
+        "nmf-mu", "NMF (mu)", (), factorisations.train_nmf_mu, "iterations", (20, 80, 320, 1_280)
     ),
     Factorisation(
         "minibatch-nmf",
@@ -85,7 +90,7 @@ FACTORISATIONS = (
         (),
         factorisations.train_minibatch_nmf,
         "passes",
-        (1, 4, 16),
+        (1, 4, 16, 64, 256),
     ),
     Factorisation(
         "torchnmf",
@@ -93,10 +98,10 @@ FACTORISATIONS = (
         ("torch", "torchnmf"),
         factorisations.train_torchnmf,
         "iterations",
-        (20, 60, 180),
+        (20, 80, 320, 1_280),
     ),
     Factorisation(
-        "adam", "torch, Adam", ("torch",), factorisations.train_adam, "passes", (3, 10, 30)
+        "adam", "torch, Adam", ("torch",), factorisations.train_adam, "passes", (2, 8, 32, 128)
     ),
 )
 

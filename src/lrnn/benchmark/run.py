@@ -21,10 +21,10 @@ STEPS: dict[str, Callable[[Matrix, int, Sequence[Any], bool], list[Step]]] = {
     "scale": scale_steps,
 }
 COMPARISONS: dict[str, Callable[[Sequence[Row]], list[Row]]] = {
-    "fit": comparison.compare_fits,
+    "fit": comparison.compare_training,
     "encode": comparison.compare_encoding,
     "simulate": comparison.compare_simulation,
-    "scale": comparison.compare_scaling,
+    "scale": comparison.compare_training,
 }
 
 
@@ -61,5 +61,13 @@ def run(
     if quick:
         X = X[:: -(-len(X) // QUICK_ROWS)].copy()
     rows, failed = carry_out(STEPS[kind](X, hidden, peers, quick), progress)
-    title = f"{name}, {len(X):,} rows, {X.shape[1]:,} → {hidden} neurons, {X.dtype}"
-    return Result(kind, title, quick, COMPARISONS[kind](rows), {**left_out, **failed})
+    return Result(
+        kind,
+        name,
+        (X.shape[0], X.shape[1]),
+        str(X.dtype),
+        hidden,
+        quick,
+        COMPARISONS[kind](rows),
+        {**left_out, **failed},
+    )

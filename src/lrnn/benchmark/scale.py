@@ -5,70 +5,61 @@ from functools import partial
 
 import numpy as np
 
-from lrnn.benchmark.course import Row, Step, fastest
+from lrnn.benchmark.course import Row, Step
 from lrnn.benchmark.fit import warm_up
 from lrnn.benchmark.peers import LRNN, Factorisation
-from lrnn.benchmark.trained import Matrix, Trained
+from lrnn.benchmark.trained import Matrix
 
-SIZES = 6  # at most, each half of the one before
+SIZES, RANGE = 6, 32  # the smallest part is a 32nd, but not too narrow for the code
 
 
 def scale_steps(
     X: Matrix, hidden: int, peers: Sequence[Factorisation], quick: bool = False
 ) -> list[Step]:
     """Each contender trains on ever larger parts of the rows, and of the attributes."""
-    parts = halves(*X.shape, hidden, 2 if quick else SIZES)
+    shapes = part_shapes(X.shape[0], X.shape[1], hidden, 2 if quick else SIZES)
     return [
         Step(
             contender,
             f"{rows:,} rows × {attributes:,} attributes",
-            partial(_measure, contender, X, hidden, rows, attributes, quick),
+            partial(_measure, contender, X, hidden, (rows, attributes), quick),
         )
         for contender in (LRNN, *peers)
-        for rows, attributes in parts
+        for rows, attributes in shapes
     ]
 
 
-def halves(rows: int, attributes: int, hidden: int, most: int) -> list[tuple[int, int]]:
-    """Shapes of parts of the data, none narrower than the code, from small to large.
+def part_shapes(rows: int, attributes: int, hidden: int, count: int) -> list[tuple[int, int]]:
+    """Shapes of parts of the data, from small to large.
 
-    >>> halves(1000, 60, 16, 3)
-    [(250, 60), (500, 60), (1000, 30), (1000, 60)]
+    >>> part_shapes(1000, 60, 15, 3)
+    [(31, 60), (177, 60), (1000, 30), (1000, 42), (1000, 60)]
     """
-    shapes = {(rows, attributes)}
-    for i in range(1, most):
-        shapes |= {(rows >> i, attributes), (rows, attributes >> i)}
-    return sorted(shape for shape in shapes if min(shape) >= hidden or shape == (rows, attributes))
+    fewer = {(size, attributes) for size in sizes(rows, hidden, count)}
+    narrower = {(rows, size) for size in sizes(attributes, 2 * hidden, count)}
+    return sorted(fewer | narrower)
 
 
-def part(X: Matrix, rows: int, attributes: int) -> Matrix:
+def sizes(whole: int, least: int, count: int) -> list[int]:
+    """So many sizes up to the whole, each the same multiple of the one before."""
+    low = min(max(whole / RANGE, least), whole)
+    return [round(size) for size in np.geomspace(low, whole, count)]
+
+
+def part(X: Matrix, shape: tuple[int, int]) -> Matrix:
     """So many rows and attributes, spread evenly over the data."""
-    places = (
+    rows, attributes = (
         np.linspace(0, whole - 1, count).round().astype(int)
-        for whole, count in zip(X.shape, (rows, attributes), strict=True)
+        for whole, count in zip(X.shape, shape, strict=True)
     )
-    return np.ascontiguousarray(X[np.ix_(*places)])
+    return np.ascontiguousarray(X[np.ix_(rows, attributes)])
 
 
 def _measure(
-    contender: Factorisation, X: Matrix, hidden: int, rows: int, attributes: int, quick: bool
+    contender: Factorisation, X: Matrix, hidden: int, shape: tuple[int, int], quick: bool
 ) -> list[Row]:
-    data = part(X, rows, attributes)
+    data = part(X, shape)
     warm_up(contender, data)
-    models: list[Trained] = []
-
-    def train() -> tuple[float, float]:
-        models[:] = [contender.train(data, hidden, contender.budget(quick))]
-        return 1, models[0].seconds
-
-    _, seconds = fastest(train)
-    return [
-        {
-            "rows": rows,
-            "attributes": attributes,
-            "iterations": models[0].iterations,
-            "unit": contender.unit,
-            "seconds": seconds,
-            "error": models[0].error(data),
-        }
-    ]
+    trained = contender.train(data, hidden, contender.budget(quick))
+    size = dict(zip(("rows", "attributes"), shape, strict=True))
+    return [{**size, "unit": contender.unit, **trained.facts(data)}]

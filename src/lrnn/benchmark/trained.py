@@ -41,6 +41,16 @@ class Trained:
         codes = self.encode(X) if self.codes is None else self.codes
         return mean_squared_error(X, self.decode(codes))
 
+    def facts(self, X: Matrix) -> dict[str, Any]:
+        """What a table says of the training on X, and the curve, if there is one."""
+        found = {
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+            "error": self.error(X),
+        }
+        end = [self.seconds, found["error"]]
+        return {**found, "curve": [*map(list, self.curve), end]} if self.curve else found
+
 
 def mean_squared_error(X: NDArray[Any], reconstruction: NDArray[Any]) -> float:
     """Mean squared error per attribute.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
 import typer
@@ -80,13 +80,13 @@ def benchmark(
     voice = Voice(quiet, as_json)
     if output is not None:
         check_folder(output)
-    peers, left_out = chosen(kind.value, against)
+    peers, left_out = chosen(cast(Any, kind.value), against)
     X = _rows(data, scale, voice)
     if quick:
         voice.say(QUICK)
     with _bar(voice) as progress:
         result = run(
-            kind.value,
+            cast(Any, kind.value),
             X,
             hidden,
             peers,
@@ -142,35 +142,39 @@ def _bar(voice: Voice) -> Iterator[Callable[[int, int, str], None]]:
         yield progress
 
 
+def _figures(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
 Show = Callable[[Any], str]
 COLUMNS: dict[str, tuple[tuple[str, str, Show], ...]] = {
     "fit": (
         ("iterations or passes", "iterations", "{:,}".format),
-        ("seconds", "seconds", "{:.3g}".format),
+        ("seconds", "seconds", _figures),
         ("error", "error", "{:.5f}".format),
-        ("lrnn is there after s", "lrnn_seconds", "{:.3g}".format),
-        ("times faster", "times_faster", "{:.3g}".format),
+        ("lrnn there after s", "lrnn_seconds", _figures),
+        ("times faster", "times_faster", _figures),
     ),
     "encode": (
         ("rows", "rows", "{:,}".format),
-        ("seconds", "seconds", "{:.3g}".format),
+        ("seconds", "seconds", _figures),
         ("rows/s", "rows_per_second", "{:,.0f}".format),
         ("error", "error", "{:.5f}".format),
-        ("lrnn is faster by", "times_faster", "{:,.3g}".format),
+        ("times faster", "times_faster", _figures),
     ),
     "simulate": (
         ("events", "events", "{:,}".format),
-        ("seconds", "seconds", "{:.3g}".format),
+        ("seconds", "seconds", _figures),
         ("events/s", "events_per_second", "{:,.0f}".format),
-        ("lrnn (one core) is faster by", "times_faster", "{:,.0f}".format),
+        ("one core is faster by", "times_faster", "{:,.0f}".format),
     ),
     "scale": (
         ("rows", "rows", "{:,}".format),
         ("attributes", "attributes", "{:,}".format),
-        ("iterations or passes", "iterations", "{:,}".format),
-        ("seconds", "seconds", "{:.3g}".format),
+        ("seconds", "seconds", _figures),
         ("error", "error", "{:.5f}".format),
-        ("lrnn is faster by", "times_faster", "{:.3g}".format),
+        ("lrnn there after s", "lrnn_seconds", _figures),
+        ("times faster", "times_faster", _figures),
     ),
 }
 

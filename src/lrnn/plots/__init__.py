@@ -5,6 +5,7 @@ ones of pyplot, and returns them. `overview` and `simulated_layers` return whole
 need no display.
 """
 
+from lrnn.plots.benchmarks import error_against_time, time_against_size
 from lrnn.plots.curves import convergence, learning_curves
 from lrnn.plots.distributions import codes, firing_rates
 from lrnn.plots.images import image_grid, layer_image
@@ -14,6 +15,7 @@ from lrnn.plots.spikes import raster, simulated_layers
 __all__ = [
     "codes",
     "convergence",
+    "error_against_time",
     "firing_rates",
     "image_grid",
     "layer_image",
@@ -23,4 +25,5 @@ __all__ = [
     "raster",
     "reconstructions",
     "simulated_layers",
+    "time_against_size",
 ]
