@@ -46,7 +46,7 @@ class Scaling:
         Without scaling they are returned untouched, and of the type they have. A source of rows
         becomes a stream that is scaled as it is read.
         """
-        if hasattr(data, "blocks"):
+        if not isinstance(data, np.ndarray) and not hasattr(data, "compute"):
             return Stream(data, prepare=None if self.kind == "none" else self.apply)
         if self.kind == "none":
             return data
@@ -101,7 +101,12 @@ class Scaling:
 
 def limits(data: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """The lowest and the highest number of each column, of an array or a source of rows."""
-    if not hasattr(data, "blocks"):
+    if hasattr(data, "compute"):
+        from dask import compute
+
+        low, high = compute(data.min(axis=0), data.max(axis=0))
+        return np.asarray(low), np.asarray(high)
+    if isinstance(data, np.ndarray):
         return data.min(axis=0), data.max(axis=0)
     height = max(1, BLOCK_BYTES // (data.shape[1] * data.dtype.itemsize))
     low, high = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf)

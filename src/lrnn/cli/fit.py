@@ -12,6 +12,7 @@ from typing import Annotated, Any, cast
 import numpy as np
 import typer
 
+from lrnn.cli.cluster import Dask, Workers, cluster, on_cluster
 from lrnn.cli.inputs import DataOf, check_range, hidden_sizes, table_of
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -45,6 +46,8 @@ def fit(
     device: Annotated[
         str | None, typer.Option(help="cuda: train on a GPU, through PyTorch or CuPy.")
     ] = None,
+    dask: Dask = None,
+    workers: Workers = None,
     checkpoint: Annotated[
         float, typer.Option(min=0, help="Seconds between checkpoints; they go beside the model.")
     ] = 60.0,
@@ -77,6 +80,8 @@ def fit(
         lrnn fit faces/ -o faces.safetensors --hidden 50 --fine-tune 10 --resume
 
         lrnn fit large.parquet -o large.safetensors --scale minmax --device cuda
+
+        lrnn fit large.npy -o large.safetensors --workers 8
     """
     from lrnn import checkpoints
     from lrnn.atomic import remove, sole_writer
@@ -89,7 +94,6 @@ def fit(
     sizes = hidden_sizes(hidden, table.data.shape[1])
     if scale is Scale.none:
         check_range(table, data)
-    scaling = Scaling.fit(scale.value, table.data)
     model = LRNNAutoencoder(
         sizes,
         solver=cast(Any, solver.value),
@@ -110,9 +114,11 @@ def fit(
                 f"{str(unfinished)!r} is left from a training that did not end; --resume goes on "
                 "from it, --restart throws it away"
             )
-        with saturation_is_an_error(data):
+        with cluster(dask, workers, voice) as client, saturation_is_an_error(data):
+            rows = table.data if client is None else on_cluster(data, table.data)
+            scaling = Scaling.fit(scale.value, rows)
             checkpoints.fit(
-                model, scaling.apply(table.data), unfinished, every=checkpoint, resume=bool(resume)
+                model, scaling.apply(rows), unfinished, every=checkpoint, resume=bool(resume)
             )
         if table.names is not None:
             model.feature_names_in_ = np.array(table.names, dtype=object)
@@ -120,18 +126,18 @@ def fit(
         interrupted = model.history_[-1].stopped == "interrupted"
         if not interrupted:
             remove(unfinished)
-    rows, attributes = table.data.shape
+    count, attributes = table.data.shape
     voice.result(
         {
             "model": str(output),
-            "rows": rows,
+            "rows": count,
             "attributes": attributes,
             "hidden": list(sizes),
             "error": model.reconstruction_err_,
             "spike_cost": model.spike_cost_,
             "interrupted": interrupted,
         },
-        f"{rows} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
+        f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
         f"{model.reconstruction_err_:.5f}\nwritten to {output}",
     )
 

@@ -269,8 +269,9 @@ class RandomNeuralNetwork:
             Memory for snapshots: `Simulation.at` and the intervals of a single run need them. They
             are taken after 1, 2 and 5 times powers of ten events, and at the ends of up to 32
             equal parts of a run; if that would be too much, of fewer.
-        device : {"cpu", "cuda"}, default="cpu"
-            Where to run. A GPU is for many runs; it gives the same results.
+        device : {"cpu", "cuda", "dask"}, default="cpu"
+            Where to run. A GPU is for many runs, and so is a Dask cluster (that of the current
+            client); they give the same results.
         threads : int, optional
             CPU threads, each with a run of its own; by default as many as there are cores.
         progress : bool, optional

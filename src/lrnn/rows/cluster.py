@@ -1,8 +1,12 @@
 """Rows on a Dask cluster: work goes to where they are, and only its results travel."""
 
+import hashlib
+import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +17,7 @@ from lrnn.rows.values import FLOATS, LEVELS, check_values
 from lrnn.typing import Array
 
 FAN_IN = 4  # results that are combined at a time
+REMEDY = "give the workers more memory, or make blocks of fewer rows, X.rechunk({0: 1_000})"
 
 
 class DaskRows:
@@ -56,9 +61,28 @@ class DaskRows:
         join = delayed(partial(_combined, combine), pure=False)
         while len(parts) > 1:
             parts = [join(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-        (total,) = compute(parts[0])
+        self._check_memory(begin)
+        with explained(self._needed(begin)):
+            (total,) = compute(parts[0])
         heard(self.shape[0], total)
         return total
+
+    def _needed(self, begin: Any) -> int:
+        """Bytes that a worker needs for a block, as it is and as floats, and for a result."""
+        rows, width = max(self._array.chunks[0]), self.shape[1]
+        held = rows * width * (self._array.dtype.itemsize + self.dtype.itemsize)
+        return int(held + 2 * getattr(begin, "nbytes", 0))
+
+    def _check_memory(self, begin: Any) -> None:
+        """Complain of blocks that no worker could hold, before they try."""
+        limits = worker_memory()
+        needed = self._needed(begin)
+        if limits and needed > max(limits.values()):
+            worker, limit = max(limits.items(), key=lambda pair: pair[1])
+            raise MemoryError(
+                f"a block of {max(self._array.chunks[0])} rows needs {needed:,} bytes on a worker, "
+                f"and none has more than {limit:,} ({worker}); {REMEDY}"
+            )
 
     def transmit(self, work: Callable[[Array], Array], width: int, dtype: Any) -> Any:
         """Activations of all rows, as a Dask collection that is computed when it is needed."""
@@ -70,6 +94,39 @@ class DaskRows:
         chunks = (self._array.chunks[0], (width,))
         empty = np.empty((0, width), dtype=kind)
         return self._array.map_blocks(through, chunks=chunks, dtype=kind, meta=empty)
+
+
+def worker_memory() -> dict[str, int]:
+    """Bytes that each worker of the current client may use; nothing is known without a client."""
+    try:
+        from distributed import default_client
+
+        workers = default_client().scheduler_info(n_workers=-1)["workers"]
+    except (ImportError, ValueError, TypeError):
+        return {}
+    return {name: int(w["memory_limit"]) for name, w in workers.items() if w["memory_limit"]}
+
+
+@contextmanager
+def explained(needed: int = 0) -> Iterator[None]:
+    """Say what it means when a cluster fails."""
+    try:
+        yield
+    except Exception as error:
+        name = type(error).__name__
+        if name == "KilledWorker":
+            least = f" (a block needs at least {needed:,} bytes)" if needed else ""
+            raise MemoryError(
+                f"workers died again and again over the same work, most likely for lack of "
+                f"memory{least}; {REMEDY}"
+            ) from error
+        lost = ("CommClosedError", "FutureCancelledError", "CancelledError", "SchedulerClosed")
+        if name in lost or isinstance(error, TimeoutError | ConnectionError):
+            raise ConnectionError(
+                f"the Dask scheduler cannot be reached any more ({name}: {error!s:.100}); "
+                "start it again, and go on from the checkpoint, if there is one"
+            ) from error
+        raise
 
 
 def dask_rows(X: Any, user: str, device: Backend | None) -> DaskRows:
@@ -130,3 +187,43 @@ def _as_frame(through: Callable[[Any], Any], frame: Any) -> Any:
 
     codes = through(frame)
     return pandas.DataFrame(codes, index=frame.index, columns=_code_names(codes.shape[1]))
+
+
+def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None) -> Any:
+    """A file that `lrnn.rows.sources.open_file` can read, as a Dask array.
+
+    Workers read their blocks themselves, so the file must be where they can find it.
+    """
+    import dask.array as da
+    from dask import delayed
+
+    from lrnn.rows.sources import open_file
+    from lrnn.rows.stream import BLOCK_BYTES
+
+    path = Path(path).resolve()
+    source = open_file(path)
+    rows, width = source.shape
+    height = rows_at_once or max(1, BLOCK_BYTES // (width * source.dtype.itemsize))
+    read = delayed(_read, pure=True)
+    token = hashlib.sha256(source.identity().encode()).hexdigest()[:16]
+    parts = [
+        da.from_delayed(
+            read(path, first, min(first + height, rows), dask_key_name=f"read-{token}-{first}"),
+            shape=(min(first + height, rows) - first, width),
+            dtype=source.dtype,
+        )
+        for first in range(0, rows, height)
+    ]
+    return da.concatenate(parts)
+
+
+def _read(path: Path, first: int, last: int) -> Any:
+    from lrnn.rows.sources import open_file
+
+    found: list[Any] = []
+    for block in open_file(path).blocks(first, last - first):
+        found.append(block[: last - first])
+        first += found[-1].shape[0]
+        if first >= last:
+            break
+    return np.concatenate(found)

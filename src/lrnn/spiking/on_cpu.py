@@ -54,13 +54,18 @@ class Crew:
     """Threads that take runs from a common list."""
 
     def __init__(
-        self, plan: Plan, ledger: Ledger, recorded: NDArray[np.bool_] | None, trace: bool
+        self,
+        plan: Plan,
+        ledger: Ledger,
+        recorded: NDArray[np.bool_] | None,
+        trace: bool,
+        runs: range | None = None,
     ) -> None:
         self.plan, self.ledger = plan, ledger
         self.recorded, self.trace = recorded, trace
         self.stop = Event()
         self.done = 0.0  # runs, with fractions
-        self._runs = iter(range(plan.n_runs))
+        self._runs = iter(range(plan.n_runs) if runs is None else runs)
         self._lock = Lock()
 
     def work(self) -> None:

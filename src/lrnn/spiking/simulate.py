@@ -10,6 +10,7 @@ from lrnn.progress import work_bar
 from lrnn.spiking.estimators import probability
 from lrnn.spiking.ledger import OBSERVATIONS, OBSERVED, TICKS, Ledger
 from lrnn.spiking.on_cpu import simulate_on_cpu
+from lrnn.spiking.on_dask import simulate_on_dask
 from lrnn.spiking.plan import Plan, Start, make_plan, whole
 from lrnn.spiking.recording import Raster, Trace, tick_times
 from lrnn.spiking.simulation import Simulation
@@ -38,9 +39,9 @@ def simulate(
     random_state: Any,
 ) -> Simulation:
     """Simulate; see :meth:`lrnn.RandomNeuralNetwork.simulate`."""
-    if device not in ("cpu", "cuda"):
-        raise ValueError(f"device must be 'cpu' or 'cuda', got {device!r}")
-    if device == "cuda" and (record is not None or trace):
+    if device not in ("cpu", "cuda", "dask"):
+        raise ValueError(f"device must be 'cpu', 'cuda' or 'dask', got {device!r}")
+    if device != "cpu" and (record is not None or trace):
         raise ValueError("record and trace need device='cpu'")
     if threads is not None:
         threads = whole(threads, "threads")
@@ -59,6 +60,8 @@ def simulate(
     with work_bar("simulating", plan.n_runs, progress, error) as report:
         if device == "cpu":
             simulate_on_cpu(plan, ledger, threads, recorded, trace, report)
+        elif device == "dask":
+            simulate_on_dask(plan, ledger, report)
         else:
             _gpu()(plan, ledger, report)
     if ledger.interrupted and not ledger.counts.any():

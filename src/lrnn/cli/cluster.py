@@ -1,0 +1,61 @@
+"""A Dask cluster for a command: one that is running, or one of processes on this machine."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from lrnn.cli.voice import Voice
+
+Dask = Annotated[
+    str | None, typer.Option("--dask", help="Address of a Dask scheduler, such as tcp://host:8786.")
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Share the rows out among so many processes."),
+]
+
+
+@contextmanager
+def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[Any]:
+    """A client of the cluster that is asked for; None if none is."""
+    if address is None and workers is None:
+        yield None
+        return
+    if address is not None and workers is not None:
+        raise typer.BadParameter(
+            "give --dask or --workers, not both", param_hint="--dask, --workers"
+        )
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ImportError("clusters need Dask: pip install 'lrnn[dask]'") from None
+    if address is not None:
+        with voice.working(f"connecting to {address}"):
+            try:
+                client = Client(address, timeout=10)
+            except (OSError, ValueError) as error:
+                line = str(error).splitlines()[0]
+                raise ConnectionError(f"no Dask scheduler answers at {address!r}: {line}") from None
+        with client:
+            yield client
+        return
+    with voice.working(f"starting {workers} processes"):
+        local = LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        )
+    with local, Client(local) as client:
+        yield client
+
+
+def on_cluster(source: str, data: Any) -> Any:
+    """Data as a Dask array: workers read files that can be read in parts by themselves."""
+    from lrnn.rows.cluster import dask_array_of
+
+    if hasattr(data, "blocks"):
+        return dask_array_of(source)
+    import dask.array as da
+
+    rows = max(1, -(-data.shape[0] // 16))
+    return da.from_array(data, chunks=(rows, data.shape[1]))

@@ -1,0 +1,278 @@
+"""A real Dask cluster of separate processes: the same model, whatever happens to the workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork, checkpoints, load
+from lrnn.rows.cluster import dask_array_of
+
+distributed = pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
+import dask  # noqa: E402
+import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+
+pytestmark = [
+    pytest.mark.filterwarnings("default"),  # Dask's own, also in its threads
+    pytest.mark.xdist_group("cluster"),
+]
+SETTINGS = {"hidden_layer_sizes": 8, "max_iter": 6, "random_state": 0}
+
+
+def start(**settings):
+    return distributed.LocalCluster(
+        threads_per_worker=1, dashboard_address=None, silence_logs=60, **settings
+    )
+
+
+@pytest.fixture(scope="module")
+def client():
+    with start(n_workers=2) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def slowly(data, chunks, seconds):
+    """Blocks whose reading takes its time."""
+
+    def slow(block):  # not a name of this module, which workers cannot import
+        time.sleep(seconds)
+        return block
+
+    array = da.from_array(np.array(data), chunks=chunks)
+    return array.map_blocks(slow, dtype=data.dtype, meta=np.empty((0, 0)))
+
+
+def kill_one(client, after):
+    """Kill a worker process (its nanny starts another) while work is under way."""
+    victim = next(iter(client.run(os.getpid).values()))
+
+    def kill():
+        time.sleep(after)
+        os.kill(victim, signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    return thread, victim
+
+
+def test_the_model_is_the_same_to_rounding(client, digits):
+    expected = LRNNAutoencoder(**SETTINGS).fit(digits)
+    for X in (
+        da.from_array(digits, chunks=(200, 64)),
+        da.from_array(digits, chunks=(500, 20)),  # blocks that do not hold whole rows
+        dd.from_pandas(pd.DataFrame(digits, columns=list(map(str, range(64)))), npartitions=5),
+    ):
+        model = LRNNAutoencoder(**SETTINGS).fit(X)
+        assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-10)
+        for found, known in zip(model.encoders_, expected.encoders_, strict=True):
+            np.testing.assert_allclose(found, known, atol=1e-10)
+
+
+def test_only_results_travel(client, digits):
+    """The rows stay on the workers: what comes back is a matrix for each pass, not the data."""
+    tall = da.concatenate([da.from_array(digits, chunks=(200, 64))] * 20).persist()
+    distributed.wait(tall)
+    sizes = []
+    plain = distributed.Client.gather
+
+    def gather(self, futures, *args, **kwargs):
+        found = plain(self, futures, *args, **kwargs)
+        sizes.append(len(dask.sizeof.sizeof(found).to_bytes(8)) and dask.sizeof.sizeof(found))
+        return found
+
+    distributed.Client.gather = gather
+    try:
+        LRNNAutoencoder(**SETTINGS).fit(tall)
+    finally:
+        distributed.Client.gather = plain
+    assert len(sizes) == 2  # one pass for the moment, one for the scale
+    assert max(sizes) < 2 * 64 * 64 * 8 < tall.nbytes / 100
+
+
+def test_codes_are_lazy(client, digits):
+    X = da.from_array(digits, chunks=(200, 64))
+    model = LRNNAutoencoder(**SETTINGS).fit(digits)
+    codes = model.transform(X)
+    assert isinstance(codes, da.Array)
+    assert codes.chunks == (X.chunks[0], (8,))
+    np.testing.assert_allclose(codes.compute(), model.transform(digits), atol=1e-13)
+    back = model.inverse_transform(codes)
+    np.testing.assert_allclose(back.compute(), model.reconstruct(digits), atol=1e-13)
+    frame = dd.from_pandas(pd.DataFrame(digits), npartitions=3)
+    found = model.transform(frame)
+    assert isinstance(found, dd.DataFrame)
+    np.testing.assert_allclose(found.compute().to_numpy(), model.transform(digits), atol=1e-13)
+
+
+def test_a_worker_killed_in_the_middle_of_the_pass(client, digits):
+    X = slowly(digits, (60, 64), 0.1)
+    thread, victim = kill_one(client, after=0.8)
+    model = LRNNAutoencoder(**SETTINGS).fit(X)
+    thread.join()
+    client.wait_for_workers(2)
+    assert victim not in client.run(os.getpid).values()  # it did die
+    expected = LRNNAutoencoder(**SETTINGS).fit(digits)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-10)
+
+
+def test_a_worker_killed_during_transform(client, digits):
+    model = LRNNAutoencoder(**SETTINGS).fit(digits)
+    codes = model.transform(slowly(digits, (60, 64), 0.1))
+    thread, victim = kill_one(client, after=0.8)
+    found = codes.compute()
+    thread.join()
+    client.wait_for_workers(2)
+    assert victim not in client.run(os.getpid).values()
+    np.testing.assert_allclose(found, model.transform(digits), atol=1e-13)
+
+
+def test_a_bad_cell_is_named(client, digits):
+    bad = digits.copy()
+    bad[1_111, 3] = np.nan
+    with pytest.raises(ValueError, match=r"NaN at row 1111, column 3"):
+        LRNNAutoencoder(4).fit(da.from_array(bad, chunks=(200, 64)))
+
+
+def test_wide_data_go_through_the_implicit_moment(client, rng):
+    wide = rng.random((60, 3_000)) * (rng.random((60, 3_000)) < 0.1)
+    settings = {"hidden_layer_sizes": 3, "max_iter": 2, "moment": "implicit", "init": "random"}
+    X = da.from_array(wide, chunks=(20, 3_000))
+    model = LRNNAutoencoder(**settings, random_state=0).fit(X)
+    expected = LRNNAutoencoder(**settings, random_state=0).fit(wide)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-9)
+
+
+def test_simulations_run_on_the_cluster_bit_for_bit(client, rng):
+    weights = [rng.random((6, 3)), rng.random((3, 6))]
+    network = RandomNeuralNetwork.from_layers(weights, least_rate=1)
+    arrivals = np.zeros((5, 15))
+    arrivals[:, :6] = rng.random((5, 6)) * network.rates[:6] * 0.5
+    settings = {"events": 20_000, "replicas": 3, "random_state": 1}
+    here = network.simulate(arrivals, **settings)
+    there = network.simulate(arrivals, **settings, device="dask")
+    np.testing.assert_array_equal(there.activation(), here.activation())
+    np.testing.assert_array_equal(there.firing_counts, here.firing_counts)
+    np.testing.assert_array_equal(there.time, here.time)
+    with pytest.raises(ValueError, match="record and trace need device='cpu'"):
+        network.simulate(arrivals, **settings, device="dask", record=[0])
+
+
+def test_a_file_is_read_by_the_workers(client, digits, tmp_path):
+    np.save(tmp_path / "digits.npy", digits)
+    pd.DataFrame(digits, columns=list(map(str, range(64)))).to_parquet(
+        tmp_path / "digits.parquet", row_group_size=150
+    )
+    for name in ("digits.npy", "digits.parquet"):
+        X = dask_array_of(tmp_path / name, rows_at_once=250)
+        assert X.numblocks == (8, 1)
+        np.testing.assert_array_equal(X.compute(), digits)
+
+
+def test_the_command_line_trains_on_workers(client, digits, tmp_path):
+    """With a process of its own, for it may not disturb this one's client."""
+    np.save(tmp_path / "digits.npy", digits)
+    address = client.scheduler.address
+    for how in (["--dask", address], ["--workers", "2"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "lrnn", "fit", "digits.npy", "-o", "model.safetensors",
+             "--hidden", "8", "--max-iter", "6", *how],
+            capture_output=True, text=True, cwd=tmp_path, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        expected = LRNNAutoencoder(**SETTINGS).fit(digits)
+        model = load(tmp_path / "model.safetensors")
+        assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-9)
+    done = subprocess.run(
+        [sys.executable, "-m", "lrnn", "fit", "digits.npy", "-o", "model.safetensors",
+         "--dask", "tcp://127.0.0.1:1"],
+        capture_output=True, text=True, cwd=tmp_path, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_block_that_no_worker_can_hold(digits):
+    with start(n_workers=1, memory_limit="300MB") as cluster, distributed.Client(cluster):
+        huge = da.zeros((40_000, 2_000), chunks=(40_000, 2_000))
+        with pytest.raises(MemoryError, match=r"block of 40000 rows needs [\d,]+ bytes .*rechunk"):
+            LRNNAutoencoder(4, max_iter=2).fit(huge)
+
+
+@pytest.fixture
+def processes(tmp_path):
+    """A scheduler and a worker, each a process that can be killed."""
+    started = []
+
+    def start():
+        file = tmp_path / f"scheduler{len(started)}.json"
+        common = ["--scheduler-file", str(file)]
+        for what in (
+            ["scheduler", *common, "--port", "0", "--no-dashboard"],
+            ["worker", *common, "--nthreads", "1", "--no-dashboard"],
+        ):
+            started.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "dask", *what],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
+            while not file.exists():
+                time.sleep(0.05)
+        client = distributed.Client(scheduler_file=str(file))
+        client.wait_for_workers(1)
+        return started[-2], client
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def impatient():
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
+        yield
+
+
+@pytest.mark.usefixtures("impatient")
+def test_losing_the_scheduler(digits, tmp_path, processes, monkeypatch):
+    """The error is clear, and what was finished is in the checkpoint."""
+    settings = {"hidden_layer_sizes": 8, "max_iter": 6}
+    path = tmp_path / "checkpoint"
+    np.save(tmp_path / "data.npy", digits)
+
+    def rows():
+        return dask_array_of(tmp_path / "data.npy", rows_at_once=300)
+
+    scheduler, client = processes()
+    plain = checkpoints.Checkpoint.checkpoint
+
+    def and_kill(self, state, finished=False):
+        plain(self, state, finished)
+        if len(self._ended) == 2:  # the moment is there, and the steps are made
+            scheduler.kill()
+            scheduler.wait()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints.Checkpoint, "checkpoint", and_kill)
+        with pytest.raises(ConnectionError, match=r"Dask scheduler cannot be reached any more"):
+            checkpoints.fit(LRNNAutoencoder(**settings), rows(), path, every=0)
+    client.close(timeout=2)
+    _, client = processes()
+    with client:
+        monkeypatch.setattr("lrnn.moments.dense.products", None)  # it is not formed again
+        model = checkpoints.fit(LRNNAutoencoder(**settings), rows(), path)
+    expected = LRNNAutoencoder(**settings).fit
+    monkeypatch.undo()
+    assert model.reconstruction_err_ == pytest.approx(
+        expected(digits).reconstruction_err_, rel=1e-9
+    )
