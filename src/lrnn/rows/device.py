@@ -51,5 +51,10 @@ def on(backend: Backend, inputs: Any, again: bool) -> Any:
     free = backend.free_memory()
     if free is not None and held.nbytes > SHARE * free:
         return DeviceRows(inputs, backend)
-    sent = backend.array(held)
+    try:
+        sent = backend.array(held)
+    except Exception as error:
+        if not backend.out_of_memory(error):
+            raise
+        return DeviceRows(inputs, backend)
     return ScaledRows(sent) if isinstance(inputs, ScaledRows) else sent

@@ -1,0 +1,76 @@
+"""Coordinate descent on a GPU: the kernel against its definition, also in the simulator."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core import config
+
+from lrnn.functional import descend_decoder
+
+SIMULATED = bool(config.ENABLE_CUDASIM)
+
+
+def problem(seed, hidden, width):
+    rng = np.random.default_rng(seed)
+    codes = rng.random((50, hidden)) * (rng.random((50, hidden)) < 0.5)
+    codes[:, hidden // 2] = 0  # a neuron that is never excited
+    data = rng.random((50, width))
+    return codes.T @ data, codes.T @ codes, rng.random((hidden, width))
+
+
+def parts(moments, gram, decoder):
+    lengths = np.diag(gram)[:, None]
+    divisor = np.where(lengths > 0, lengths, 1)
+    targets = np.where(lengths > 0, moments / divisor, decoder)
+    return targets, gram * (1 - np.eye(len(gram))) / divisor
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (33, 17), (40, 9)])
+def test_the_kernel_does_what_the_definition_says(shape):
+    from lrnn.functional.cuda_descent import COLUMNS, LANES, _kernel
+    from lrnn.numba_cuda import cuda
+
+    if not (SIMULATED or cuda.is_available()):
+        pytest.skip("no CUDA device")
+    given = problem(0, *shape)
+    expected = descend_decoder(*given, sweeps=2)
+    targets, others = parts(*given)
+    for dtype, tolerance in (("float64", 1e-12), ("float32", 1e-4)):
+        arrays = [cuda.to_device(a.astype(dtype)) for a in (targets, others, given[2])]
+        _kernel(dtype)[-(-shape[1] // COLUMNS), (COLUMNS, LANES)](*arrays, 2)
+        np.testing.assert_allclose(arrays[2].copy_to_host(), expected, atol=tolerance)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(SIMULATED, reason="torch and CuPy need a real device")
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_arrays_of_any_layout(library):
+    xp = pytest.importorskip(library)
+    if library == "torch" and not xp.cuda.is_available():
+        pytest.skip("no CUDA device")
+    send = (lambda a: xp.asarray(a, device="cuda")) if library == "torch" else xp.asarray
+    moments, gram, decoder = problem(1, 60, 50)
+    found = descend_decoder(send(moments.T.copy()).T, send(gram), send(decoder.T.copy()).T, 3)
+    np.testing.assert_allclose(
+        found.cpu() if library == "torch" else found.get(),
+        descend_decoder(moments, gram, decoder, 3),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.skipif(SIMULATED, reason="this is the simulator")
+def test_in_the_simulator():
+    """The kernel in a process of its own: the simulator is chosen when numba is imported."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-m", "gpu", __file__, "-p", "no:cacheprovider",
+         "-k", "definition"],
+        capture_output=True, text=True, cwd=Path(__file__).parents[2],
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-5_000:]
+    assert "skipped" not in done.stdout

@@ -1,0 +1,151 @@
+"""Data of the host on a device: sent in blocks, which become shorter where memory is short."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from lrnn import LRNNAutoencoder
+from lrnn.backend import HOST, backend_of
+from lrnn.rows import ScaledRows, fold_rows, passes
+from lrnn.rows.device import DeviceRows, on
+from lrnn.training import Weights, evaluate, transmit
+
+
+class OutOfMemoryError(RuntimeError):
+    """Called like those of torch and CuPy."""
+
+
+@pytest.fixture
+def device():
+    """PyTorch's CPU stands for a device."""
+    torch = pytest.importorskip("torch")
+    return backend_of(torch.empty(0))
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "levels"])
+def test_rows_are_sent_block_by_block(digits, device, kind, monkeypatch):
+    monkeypatch.setattr(passes, "CELLS_ON_DEVICE", 64 * 100)
+    host = {
+        "dense": np.array(digits), "sparse": sparse.csr_array(digits),
+        "levels": ScaledRows(np.round(digits * 255).astype(np.uint8)),
+    }[kind]  # fmt: skip
+    rows = DeviceRows(host, device)
+    seen = []
+    fold_rows(lambda block: seen.append(block.shape[0]) or 0, lambda a, b: 0, rows, 64)
+    assert max(seen) == 100
+    assert sum(seen) == 1797
+    rng = np.random.default_rng(0)
+    matrices = [rng.random((64, 5)) / 30, rng.random((5, 64))]
+    weights = Weights((matrices[0].astype(rows.dtype.__str__().split(".")[-1]),), (matrices[1],))
+    weights = weights.each(lambda w: w.astype(np.float32 if kind == "levels" else np.float64))
+    expected = evaluate(host, weights)
+    found = evaluate(rows, weights.on(device))
+    assert found.error == pytest.approx(expected.error, rel=1e-5)
+    codes = transmit(rows, weights.on(device).encoders)
+    assert isinstance(codes, np.ndarray)
+    np.testing.assert_allclose(codes, transmit(host, weights.encoders), rtol=1e-5)
+
+
+def test_only_what_is_read_again_is_sent_at_once(digits, device):
+    assert isinstance(on(device, np.array(digits), again=False), DeviceRows)
+    assert backend_of(on(device, np.array(digits), again=True)) == device
+    levels = ScaledRows(np.zeros((3, 2), np.uint8))
+    assert on(device, levels, again=True).levels.dtype == device.xp.uint8  # travels as it is
+
+
+def test_levels_stay_levels_on_the_device(device):
+    rows = DeviceRows(ScaledRows(np.array([[0, 255], [51, 102]], dtype=np.uint8)), device)
+    assert rows.dtype == device.xp.float32
+    np.testing.assert_allclose(np.asarray(rows[1:]), [[0.2, 0.4]], rtol=1e-6)
+
+
+def test_blocks_become_shorter_where_memory_is_short(device):
+    X = device.array(np.random.default_rng(0).random((10_000, 8)))
+    tried = []
+
+    def work(block):
+        tried.append(block.shape[0])
+        if block.shape[0] > 700:
+            raise OutOfMemoryError("CUDA out of memory")
+        return float(block.sum())
+
+    total = fold_rows(work, lambda a, b: a + b, X, 8)
+    assert total == pytest.approx(float(X.sum()), rel=1e-12)
+    assert tried[:5] == [10_000, 5_000, 2_500, 1_250, 625]
+    assert max(tried[5:]) == 625  # and stay so
+
+
+def test_memory_that_is_too_small_for_anything_is_a_clear_error(device):
+    def work(block):
+        raise OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+    with pytest.raises(MemoryError, match=r"too small even for .* rows of 8 attributes.*2 GiB"):
+        fold_rows(work, None, device.array(np.zeros((1_000, 8))), 8)
+
+
+def test_other_errors_are_not_taken_for_lack_of_memory(device):
+    def work(block):
+        raise RuntimeError("something else")
+
+    with pytest.raises(RuntimeError, match="something else"):
+        fold_rows(work, None, device.array(np.zeros((1_000, 8))), 8)
+
+
+def test_the_cpu_by_name(digits):
+    model = LRNNAutoencoder(4, max_iter=2, device="cpu").fit(digits)
+    np.testing.assert_array_equal(
+        model.transform(digits), LRNNAutoencoder(4, max_iter=2).fit_transform(digits)
+    )
+    assert backend_of(digits) == HOST
+
+
+@pytest.fixture
+def little_memory():
+    """A GPU of which only some hundred megabytes may be used."""
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch finds no CUDA device")
+    torch.cuda.empty_cache()
+    whole = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction(600e6 / whole)
+    yield torch
+    torch.cuda.set_per_process_memory_fraction(1.0)
+
+
+@pytest.mark.gpu
+def test_data_larger_than_the_memory_of_the_gpu(little_memory, rng):
+    levels = rng.integers(0, 256, (1_500_000, 500), dtype=np.uint8)  # 750 MB
+    model = LRNNAutoencoder(10, max_iter=10, device="cuda").fit(levels)
+    assert isinstance(model.encoders_[0], np.ndarray)
+    part = levels[:20_000]
+    expected = LRNNAutoencoder(10, max_iter=10).fit(levels[:100_000])
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=0.05)
+    codes = model.transform(levels)
+    assert codes.shape == (1_500_000, 10)
+    model.device = None
+    np.testing.assert_allclose(codes[:20_000], model.transform(part), atol=1e-5)
+
+
+@pytest.mark.gpu
+def test_a_gpu_that_is_nearly_full(little_memory, digits):
+    torch = little_memory
+    X = torch.rand((200_000, 500), device="cuda")  # 400 MB: blocks have to be small
+    model = LRNNAutoencoder(10, max_iter=5).fit(X)
+    assert model.encoders_[0].device == X.device
+    assert model.transform(X).shape == (200_000, 10)
+
+
+@pytest.mark.gpu
+def test_device_cuda_is_numpy_in_and_numpy_out(digits):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch finds no CUDA device")
+    settings = {"hidden_layer_sizes": 8, "max_iter": 10, "fine_tune": 1, "random_state": 0}
+    model = LRNNAutoencoder(**settings, device="cuda").fit(digits)
+    expected = LRNNAutoencoder(**settings).fit(digits)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-6)
+    for found in (model.transform(digits), model.encoders_[0], model.reconstruct(digits),
+                  model.fit_transform(digits)):  # fmt: skip
+        assert isinstance(found, np.ndarray)
+    assert model.score(digits) == pytest.approx(expected.score(digits), rel=1e-6)
+    assert not torch.backends.cuda.matmul.allow_tf32  # nor did we allow it
