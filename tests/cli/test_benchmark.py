@@ -21,6 +21,13 @@ SCHEMA = {
 }  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch):
+    """Neither pauses nor repetitions."""
+    for name in ("PAUSE", "PATIENCE"):
+        monkeypatch.setattr(f"lrnn.benchmark.course.{name}", 0)
+
+
 @pytest.fixture
 def only_sklearn(monkeypatch):
     """As if nothing else were installed, which is also quick."""

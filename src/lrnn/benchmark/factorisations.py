@@ -67,9 +67,7 @@ def train_nmf_mu(X: Matrix, hidden: int, iterations: int) -> Trained:
     from sklearn.decomposition import NMF
 
     init = "nndsvda" if hidden <= min(X.shape) else "random"
-    model = NMF(
-        hidden, solver="mu", init=init, max_iter=iterations, tol=0, random_state=SEED
-    )  # fmt: skip
+    model = NMF(hidden, solver="mu", init=init, max_iter=iterations, tol=0, random_state=SEED)
     return _train_sklearn(model, X)
 
 
@@ -109,7 +107,7 @@ def _train_sklearn(model: Any, X: Matrix) -> Trained:
 
 
 def train_torchnmf(X: Matrix, hidden: int, iterations: int) -> Trained:
-    """Torchnmf's `NMF` of the squared error, which is that with beta = 2."""
+    """The `NMF` of torchnmf, with the squared error (beta = 2)."""
     import torch
     from torchnmf.nmf import NMF
 

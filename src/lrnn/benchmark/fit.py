@@ -21,7 +21,7 @@ def fit_steps(
     """A step for each contender and each of its budgets."""
     steps = []
     for contender in (LRNN, FINE_TUNED, *peers):
-        took: dict[int, float] = {}
+        took: list[tuple[int, float]] = []
         for budget in contender.budgets[: 1 if quick else None]:
             task = "" if contender.ours else f"{budget:,} {contender.unit}"
             measure = partial(_measure, contender, X, hidden, budget, took)
@@ -35,13 +35,13 @@ def warm_up(contender: Factorisation, X: Matrix) -> None:
 
 
 def _measure(
-    contender: Factorisation, X: Matrix, hidden: int, budget: int, took: dict[int, float]
+    contender: Factorisation, X: Matrix, hidden: int, budget: int, took: list[tuple[int, float]]
 ) -> list[Row]:
-    """The row of one budget, or none if it would take too long, by what the others took."""
-    if any(seconds * budget / done > LONGEST for done, seconds in list(took.items())[-1:]):
-        return []
+    """The row of one budget, or none if it would take too long, by what the last one took."""
     if not took:
         warm_up(contender, X)
+    elif took[-1][1] * budget / took[-1][0] > LONGEST:
+        return []
     trained = contender.train(X, hidden, budget)
-    took[budget] = trained.seconds
+    took.append((budget, trained.seconds))
     return [{"unit": contender.unit, **trained.facts(X)}]
