@@ -1,5 +1,6 @@
 """Whose arrays, and where: NumPy's, torch's, CuPy's or any other's of the array API."""
 
+import importlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,24 +122,27 @@ def backend_named(device: str) -> Backend:
     """
     if device == "cpu":
         return HOST
+    name, _, number = device.partition(":")
+    if name != "cuda" or not (number.isdecimal() or device == "cuda"):
+        raise ValueError(f"device={device!r} cannot be used: it must be cpu, cuda or cuda:1 …")
+    index = int(number or 0)
     problem = "neither PyTorch nor CuPy is installed: pip install 'lrnn[torch]' or 'lrnn[cuda]'"
-    try:
-        import torch
-
-        if torch.cuda.is_available():
-            where = torch.device(device)
-            index = torch.cuda.current_device() if where.index is None else where.index
-            return backend_of(torch.empty(0, device=f"cuda:{index}"))
-        problem = "PyTorch finds no CUDA device"
-    except ImportError:
-        pass
-    try:
-        import cupy
-
-        if cupy.cuda.is_available():
-            with cupy.cuda.Device(int(device.partition(":")[2] or 0)):
-                return backend_of(cupy.empty(0))
-        problem = "CuPy finds no CUDA device"
-    except ImportError:
-        pass
+    for library in ("torch", "cupy"):
+        try:
+            module = importlib.import_module(library)
+        except ImportError:
+            continue
+        count = _count(module) if module.cuda.is_available() else 0
+        if index < count:
+            if library == "torch":
+                return backend_of(module.empty(0, device=f"cuda:{index}"))
+            with module.cuda.Device(index):
+                return backend_of(module.empty(0))
+        there = f"only {count} CUDA devices" if count else "no CUDA device"
+        problem = f"{library} finds {there}"
     raise ValueError(f"device={device!r} cannot be used: {problem}")
+
+
+def _count(module: Any) -> int:
+    counted = getattr(module.cuda, "device_count", None)
+    return int(counted() if counted else module.cuda.runtime.getDeviceCount())

@@ -45,7 +45,7 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
     document = {
         "format": FORMAT,
         "lrnn_version": lrnn.__version__,
-        "parameters": plain_parameters(model),
+        "parameters": plain_parameters(model) | {"device": None},  # the reader may have no GPU
         "history": [
             {"layer": c.layer, "passes": c.passes, "stopped": c.stopped} for c in model.history_
         ],

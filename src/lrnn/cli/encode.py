@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.inputs import DataOf, DeviceOf, ModelOf, table_for
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Output = Annotated[
@@ -17,11 +17,16 @@ Output = Annotated[
 
 
 def encode(
-    model: ModelOf, data: DataOf, output: Output, quiet: Quiet = False, as_json: Json = False
+    model: ModelOf,
+    data: DataOf,
+    output: Output,
+    device: DeviceOf = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Write the codes of data: one row for each of theirs, numbers from 0 to 1.
 
-    The data are scaled as the model remembers.
+    The data are scaled as the model remembers. Large files are read and written block by block.
 
     Examples:
 
@@ -32,7 +37,7 @@ def encode(
 
     by_blocks = check_output(output)
     voice = Voice(quiet, as_json)
-    found, rows = _load(model, data, voice, by_blocks)
+    found, rows = _load(model, data, voice, by_blocks, device)
     names = [f"code{i}" for i in range(found.encoders_[-1].shape[1])]
     if by_blocks:
         with _bar(voice, f"encoding {data}", rows.shape[0]) as heard:
@@ -53,6 +58,7 @@ def reconstruct(
     units: Annotated[
         bool, typer.Option("--units", help="In the units of the data, not in [0, 1].")
     ] = False,
+    device: DeviceOf = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -68,7 +74,7 @@ def reconstruct(
 
     by_blocks = check_output(output)
     voice = Voice(quiet, as_json)
-    found, rows = _load(model, data, voice, by_blocks)
+    found, rows = _load(model, data, voice, by_blocks, device)
     revert = Scaling.from_json(found.scaling_).revert if units else None
     if by_blocks:
         with _bar(voice, f"reconstructing {data}", rows.shape[0]) as heard:
@@ -112,8 +118,11 @@ def _bar(voice: Voice, task: str, rows: int) -> Iterator[Callable[[int], None]]:
         yield report
 
 
-def _load(model: Path, data: str, voice: Voice, by_blocks: bool) -> tuple[Any, Any]:
+def _load(
+    model: Path, data: str, voice: Voice, by_blocks: bool, device: str | None
+) -> tuple[Any, Any]:
     import lrnn
 
     found = lrnn.load(model)
+    found.device = device
     return found, table_for(found, data, voice, stream=by_blocks).data

@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from lrnn.cli.cluster import Dask, Workers, cluster, on_cluster
-from lrnn.cli.inputs import DataOf, check_range, hidden_sizes, table_of
+from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, table_of
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Scale = StrEnum("Scale", {"none": "none", "levels": "255", "max": "max", "minmax": "minmax"})
@@ -43,9 +43,7 @@ def fit(
     ] = 1e-4,
     batch_size: Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
-    device: Annotated[
-        str | None, typer.Option(help="cuda: train on a GPU, through PyTorch or CuPy.")
-    ] = None,
+    device: DeviceOf = None,
     dask: Dask = None,
     workers: Workers = None,
     checkpoint: Annotated[

@@ -29,6 +29,12 @@ ModelOf = Annotated[
 ]
 
 
+DeviceOf = Annotated[
+    str | None,
+    typer.Option("--device", help="cuda: work on a GPU, through PyTorch or CuPy."),
+]
+
+
 def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
     """``100`` or ``1000-500-50`` as sizes; the number of attributes may stand before them."""
     try:

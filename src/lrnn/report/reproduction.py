@@ -52,12 +52,36 @@ def _markdown(content: dict[str, Any], drawn: Sequence[str]) -> str:
         *([f"**{content['quick']}.**"] if content["quick"] else []),
         f"Made by `{content['command']}` on {datetime.now(UTC).date().isoformat()}; all "
         f"experiments together took {content['minutes']} minutes.",
+        *_in_words(content),
         *(f"{escaped(what)}: {escaped(remark)}." for what, remark in content["remarks"]),
         *(f"{escaped(title)}: {escaped(note)}" for title, note in content["notes"]),
     ]
     tables = [content[k] for k in ("lowest", "lowest_unit", "recognition", "audits", "facts")]
     figures = [(f"figures/{name}.png", CAPTIONS[name]) for name in drawn]
     return markdown("The paper's experiments, run again", lead, tables, figures)
+
+
+def _in_words(content: dict[str, Any]) -> list[str]:
+    """What the tables come to."""
+    worse, count, spiking = content["worse"], content["count"], content["spiking"]
+    lead = [
+        f"On {len(worse) or 'none'} of the {count} structures is our error above that of the "
+        "printed algorithm, or the paper's where it reports one"
+        f"{': ' * bool(worse) + ', '.join(map(escaped, worse))}. The bound for free rates is what "
+        "no linear map of that rank can pass; outputs that saturate are not linear, and may. With "
+        "± is the standard deviation over seeds, or between folds.",
+    ]
+    if content["valid"]:
+        lead.append(
+            "All networks are valid random neural networks: with their firing rates, no neuron's "
+            "routing probabilities sum to more than 1."
+        )
+    if spiking:
+        lead.append(
+            f"Figure 4: the 95 % confidence intervals of {100 * spiking['coverage']:.0f} % of the "
+            "unsaturated neurons hold the numeric value after 1,000,000 events."
+        )
+    return lead
 
 
 def _content(

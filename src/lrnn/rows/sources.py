@@ -60,16 +60,26 @@ class NpyFile:
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
-        try:
-            mapped = np.lib.format.open_memmap(path, mode="r")
-            self.shape = _two_dimensional(mapped.shape, self.name)
-        except (ValueError, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise ValueError(f"{str(path)!r} is not a .npy file, or damaged: {error}") from None
-        self.dtype = mapped.dtype
-        self._start = int(mapped.offset)
-        self._by_columns = bool(mapped.flags.f_contiguous and not mapped.flags.c_contiguous)
+        with open(path, "rb") as file:
+            try:
+                version = np.lib.format.read_magic(file)
+                read = np.lib.format.read_array_header_1_0
+                read = read if version == (1, 0) else np.lib.format.read_array_header_2_0
+                shape, by_columns, dtype = read(file)
+            except ValueError as error:
+                raise ValueError(f"{self.name!r} is not a .npy file, or damaged: {error}") from None
+            self._start = file.tell()
+        if dtype.kind not in "biuf":
+            raise ValueError(f"{self.name!r} holds {dtype}, not numbers")
+        self.shape = _two_dimensional(shape, self.name)
+        promised = self._start + self.shape[0] * self.shape[1] * dtype.itemsize
+        if path.stat().st_size < promised:
+            raise ValueError(
+                f"{self.name!r} is cut off: its header promises {promised:,} bytes, and there are "
+                f"{path.stat().st_size:,}"
+            )
+        self.dtype = dtype
+        self._by_columns = bool(by_columns)
         self._path = path
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
