@@ -23,6 +23,7 @@ from lrnn.training.gram import CHEAP, TRIAL
 HIDDEN, STEPS = 50, 20
 ENOUGH = 1 << 28  # cells of G up to which it is formed
 BLOCK = 1 << 26  # bytes of a block of rows
+SCALE_TOUCHES = 7  # times that the second pass touches a block: outputs, differences, sums
 
 
 @dataclass(frozen=True)
@@ -33,21 +34,23 @@ class Machine:
     ----------
     operations : float
         Multiplications and additions of a product in float32.
-    reading : float
-        Bytes of rows, from memory or from disk.
+    reading, memory : float
+        Bytes of rows from where they are, and of what is in memory already.
     network : float
         Bytes between two workers.
     overhead : float
         Seconds of a step of the solver that do not depend on the sizes.
-    latency : float
-        Seconds that a task of the cluster takes by itself.
+    latency, startup : float
+        Seconds that a task and a pass take by themselves, on a cluster.
     """
 
     operations: float
     reading: float
+    memory: float
     network: float = math.inf
     overhead: float = 0.002
     latency: float = 0.0
+    startup: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -70,23 +73,27 @@ def gram_steps(width: float, hidden: float) -> float:
 def cost(rows: float, width: float, hidden: float, workers: float, at: Machine) -> Cost:
     """A fit of float32 data with ``STEPS`` steps, the rows shared out among workers."""
     share = rows / workers
-    read = share * width * 4 / at.reading
+    held = share * width * 4
+    read = held / at.reading
+    touched = held / at.memory
     tasks = math.ceil(rows * width * 4 / BLOCK) if workers > 1 else 0
     waiting = at.latency * tasks / workers
     rounds = math.ceil(math.log(max(tasks, 1), 4))
     codes = 2 * share * width * hidden / at.operations
-    scale_pass = read + 2 * codes + waiting
+    scale_pass = read + SCALE_TOUCHES * touched + 2 * codes + waiting + at.startup
     tries = gram_steps(width, hidden)
     sweeps = 2 * 2 * hidden**2 * width / at.operations
     if width**2 <= ENOUGH:
         total = 8 * width**2
-        forming = 2 * share * width**2 / at.operations + waiting
-        reduction = rounds * (total / at.network + at.latency)
-        step = 3 * 2 * width**2 * hidden / at.operations + 2 * sweeps + at.overhead
-        seconds = max(read, 0) + forming + reduction + tries * step + scale_pass
+        forming = read + touched + 2 * share * width**2 / at.operations + waiting + at.startup
         moved = total * tasks if workers > 1 else 0.0
+        reduction = rounds * (total / at.network + at.latency) + moved / workers / at.network
+        step = 3 * 2 * width**2 * hidden / at.operations + 2 * sweeps + at.overhead
+        seconds = forming + reduction + tries * step + scale_pass
         return Cost(seconds, moved, BLOCK + 3 * total, False)
-    product = read + 2 * codes + waiting + rounds * (8 * width * hidden / at.network + at.latency)
+    product = read + 2 * codes + waiting + at.startup
+    result = 8 * width * hidden
+    product += rounds * (result / at.network + at.latency) + result * tasks / workers / at.network
     anchors = hidden * (read + 4 * share * width / at.operations + waiting)
     seconds = anchors + tries * 2 * product + scale_pass
     moved = (tries * 2 + hidden) * 8 * width * hidden * tasks if workers > 1 else 0.0
@@ -109,9 +116,10 @@ def this_machine() -> Machine:
     operations = 2 * 2_048**3 / fastest(lambda: a @ a)
     large = random.random((2_000_000, 50), dtype=np.float32)
     reading = large.nbytes / fastest(lambda: large.sum())
-    small = random.random((500, 4), dtype=np.float32)
-    model = LRNNAutoencoder(2, max_iter=STEPS, tol=0, init="random")
-    return Machine(operations, reading, overhead=fastest(lambda: model.fit(small)) / STEPS)
+    small = random.random((500, HIDDEN + 10), dtype=np.float32)
+    model = LRNNAutoencoder(HIDDEN, max_iter=STEPS, tol=0)
+    overhead = fastest(lambda: model.fit(small)) / gram_steps(HIDDEN + 10, HIDDEN)
+    return Machine(operations, reading, reading, overhead=overhead)
 
 
 def data(rows: int, width: int) -> np.ndarray:
@@ -163,7 +171,11 @@ def on_workers(at: Machine) -> list[dict[str, object]]:
             began = perf_counter()
             square.result()
             network = 8e6 / (perf_counter() - began)
-            one = Machine(at.operations / 2, at.reading / 2, network, at.overhead, latency)
+            startup = fastest(lambda X=X: X[:, :1].sum().compute())
+            one = Machine(
+                at.operations / 2, at.memory / 2, at.memory / 2, network, at.overhead, latency,
+                startup,
+            )  # fmt: skip
             found.append(_compared(f"{workers} workers", rows, width, workers, one, measured(X)))
     return found
 
@@ -180,7 +192,7 @@ def _compared(
 
 def predictions(at: Machine) -> list[dict[str, object]]:
     """Workers like this machine, rows from a disk of 1 GB/s, a network of 1 GB/s."""
-    worker = Machine(at.operations, 1e9, 1e9, at.overhead, 0.001)
+    worker = Machine(at.operations, 1e9, at.memory, 1e9, at.overhead, 0.001, 0.1)
     found = []
     for rows in (1e4, 1e6, 1e8, 1e10):
         for width in (1e2, 1e3, 1e4, 1e5):

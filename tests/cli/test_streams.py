@@ -96,3 +96,14 @@ def test_a_folder_that_is_no_zarr_array_is_left_alone(call, folder):
     assert done.returncode == 1
     assert "no Zarr array; it is left alone" in done.said
     assert (folder / "mine.zarr" / "thesis.txt").read_text() == "all of it"
+
+
+def test_a_device_that_is_not_there(call, folder):
+    call("fit", "digits.npy", "-o", "a.safetensors", "--hidden", 4, "--max-iter", 2, cwd=folder)
+    for command in (
+        ["fit", "digits.npy", "-o", "b.safetensors", "--device", "abacus"],
+        ["encode", "a.safetensors", "digits.npy", "-o", "codes.npy", "--device", "abacus"],
+    ):
+        done = call(*command, cwd=folder)
+        assert done.returncode == 1
+        assert "device='abacus' cannot be used" in done.said
