@@ -9,7 +9,7 @@ from lrnn import LRNNAutoencoder
 from lrnn.export import to_onnx
 from lrnn.scaling import Scaling
 
-pytestmark = pytest.mark.filterwarnings("ignore::lrnn.validation.SaturationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::lrnn.rows.values.SaturationWarning")
 
 
 @pytest.fixture(params=["shallow", "deep", "unit rates", "float32"])

@@ -30,7 +30,7 @@ def parts(moments, gram, decoder):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (33, 17), (40, 9)])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (34, 9)])
 def test_the_kernel_does_what_the_definition_says(shape):
     from lrnn.functional.cuda_descent import COLUMNS, LANES, _kernel
     from lrnn.numba_cuda import cuda
@@ -40,7 +40,7 @@ def test_the_kernel_does_what_the_definition_says(shape):
     given = problem(0, *shape)
     expected = descend_decoder(*given, sweeps=2)
     targets, others = parts(*given)
-    for dtype, tolerance in (("float64", 1e-12), ("float32", 1e-4)):
+    for dtype, tolerance in (("float64", 1e-12), ("float32", 1e-4))[: 1 if SIMULATED else 2]:
         arrays = [cuda.to_device(a.astype(dtype)) for a in (targets, others, given[2])]
         _kernel(dtype)[-(-shape[1] // COLUMNS), (COLUMNS, LANES)](*arrays, 2)
         np.testing.assert_allclose(arrays[2].copy_to_host(), expected, atol=tolerance)

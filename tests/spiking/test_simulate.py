@@ -300,7 +300,7 @@ def test_a_neuron_that_nothing_reached_may_still_be_excited():
         ({"record": [0.5]}, r"record must be a list of neurons' numbers"),
         ({"random_state": -1}, r"random_state must be"),
         ({"threads": 0}, r"threads must be"),
-        ({"device": "abacus"}, r"device must be 'cpu' or 'cuda', got 'abacus'"),
+        ({"device": "abacus"}, r"device must be 'cpu', 'cuda' or 'dask', got 'abacus'"),
         ({"device": "cuda", "trace": True}, r"record and trace need device='cpu'"),
     ],
 )
