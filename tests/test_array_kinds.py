@@ -65,6 +65,11 @@ SETTINGS = {
 IN_ANY_ORDER = {
     "fine-tuned": {"hidden_layer_sizes": 8, "max_iter": 10, "fine_tune": 2},
     "deep, fine-tuned": {"hidden_layer_sizes": (20, 8), "max_iter": 5, "fine_tune": 2},
+    "inhibition": {"hidden_layer_sizes": 8, "max_iter": 5, "fine_tune": 3, "inhibition": True},
+    "inhibition at a price": {
+        "hidden_layer_sizes": 8, "max_iter": 5, "fine_tune": 3, "inhibition": True,
+        "spike_penalty": 1e-5,
+    },
     "unit rates": {"hidden_layer_sizes": 8, "rates": "unit", "max_iter": 2},
     "unit rates, deep": {"hidden_layer_sizes": (20, 8), "rates": "unit", "max_iter": 2},
     "as printed": {"hidden_layer_sizes": 8, "solver": "minibatch", "max_iter": 3},

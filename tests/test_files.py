@@ -84,7 +84,7 @@ def test_the_file_speaks_for_itself(original, tmp_path):
     path.write_bytes(original)
     with safe_open(path, "numpy") as file:
         document = json.loads(file.metadata()["lrnn"])
-        assert document["format"] == FORMAT
+        assert document["format"] == 1
         assert document["lrnn_version"] == lrnn.__version__
         assert file.get_tensor("encoder.0").shape == (4, 3)
         assert file.get_tensor("firing_rates.0").shape == (4,)

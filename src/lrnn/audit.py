@@ -148,7 +148,7 @@ class Audit:
 
 def stand(inputs: Array, weights: Weights, rates: Rates) -> Standing:
     """Where a network stands on ``inputs`` in [0, 1] (may be sparse)."""
-    hidden = min(len(weight) for weight in weights.layers)
+    hidden = min(len(weight) for weight in weights.excitatory)
     bound = bounds.unit_rate if rates == "unit" else bounds.svd
     error = evaluate(inputs, weights).error
     return Standing(error, bounds.variance(inputs), bound(inputs, hidden), rates, hidden)

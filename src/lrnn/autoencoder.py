@@ -38,15 +38,17 @@ from lrnn.training import (
     Weights,
     evaluate,
     ever_saturated,
+    excitatory,
     random_weights,
     train,
     train_jointly,
     transmit,
 )
-from lrnn.typing import Array, Rates, Vector
+from lrnn.typing import Array, Layer, Rates, Vector
 from lrnn.validation import (
     check_codes,
     check_data,
+    check_inhibition,
     check_layer_sizes,
     check_order,
     check_solver,
@@ -106,6 +108,14 @@ class LRNNAutoencoder(
     evaluate_every : int, optional
         Take the error on all rows every so many iterations (minibatches), besides the end of
         every pass; the weights with the lowest are kept.
+    inhibition : bool, default=False
+        Whether neurons may also inhibit each other. The network then is the full random neural
+        network, :math:`q_l = \min(q_{l-1} A^+_l / (1 + q_{l-1} A^-_l), 1)`, trained end to end (for
+        ``fine_tune`` passes, or as many as are good). Its errors are far below those of any
+        excitatory network; it fires far more spikes.
+    spike_penalty : float, default=0.0
+        With inhibition, what is minimised is the mean squared error plus this times the spikes
+        (``spike_cost_``).
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, through PyTorch or CuPy, and brings the
         results back. By default work is done where the data are: arrays of torch and CuPy stay on
@@ -118,7 +128,9 @@ class LRNNAutoencoder(
     Attributes
     ----------
     encoders_, decoders_ : list of ndarray
-        Weights from the input to the code and from the code to the output.
+        Excitatory weights from the input to the code and from the code to the output.
+    inhibitory_encoders_, inhibitory_decoders_ : list of ndarray, or None
+        Inhibitory ones, if there are any.
     components_ : ndarray of shape (n_code, n_features)
         What each code neuron adds to the output: the product of the decoders.
     firing_rates_ : list of ndarray
@@ -179,6 +191,8 @@ class LRNNAutoencoder(
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "evaluate_every": [Interval(Integral, 1, None, closed="left"), None],
+        "inhibition": ["boolean"],
+        "spike_penalty": [Interval(Real, 0, None, closed="left")],
         "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -186,6 +200,8 @@ class LRNNAutoencoder(
 
     encoders_: list[Vector]
     decoders_: list[Vector]
+    inhibitory_encoders_: list[Vector] | None
+    inhibitory_decoders_: list[Vector] | None
     history_: list[LearningCurve]
 
     def __init__(
@@ -202,6 +218,8 @@ class LRNNAutoencoder(
         max_iter: int = 200,
         tol: float = 1e-4,
         evaluate_every: int | None = None,
+        inhibition: bool = False,
+        spike_penalty: float = 0.0,
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -217,6 +235,8 @@ class LRNNAutoencoder(
         self.max_iter = max_iter
         self.tol = tol
         self.evaluate_every = evaluate_every
+        self.inhibition = inhibition
+        self.spike_penalty = spike_penalty
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -240,7 +260,7 @@ class LRNNAutoencoder(
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Train on X and return its codes: the same as ``fit(X).transform(X)``."""
         inputs = self._fit(X)
-        return self._given_back(self._transmitted(inputs, self.encoders_), X)
+        return self._given_back(self._transmitted(inputs, self._encoding), X)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, *watchers: Observer) -> Array:
@@ -255,7 +275,8 @@ class LRNNAutoencoder(
 
     def _train(self, inputs: Any, watchers: Iterable[Observer]) -> Trained:
         check_solver(self.solver, self.init)
-        check_order(inputs, self.solver, self.rates, self.fine_tune)
+        check_inhibition(self)
+        check_order(inputs, self.solver, self.rates, self.fine_tune, self.inhibition)
         sizes = self._sizes(inputs)
         plan = Plan(
             schedule=self._schedule(),
@@ -263,8 +284,10 @@ class LRNNAutoencoder(
             layerwise=self.stacking == "layerwise",
             anchors=self.init != "random",
             moment=self.moment,
+            inhibition=self.inhibition,
         )
-        with watching(self, inputs, plan.most_passes(sizes), *watchers) as observer:
+        passes = plan.most_passes(sizes, inputs.shape[0])
+        with watching(self, inputs, passes, *watchers) as observer:
             return train(plan, inputs, sizes, self._random, observer)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -278,6 +301,8 @@ class LRNNAutoencoder(
         first = not hasattr(self, "encoders_")
         inputs = check_data(self, X, reset=first)
         check_order(inputs, "minibatch", self.rates, 0)
+        if self.inhibition:
+            raise ValueError("partial_fit trains without inhibition; use fit, or inhibition=False")
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
         if first:
@@ -304,12 +329,17 @@ class LRNNAutoencoder(
             self.evaluate_every,
             self.rates,
             self.fine_tune,
+            self.spike_penalty,
         )
 
     def _keep(self, trained: Trained, evaluation: Evaluation) -> None:
         weights = trained.weights if self.device is None else trained.weights.on(HOST)
         self.encoders_ = list(weights.encoders)
         self.decoders_ = list(weights.decoders)
+        minus = weights.inhibitory
+        half = len(self.encoders_)
+        self.inhibitory_encoders_ = None if minus is None else list(minus[:half])
+        self.inhibitory_decoders_ = None if minus is None else list(minus[half:])
         self.history_ += trained.curves
         self.reconstruction_err_ = evaluation.error
         fired = zip(self.firing_rates_[:-1], evaluation.mean_activations[:-1], strict=True)
@@ -324,13 +354,13 @@ class LRNNAutoencoder(
     def transform(self, X: Any) -> Array:
         """Codes of X: activations of the innermost layer, each in [0, 1]."""
         check_is_fitted(self)
-        codes = read_once(self, X, lambda rows: self._transmitted(rows, self.encoders_))
+        codes = read_once(self, X, lambda rows: self._transmitted(rows, self._encoding))
         return self._given_back(codes, X)
 
     def inverse_transform(self, X: Any) -> Array:
         """Decode the codes X, each row of them to a row of data in [0, 1]."""
         check_is_fitted(self)
-        return self._transmitted(check_codes(self, X, self._n_features_out), self.decoders_)
+        return self._transmitted(check_codes(self, X, self._n_features_out), self._decoding)
 
     def reconstruct(self, X: Any) -> Array:
         """What the network gives back for X: ``inverse_transform(transform(X))``."""
@@ -347,11 +377,20 @@ class LRNNAutoencoder(
     def _together(self, inputs: Any) -> tuple[Any, Weights]:
         """Rows and weights as arrays of one kind, and of one type."""
         weights = self._weights.on(backend_of(inputs))
-        return of_type(inputs, weights.layers[0].dtype), weights
+        return of_type(inputs, weights.encoders[0].dtype), weights
 
-    def _transmitted(self, inputs: Any, layers: Sequence[Array]) -> Array:
-        sent = [backend_of(inputs).send(layer) for layer in layers]
-        return transmit(of_type(inputs, sent[0].dtype), sent)
+    def _transmitted(self, inputs: Any, layers: Sequence[Layer]) -> Array:
+        send = backend_of(inputs).send
+        sent = [tuple(map(send, w)) if isinstance(w, tuple) else send(w) for w in layers]
+        return transmit(of_type(inputs, excitatory(sent[0]).dtype), sent)
+
+    @property
+    def _encoding(self) -> Sequence[Layer]:
+        return self._weights.layers[: len(self.encoders_)]
+
+    @property
+    def _decoding(self) -> Sequence[Layer]:
+        return self._weights.layers[len(self.encoders_) :]
 
     def _given_back(self, found: Array, X: Any) -> Array:
         """Results for data of the host, back from a device."""
@@ -368,10 +407,10 @@ class LRNNAutoencoder(
         return self._rates(least=0.0)
 
     def _rates(self, least: float) -> list[Vector]:
-        weights = self._effective_weights()
+        weights, minus = self._effective_weights(), self._effective_inhibition()
         if self.rates == "unit":
             return [np.ones(len(w)) for w in weights] + [np.ones(weights[-1].shape[1])]
-        return firing_rates(weights, least=least)
+        return firing_rates(weights, minus, least=least)
 
     def to_network(self, least_rate: float = 1.0) -> RandomNeuralNetwork:
         """The random neural network whose steady state is this model's forward pass.
@@ -383,7 +422,10 @@ class LRNNAutoencoder(
         """
         check_is_fitted(self)
         return RandomNeuralNetwork.from_layers(
-            self._effective_weights(), rates=self.rates, least_rate=least_rate
+            self._effective_weights(),
+            self._effective_inhibition(),
+            rates=self.rates,
+            least_rate=least_rate,
         )
 
     def arrivals(self, X: Any, least_rate: float = 1.0) -> Vector:
@@ -452,12 +494,19 @@ class LRNNAutoencoder(
 
     @property
     def _weights(self) -> Weights:
-        return Weights(tuple(self.encoders_), tuple(self.decoders_))
+        minus = None
+        if self.inhibitory_encoders_ is not None and self.inhibitory_decoders_ is not None:
+            minus = (*self.inhibitory_encoders_, *self.inhibitory_decoders_)
+        return Weights(tuple(self.encoders_), tuple(self.decoders_), minus)
 
     def _effective_weights(self) -> list[Vector]:
-        weights = [to_numpy(w).astype(np.float64, copy=False) for w in self._weights.layers]
+        weights = [to_numpy(w).astype(np.float64, copy=False) for w in self._weights.excitatory]
         # rows that sum to 1 in float32 may exceed it in float64
         return [adjust_rows(w) for w in weights] if self.rates == "unit" else weights
+
+    def _effective_inhibition(self) -> list[Vector] | None:
+        minus = self._weights.inhibitory
+        return None if minus is None else [to_numpy(w).astype(np.float64) for w in minus]
 
     @property
     def _n_features_out(self) -> int:

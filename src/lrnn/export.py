@@ -14,7 +14,7 @@ import lrnn
 from lrnn.atomic import write_atomically
 from lrnn.backend import to_numpy
 from lrnn.scaling import Scaling
-from lrnn.typing import Array
+from lrnn.typing import Array, Layer
 
 if TYPE_CHECKING:
     import torch
@@ -32,17 +32,32 @@ def to_torch(model: "LRNNAutoencoder") -> "torch.nn.Sequential":
         raise ImportError("to_torch needs PyTorch: pip install 'lrnn[torch]'") from None
     check_is_fitted(model)
 
-    def layers(weights: Iterable[Array]) -> "list[nn.Module]":
+    def linear(weight: Array) -> "nn.Module":
+        inputs, outputs = weight.shape
+        module = nn.Linear(inputs, outputs, bias=False, dtype=from_numpy(weight).dtype)
+        module.weight.data = from_numpy(weight.T.copy())
+        return module
+
+    class Inhibited(nn.Module):
+        """Excitation over one plus inhibition."""
+
+        def __init__(self, plus: Array, minus: Array) -> None:
+            super().__init__()
+            self.excitatory, self.inhibitory = linear(plus), linear(minus)
+
+        def forward(self, rows: Any) -> Any:
+            return self.excitatory(rows) / (1 + self.inhibitory(rows))
+
+    def layers(weights: Iterable[Layer]) -> "list[nn.Module]":
         modules: list[nn.Module] = []
         for weight in weights:
-            inputs, outputs = weight.shape
-            linear = nn.Linear(inputs, outputs, bias=False, dtype=from_numpy(weight).dtype)
-            linear.weight.data = from_numpy(weight.T.copy())
-            modules += [linear, nn.Hardtanh(0.0, 1.0)]
+            pair = isinstance(weight, tuple)
+            module = Inhibited(*map(to_numpy, weight)) if pair else linear(to_numpy(weight))
+            modules += [module, nn.Hardtanh(0.0, 1.0)]
         return modules
 
-    encoder = nn.Sequential(nn.Hardtanh(0.0, 1.0), *layers(map(to_numpy, model.encoders_)))
-    decoder = nn.Sequential(*layers(map(to_numpy, model.decoders_)))
+    encoder = nn.Sequential(nn.Hardtanh(0.0, 1.0), *layers(model._encoding))
+    decoder = nn.Sequential(*layers(model._decoding))
     return nn.Sequential(OrderedDict(encoder=encoder, decoder=decoder))
 
 
@@ -53,7 +68,7 @@ def to_onnx(
     scaling: bool = False,
     dtype: str | None = None,
 ) -> None:
-    """Write the model as an ONNX file of MatMul and Clip nodes.
+    """Write the model as an ONNX file of MatMul and Clip nodes (Add and Div with inhibition).
 
     Parameters
     ----------
@@ -99,9 +114,15 @@ def to_onnx(
         layer = node("Div", [layer, constant("span", span)], "scaled")
     layer = node("Clip", [layer, zero, one], "input")
     n_encoders = len(model.encoders_)
-    weights = [to_numpy(w) for w in (*model.encoders_, *model.decoders_)]
+    weights = [to_numpy(w) for w in model._weights.excitatory]
+    inhibitory = model._weights.inhibitory
     for i, weight in enumerate(weights, start=1):
         drive = node("MatMul", [layer, constant(f"weights {i}", weight)], f"drive {i}")
+        if inhibitory is not None:
+            minus = constant(f"inhibitory weights {i}", to_numpy(inhibitory[i - 1]))
+            blocked = node("MatMul", [layer, minus], f"inhibition {i}")
+            blocked = node("Add", [blocked, one], f"one and inhibition {i}")
+            drive = node("Div", [drive, blocked], f"ratio {i}")
         name = {n_encoders: "codes", len(weights): "reconstruction"}.get(i, f"layer {i}")
         layer = node("Clip", [drive, zero, one], name)
 

@@ -19,8 +19,12 @@ from lrnn.tensor_files import READ_ERRORS, TensorFileError, read_tensors, write_
 from lrnn.training import LearningCurve, StopReason
 from lrnn.typing import Array
 
-FORMAT = 1
-"""Version of the format. Newer code reads older files; older code refuses newer ones."""
+FORMAT = 2
+"""Version of the format. Newer code reads older files; older code refuses newer ones.
+
+Version 2 has inhibitory weights, ``inhibitory_encoder.0`` … and ``inhibitory_decoder.0`` …; files
+of networks without them are still of version 1.
+"""
 
 CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -42,8 +46,14 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
     for i, curve in enumerate(model.history_):
         tensors |= {f"history.{i}.{name}": getattr(curve, name) for name in CURVE_ARRAYS}
     names = getattr(model, "feature_names_in_", None)
+    if model.inhibitory_encoders_ is not None and model.inhibitory_decoders_ is not None:
+        for kind, matrices in (
+            ("inhibitory_encoder", model.inhibitory_encoders_),
+            ("inhibitory_decoder", model.inhibitory_decoders_),
+        ):
+            tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
     document = {
-        "format": FORMAT,
+        "format": 1 if model.inhibitory_encoders_ is None else FORMAT,
         "lrnn_version": lrnn.__version__,
         "parameters": plain_parameters(model) | {"device": None},  # the reader may have no GPU
         "history": [
@@ -113,6 +123,11 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
     model.encoders_ = _matrices(tensors, "encoder")
     model.decoders_ = _matrices(tensors, "decoder")
     _check_chain(model.encoders_, model.decoders_)
+    model.inhibitory_encoders_ = model.inhibitory_decoders_ = None
+    if document["format"] > 1:
+        model.inhibitory_encoders_ = _matrices(tensors, "inhibitory_encoder")
+        model.inhibitory_decoders_ = _matrices(tensors, "inhibitory_decoder")
+        _check_alike(model)
     _check_rates(model, tensors)
     model.n_features_in_ = len(model.encoders_[0])
     names = document["feature_names"]
@@ -163,6 +178,13 @@ def _check_chain(encoders: list[Array], decoders: list[Array]) -> None:
     mirrored = sizes == sizes[::-1] and len(encoders) == len(decoders)
     if not fits or not mirrored or len({m.dtype for m in matrices}) != 1:
         raise ModelFileError(f"its weights {[m.shape for m in matrices]} do not fit together")
+
+
+def _check_alike(model: LRNNAutoencoder) -> None:
+    plus = [*model.encoders_, *model.decoders_]
+    minus = [*(model.inhibitory_encoders_ or ()), *(model.inhibitory_decoders_ or ())]
+    if [(m.shape, m.dtype) for m in plus] != [(m.shape, m.dtype) for m in minus]:
+        raise ModelFileError("its inhibitory weights do not fit the excitatory ones")
 
 
 def _check_rates(model: LRNNAutoencoder, tensors: dict[str, Array]) -> None:

@@ -55,7 +55,7 @@ def encode(
     names = [f"code{i}" for i in range(width)]
 
     def codes(block: Any) -> Any:
-        return model._transmitted(block, model.encoders_)
+        return model._transmitted(block, model._encoding)
 
     return _write(model, X, path, codes, width, names, heard)
 

@@ -167,12 +167,28 @@ def check_solver(solver: str, init: str | None) -> None:
         raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
 
 
-def check_order(inputs: Any, solver: str, rates: str, fine_tune: int) -> None:
+def check_inhibition(estimator: Any) -> None:
+    """Inhibition goes with free rates and our own solver, and only it has a price for spikes."""
+    if estimator.spike_penalty and not estimator.inhibition:
+        raise ValueError(
+            f"spike_penalty={estimator.spike_penalty!r} needs inhibition=True: an excitatory "
+            "network already is the cheapest"
+        )
+    for name, needed in (("rates", "free"), ("solver", "gram")):
+        value = getattr(estimator, name)
+        if estimator.inhibition and value != needed:
+            raise ValueError(f"inhibition=True needs {name}={needed!r}, got {value!r}")
+
+
+def check_order(
+    inputs: Any, solver: str, rates: str, fine_tune: int, inhibition: bool = False
+) -> None:
     """Training on minibatches takes rows in any order, which not all data can give."""
     wanted = {
         "solver='minibatch'": solver == "minibatch",
         "rates='unit'": rates == "unit",
         "fine_tune": fine_tune > 0,
+        "inhibition": inhibition,
     }
     asked = [name for name, so in wanted.items() if so]
     if asked and not is_resident(inputs):

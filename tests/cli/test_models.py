@@ -138,3 +138,23 @@ def test_a_folder_that_may_not_be_written_to(call, folder, tmp_path):
     done = call("encode", "wine.safetensors", "wine.csv", "-o", tmp_path / "a.npy", cwd=folder)
     assert done.returncode == 1
     assert "Permission denied" in done.stderr
+
+
+def test_inhibition(call, folder):
+    done = call(
+        "fit", "digits", "-o", "i.safetensors", "--hidden", 8, "--scale", "max", "--inhibition",
+        "--spike-penalty", "1e-5", "--fine-tune", 3, "--max-iter", 5, cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for command in (
+        ["inspect", "i.safetensors"],
+        ["encode", "i.safetensors", "digits", "-o", "codes.npy"],
+        ["simulate", "i.safetensors", "digits", "--events", "1e4"],
+        ["export", "i.safetensors", "i.onnx"],
+    ):
+        done = call(*command, cwd=folder)
+        assert done.returncode == 0 or "needs onnx" in done.said, done.stderr
+    done = call("fit", "digits", "-o", "j.safetensors", "--spike-penalty", "1", "--scale", "max",
+                cwd=folder)  # fmt: skip
+    assert done.returncode == 1
+    assert "needs inhibition=True" in done.said

@@ -37,6 +37,12 @@ def fit(
         Stacking, typer.Option(help="How several hidden layers are trained.")
     ] = Stacking.layerwise,
     fine_tune: Annotated[int, typer.Option(min=0, help="Passes of training end to end.")] = 0,
+    inhibition: Annotated[
+        bool, typer.Option("--inhibition", help="Let neurons inhibit each other, too.")
+    ] = False,
+    spike_penalty: Annotated[
+        float, typer.Option(min=0, help="With --inhibition, what a spike costs, in error.")
+    ] = 0.0,
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps, or passes.")] = 200,
     tol: Annotated[
         float, typer.Option(min=0, help="Stop when the error falls by a smaller share; 0: never.")
@@ -80,6 +86,8 @@ def fit(
         lrnn fit large.parquet -o large.safetensors --scale minmax --device cuda
 
         lrnn fit large.npy -o large.safetensors --workers 8
+
+        lrnn fit mnist -o mnist.safetensors --hidden 50 --inhibition --spike-penalty 1e-6
     """
     from lrnn import checkpoints
     from lrnn.atomic import remove, sole_writer
@@ -101,6 +109,8 @@ def fit(
         max_iter=max_iter,
         tol=tol,
         batch_size=batch_size,
+        inhibition=inhibition,
+        spike_penalty=spike_penalty,
         device=device,
         random_state=seed,
         verbose=voice.verbose,

@@ -14,7 +14,7 @@ from array_api_compat import is_numpy_array
 from scipy import sparse
 
 from lrnn.functional.limits import at_most
-from lrnn.typing import Array
+from lrnn.typing import Array, Layer
 
 
 def saturate(drive: Array) -> Array:
@@ -24,8 +24,10 @@ def saturate(drive: Array) -> Array:
     return at_most(drive, 1)
 
 
-def propagate(excitation: Array, excitatory: Array, inhibitory: Array | None = None) -> Array:
+def propagate(excitation: Array, excitatory: Layer, inhibitory: Array | None = None) -> Array:
     """Activations of the layer behind ``excitation`` (rows × neurons; may be sparse).
+
+    Both matrices may also be given as a pair.
 
     Examples
     --------
@@ -33,6 +35,8 @@ def propagate(excitation: Array, excitatory: Array, inhibitory: Array | None = N
     >>> propagate(np.array([[0.5, 1.0]]), np.array([[0.4, 3.0], [0.1, 0.0]]))
     array([[0.3, 1. ]])
     """
+    if isinstance(excitatory, tuple):
+        excitatory, inhibitory = excitatory
     drive = excitation @ excitatory
     if inhibitory is not None:
         drive = drive / (1 + excitation @ inhibitory)

@@ -20,7 +20,7 @@ from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
 from lrnn.functional.forward import propagate
-from lrnn.functional.limits import at_least
+from lrnn.functional.limits import at_least, at_most
 from lrnn.typing import Array
 
 
@@ -53,10 +53,14 @@ def free_gradient(weights: Array, gradient: Array) -> Array:
 
 
 def reweight(weights: Array, change: Array) -> Array:
-    """Weights whose logarithms have changed by so much; none becomes too small to come back."""
+    """Weights whose logarithms have changed by so much.
+
+    None becomes too small to come back, or so large that products of a few of them overflow.
+    """
     xp = array_namespace(weights)
-    smallest = float(xp.finfo(weights.dtype).smallest_normal) ** 0.25
-    return at_least(weights * xp.exp(change), smallest)
+    limits = xp.finfo(weights.dtype)
+    smallest, largest = float(limits.smallest_normal) ** 0.25, float(limits.max) ** 0.25
+    return at_most(at_least(weights * xp.exp(change), smallest), largest)
 
 
 def route_gradient(weights: Array, gradient: Array) -> Array:

@@ -1,7 +1,7 @@
 """Training: from data to weights."""
 
 from lrnn.training.end_to_end import train_end_to_end
-from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, transmit
+from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, excitatory, transmit
 from lrnn.training.full_batch import FullBatch
 from lrnn.training.initial import random_weights
 from lrnn.training.minibatch import train_jointly
@@ -22,6 +22,7 @@ __all__ = [
     "Weights",
     "evaluate",
     "ever_saturated",
+    "excitatory",
     "random_weights",
     "train",
     "train_end_to_end",

@@ -16,7 +16,7 @@ from lrnn.moments.reading import Reading
 from lrnn.rows import fold_rows, map_rows
 from lrnn.rows.passes import on_device
 from lrnn.training.result import Weights
-from lrnn.typing import Array, Vector
+from lrnn.typing import Array, Layer, Vector
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ def evaluate_unsaturated(
     return peak, found
 
 
-def transmit(inputs: Any, layers: Sequence[Array]) -> Array:
+def transmit(inputs: Any, layers: Sequence[Layer]) -> Array:
     """Activations behind ``layers`` for ``inputs`` in [0, 1] (may be sparse).
 
     No other large array arises on the way. Rows that are not in memory have their own way.
     """
-    last = layers[-1]
+    last = excitatory(layers[-1])
     if hasattr(inputs, "transmit"):
         return inputs.transmit(partial(_through, tuple(layers)), last.shape[1], last.dtype)
     backend = backend_of(inputs)
@@ -93,9 +93,14 @@ def ever_saturated(inputs: Any, weights: Weights) -> list[int]:
     return [int(layer.sum()) for layer in ever]
 
 
-def widest(layers: Sequence[Array]) -> int:
+def widest(layers: Sequence[Layer]) -> int:
     """The most neurons of any layer."""
-    return max(int(max(weight.shape)) for weight in layers)
+    return max(int(max(excitatory(layer).shape)) for layer in layers)
+
+
+def excitatory(layer: Layer) -> Array:
+    """The excitatory matrix of a layer, which may be all there is."""
+    return layer[0] if isinstance(layer, tuple) else layer
 
 
 def _through(layers: Sequence[Array], block: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from lrnn.moments import MomentKind
 from lrnn.training.end_to_end import fine_tuned
 from lrnn.training.full_batch import FullBatch
+from lrnn.training.inhibition import all_passes, train_inhibitory
 from lrnn.training.initial import random_weights
 from lrnn.training.layerwise import train_layerwise
 from lrnn.training.minibatch import train_jointly
@@ -27,11 +28,13 @@ class Plan:
     layerwise: bool
     anchors: bool
     moment: MomentKind
+    inhibition: bool = False
 
-    def most_passes(self, sizes: Sequence[int]) -> int:
+    def most_passes(self, sizes: Sequence[int], rows: int) -> int:
         """How many passes or full-batch steps training may take in all."""
         stages = len(sizes) if self.layerwise and len(sizes) > 2 else 1
-        return self.schedule.max_iter * stages + 2 * self.schedule.fine_tune
+        extra = all_passes(rows, self.schedule) if self.inhibition else 0
+        return self.schedule.max_iter * stages + 2 * self.schedule.fine_tune + extra
 
 
 def train(
@@ -52,4 +55,6 @@ def train(
     else:
         full_batch = FullBatch(schedule, random, observer, plan.anchors, plan.moment)
         trained = full_batch.train(inputs, sizes, plan.layerwise)
+        if plan.inhibition and not trained.interrupted:
+            return train_inhibitory(inputs, trained, sizes, schedule, random, observer)
     return fine_tuned(inputs, trained, schedule, random, observer)

@@ -1,21 +1,34 @@
 """Keeps the books of a training run: errors, times, and the best weights so far."""
 
+from collections.abc import Callable
 from time import perf_counter
+from typing import TypeAlias
 
 import numpy as np
 
 from lrnn.backend import backend_of
-from lrnn.training.evaluation import evaluate
+from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.observer import State
 from lrnn.training.result import LearningCurve, StopReason, Weights
 from lrnn.typing import Array
 
+Price: TypeAlias = Callable[[Evaluation, Weights], float]
+
+
+def error_alone(evaluation: Evaluation, weights: Weights) -> float:
+    """What most training is about."""
+    return evaluation.error
+
 
 class Recorder:
-    """What has happened so far in a training run on ``inputs`` that started from ``weights``."""
+    """What has happened so far in a training run on ``inputs`` that started from ``weights``.
 
-    def __init__(self, inputs: Array, weights: Weights) -> None:
+    The best weights are those with the lowest ``price``.
+    """
+
+    def __init__(self, inputs: Array, weights: Weights, price: Price = error_alone) -> None:
         self.inputs = inputs
+        self._price = price
         self.best = weights
         self._batch_errors: list[float] = []
         self._newest: list[Array] = []  # still on the device: fetching one by one takes time
@@ -48,10 +61,11 @@ class Recorder:
         """Take the error on all rows, and keep the weights if they are the best."""
         self.batch_errors()
         before = perf_counter()
-        error = evaluate(self.inputs, weights).error
-        self._evaluations.append((self.iterations, error, before - self._began))
-        if error < self.lowest:
-            self.best, self.lowest = weights, error
+        found = evaluate(self.inputs, weights)
+        self._evaluations.append((self.iterations, found.error, before - self._began))
+        price = self._price(found, weights)
+        if price < self.lowest:
+            self.best, self.lowest = weights, price
         self._began += perf_counter() - before
 
     def finish_pass(self, weights: Weights) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lrnn.backend import Backend
 from lrnn.training.observer import State
-from lrnn.typing import Array, Rates, Vector
+from lrnn.typing import Array, Layer, Rates, Vector
 
 if TYPE_CHECKING:
     from lrnn.training.evaluation import Evaluation
@@ -28,11 +28,19 @@ class Weights:
 
     encoders: tuple[Array, ...]
     decoders: tuple[Array, ...]
+    inhibitory: tuple[Array, ...] | None = None  # from the input to the output, if there are any
 
     @property
-    def layers(self) -> tuple[Array, ...]:
-        """All matrices, from the input to the output."""
+    def excitatory(self) -> tuple[Array, ...]:
+        """All excitatory matrices, from the input to the output."""
         return (*self.encoders, *self.decoders)
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """What spikes pass, from the input to the output."""
+        if self.inhibitory is None:
+            return self.excitatory
+        return tuple(zip(self.excitatory, self.inhibitory, strict=True))
 
     def copy(self) -> "Weights":
         """The same numbers in arrays of their own."""
@@ -40,7 +48,8 @@ class Weights:
 
     def each(self, change: Callable[[Array], Array]) -> "Weights":
         """Every matrix, changed."""
-        return Weights(tuple(map(change, self.encoders)), tuple(map(change, self.decoders)))
+        minus = None if self.inhibitory is None else tuple(map(change, self.inhibitory))
+        return Weights(tuple(map(change, self.encoders)), tuple(map(change, self.decoders)), minus)
 
     def on(self, backend: Backend) -> "Weights":
         """The same numbers as arrays of a backend."""
@@ -48,12 +57,16 @@ class Weights:
 
     def state(self) -> State:
         """As a checkpoint keeps it."""
-        return {"encoders": list(self.encoders), "decoders": list(self.decoders)}
+        found: State = {"encoders": list(self.encoders), "decoders": list(self.decoders)}
+        if self.inhibitory is not None:
+            found["inhibitory"] = list(self.inhibitory)
+        return found
 
     @classmethod
     def restored(cls, state: State, backend: Backend) -> "Weights":
         """What `state` gave, as arrays of a backend."""
-        return cls(tuple(state["encoders"]), tuple(state["decoders"])).on(backend)
+        minus = tuple(state["inhibitory"]) if "inhibitory" in state else None
+        return cls(tuple(state["encoders"]), tuple(state["decoders"]), minus).on(backend)
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,7 @@ class Schedule:
     evaluate_every: int | None = None
     rates: Rates = "free"
     fine_tune: int = 0
+    spike_penalty: float = 0.0
 
 
 @dataclass(frozen=True)

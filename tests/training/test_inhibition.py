@@ -1,0 +1,204 @@
+"""Autoencoders of the full random neural network: valid, simulated as computed, never worse."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import minmax_scale
+
+from lrnn import LRNNAutoencoder, bounds, checkpoints, export, load
+from lrnn.training import inhibition
+
+QUICK = {"fine_tune": 6, "batch_size": 100, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def model(digits):
+    return LRNNAutoencoder(16, inhibition=True, fine_tune=60, random_state=0).fit(digits)
+
+
+@pytest.fixture(scope="module")
+def frugal(digits):
+    return LRNNAutoencoder(
+        16, inhibition=True, spike_penalty=1e-5, fine_tune=60, random_state=0
+    ).fit(digits)
+
+
+def test_it_is_far_below_the_excitatory_network(digits, model):
+    excitatory = LRNNAutoencoder(16, random_state=0).fit(digits)
+    assert model.reconstruction_err_ < 0.8 * excitatory.reconstruction_err_
+    assert model.inhibitory_encoders_[0].shape == (64, 16)
+    assert model.inhibitory_decoders_[0].shape == (16, 64)
+    assert excitatory.inhibitory_encoders_ is None
+
+
+def test_a_price_for_spikes_saves_spikes(digits, model, frugal):
+    excitatory = LRNNAutoencoder(16, random_state=0).fit(digits)
+    assert model.reconstruction_err_ < frugal.reconstruction_err_ < excitatory.reconstruction_err_
+    assert excitatory.spike_cost_ < frugal.spike_cost_ < 0.01 * model.spike_cost_
+
+
+@pytest.mark.parametrize("which", ["model", "frugal"])
+def test_it_is_a_valid_random_neural_network(digits, which, request):
+    model = request.getfixturevalue(which)
+    network = model.to_network()
+    assert network.routed.max() <= 1 + 1e-12
+    for weight in (*model._weights.excitatory, *model._weights.inhibitory):
+        assert np.isfinite(weight).all()
+        assert weight.min() >= 0
+    q = network.steady_state(model.arrivals(digits[:30]))
+    layers = network.split(np.asarray(q))
+    np.testing.assert_allclose(layers[1], model.transform(digits[:30]), atol=1e-9)
+    np.testing.assert_allclose(layers[2], model.reconstruct(digits[:30]), atol=1e-9)
+    assert model.audit(digits).valid
+
+
+def test_its_spikes_are_those_of_the_simulator(digits, frugal):
+    """And so are its activations: within the confidence intervals, as often as these promise."""
+    network = frugal.to_network(least_rate=0)
+    result = network.simulate(
+        frugal.arrivals(digits[:1], least_rate=0)[0], events=3_000_000, random_state=0
+    )
+    assert result.coverage() > 0.9
+    n_output = 64
+    fired = result.firing_counts[:-n_output].sum() / result.time
+    rates, layers = frugal.firing_rates_, network.split(np.asarray(result.steady))
+    cost = sum(r @ q for r, q in zip(rates[:-1], layers[:-1], strict=True))
+    # Poisson-like counts: five standard deviations of a sum of that many spikes, with room for
+    # their dependence (a spike that enters passes several layers)
+    spread = 5 * 3 * np.sqrt(result.firing_counts.sum()) / result.time
+    assert fired == pytest.approx(cost, abs=float(spread))
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "deep digits", "zero columns"])
+def test_it_is_never_worse_than_the_excitatory_network(digits, name):
+    X, hidden = {
+        "iris": (minmax_scale(load_iris().data), 2),
+        "wine": (minmax_scale(load_wine().data), 7),
+        "deep digits": (digits[:600], (20, 8)),
+        "zero columns": (np.hstack([digits[:300], np.zeros((300, 3))]), 8),
+    }[name]
+    for penalty in (0.0, 1e-3):
+        settings = {"max_iter": 20, **QUICK, "fine_tune": 3}
+        plain = LRNNAutoencoder(hidden, **settings | {"fine_tune": 0}).fit(X)
+        full = LRNNAutoencoder(hidden, inhibition=True, spike_penalty=penalty, **settings).fit(X)
+        price = plain.reconstruction_err_ + penalty * plain.spike_cost_
+        assert full.reconstruction_err_ + penalty * full.spike_cost_ <= price * (1 + 1e-9)
+
+
+def test_the_excitatory_model_is_the_special_case_without_inhibition(digits, model):
+    plain = LRNNAutoencoder(16, max_iter=5).fit(digits)
+    none = [np.zeros_like(w) for w in plain.encoders_ + plain.decoders_]
+    plain_codes, plain_error = plain.transform(digits), plain.score(digits)
+    plain.inhibitory_encoders_, plain.inhibitory_decoders_ = none[:1], none[1:]
+    np.testing.assert_array_equal(plain.transform(digits), plain_codes)
+    assert plain.score(digits) == plain_error
+    assert (plain.to_network().rates == LRNNAutoencoder(16, max_iter=5).fit(digits).to_network()
+            .rates).all()  # fmt: skip
+
+
+def test_what_does_nothing_is_removed(digits, model):
+    never = digits.max(axis=0) == 0
+    assert never.any()
+    for weight in (model.encoders_[0], model.inhibitory_encoders_[0]):
+        assert (weight[never] == 0).all()
+    for weight in (model.decoders_[0], model.inhibitory_decoders_[0]):
+        assert (weight[:, never] == 0).all()
+
+
+def test_a_saved_model_is_the_same(digits, model, tmp_path):
+    model.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.reconstruct(digits), model.reconstruct(digits))
+    assert again.inhibition
+    assert again.spike_cost_ == model.spike_cost_
+
+
+def test_other_programs_give_the_same(digits, model, tmp_path):
+    torch = pytest.importorskip("torch")
+    there = model.to_torch()(torch.tensor(np.array(digits))).detach().numpy()
+    np.testing.assert_allclose(there, model.reconstruct(digits), atol=1e-12)
+    runtime = pytest.importorskip("onnxruntime", reason="pip install 'lrnn[onnx]'")
+    export.to_onnx(model, tmp_path / "model.onnx")
+    session = runtime.InferenceSession(tmp_path / "model.onnx")
+    codes, back = session.run(None, {"data": np.array(digits)})
+    np.testing.assert_allclose(codes, model.transform(digits), atol=1e-9)
+    np.testing.assert_allclose(back, model.reconstruct(digits), atol=1e-9)
+
+
+def test_a_resumed_training_ends_as_an_undisturbed_one(digits, tmp_path, monkeypatch):
+    X = digits[:400]
+    settings = {"hidden_layer_sizes": 6, "inhibition": True, "max_iter": 5, **QUICK}
+    expected = LRNNAutoencoder(**settings).fit(X)
+
+    class StoppedError(Exception):
+        pass
+
+    plain, count = checkpoints.Checkpoint.checkpoint, 0
+
+    def until(most):
+        def checkpoint(self, state, finished=False):
+            nonlocal count
+            plain(self, state, finished)
+            count += 1
+            if count == most:
+                raise StoppedError
+
+        return checkpoint
+
+    for most in (2, 4, 6):
+        count = 0
+        with monkeypatch.context() as patch:
+            patch.setattr(checkpoints.Checkpoint, "checkpoint", until(most))
+            with pytest.raises(StoppedError):
+                checkpoints.fit(LRNNAutoencoder(**settings), X, tmp_path / "c", every=0)
+    model = checkpoints.fit(LRNNAutoencoder(**settings), X, tmp_path / "c", every=0)
+    np.testing.assert_array_equal(model.reconstruct(X), expected.reconstruct(X))
+
+
+def test_the_same_seed_gives_the_same_model(digits):
+    settings = {"hidden_layer_sizes": 6, "inhibition": True, "max_iter": 5, **QUICK}
+    one, two = (LRNNAutoencoder(**settings).fit(digits[:300]) for _ in range(2))
+    np.testing.assert_array_equal(one.encoders_[0], two.encoders_[0])
+
+
+def test_ctrl_c_keeps_the_best(digits, ctrl_c):
+    ctrl_c(1.5)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = LRNNAutoencoder(16, inhibition=True, fine_tune=100_000, random_state=0).fit(digits)
+    assert model.reconstruction_err_ <= LRNNAutoencoder(16).fit(digits).reconstruction_err_ + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"spike_penalty": 1.0}, r"spike_penalty=1\.0 needs inhibition=True"),
+        ({"inhibition": True, "rates": "unit"}, "inhibition=True needs rates='free', got 'unit'"),
+        ({"inhibition": True, "solver": "minibatch"}, "inhibition=True needs solver='gram'"),
+        ({"inhibition": True, "spike_penalty": -1.0}, "spike_penalty"),
+    ],
+)
+def test_settings_that_do_not_go_together(digits, settings, words):
+    with pytest.raises(ValueError, match=words):
+        LRNNAutoencoder(4, **settings).fit(digits)
+
+
+def test_partial_fit_says_that_it_cannot(digits):
+    with pytest.raises(ValueError, match="partial_fit trains without inhibition"):
+        LRNNAutoencoder(4, inhibition=True).partial_fit(digits)
+
+
+def test_small_data_get_enough_steps():
+    schedule = LRNNAutoencoder(4, inhibition=True)._schedule()
+    assert inhibition.passes_of(150, schedule) * 2 >= inhibition.LEAST_STEPS
+    assert inhibition.passes_of(60_000, schedule) == inhibition.PASSES
+
+
+@pytest.mark.slow
+def test_mnist_below_every_linear_map():
+    from lrnn.datasets import load as load_data
+
+    X, X_new = (load_data("mnist", split=part, scaled=False).data for part in ("train", "test"))
+    for hidden, most in ((50, 0.0080), (100, 0.0039)):
+        model = LRNNAutoencoder(hidden, inhibition=True, random_state=0).fit(X)
+        assert model.reconstruction_err_ <= most < bounds.svd(X, hidden)
+        assert -model.score(X_new) <= most
