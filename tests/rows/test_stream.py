@@ -392,3 +392,12 @@ def test_a_stream_can_be_prepared(digits, tmp_path):
     model = LRNNAutoencoder(4, max_iter=3).fit(raw)
     expected = LRNNAutoencoder(4, max_iter=3).fit(digits)
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-12)
+
+
+def test_missing_whole_numbers_are_named(digits, tmp_path):
+    cells = pd.DataFrame(np.round(digits[:, :5]).astype(int)).convert_dtypes()
+    cells.columns = list("abcde")
+    cells.loc[700, "c"] = pd.NA
+    cells.to_parquet(tmp_path / "whole.parquet")
+    with pytest.raises(ValueError, match=r"NaN at row 700, column 2 \('c'\)"):
+        LRNNAutoencoder(2).fit(tmp_path / "whole.parquet")

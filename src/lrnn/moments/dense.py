@@ -1,5 +1,6 @@
 """The second moment as a matrix, formed once."""
 
+from functools import partial
 from typing import Any
 
 from array_api_compat import array_namespace, is_numpy_array
@@ -29,11 +30,11 @@ class DenseMoment:
         backend = backend_of(inputs)
         xp = backend.xp
         square = (self.n_attributes, self.n_attributes)
-        total = xp.zeros(square, dtype=xp.float64, device=backend.device)
+        nothing = partial(xp.zeros, square, dtype=xp.float64, device=backend.device)
         most = ROWS_TO_SUM if backend.is_numpy else None
         reading = reading or Reading()
         width = self.n_attributes
-        total = reading.fold(products, added, inputs, width, total, most=most, threads=False)
+        total = reading.fold(products, added, inputs, width, nothing, most=most, threads=False)
         total = total / self.n_rows
         self.trace = float(xp.sum(xp.linalg.diagonal(total)))
         self.gram = xp.astype(total, inputs.dtype, copy=False)

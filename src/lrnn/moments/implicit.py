@@ -1,6 +1,7 @@
 """The second moment as products with the data; G is never formed."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,8 +25,8 @@ class ImplicitMoment:
         self._inputs = inputs
         self._backend = backend_of(inputs)
         xp = self._backend.xp
-        total = xp.zeros(self.n_attributes, dtype=xp.float64, device=self._backend.device)
-        total = (reading or Reading()).fold(squares, added, inputs, self.n_attributes, total)
+        nothing = self._nothing(self.n_attributes)
+        total = (reading or Reading()).fold(squares, added, inputs, self.n_attributes, nothing)
         total = total / self.n_rows
         self.trace = float(xp.sum(total))
         self.diagonal = xp.astype(total, inputs.dtype)
@@ -36,10 +37,9 @@ class ImplicitMoment:
     def dot(self, matrix: Array) -> Array:
         """``G @ matrix``."""
         xp = self._backend.xp
-        total = xp.zeros(matrix.shape, dtype=xp.float64, device=self._backend.device)
-        work = partial(twice, matrix)
+        work, nothing = partial(twice, matrix), self._nothing(tuple(matrix.shape))
         width = self._width(matrix)
-        total = fold_rows(work, added, self._inputs, width, most=self._most, begin=total)
+        total = fold_rows(work, added, self._inputs, width, most=self._most, begin=nothing)
         return xp.astype(total / self.n_rows, matrix.dtype, copy=False)
 
     def columns(self, attributes: Array) -> Array:
@@ -51,6 +51,11 @@ class ImplicitMoment:
     def peaks(self, matrix: Array) -> Array:
         """The largest entry of each column of ``X @ matrix``."""
         return peaks(self._inputs, matrix)
+
+    def _nothing(self, shape: Any) -> Callable[[], Array]:
+        """What makes a total of zeros."""
+        xp = self._backend.xp
+        return partial(xp.zeros, shape, dtype=xp.float64, device=self._backend.device)
 
     def _width(self, matrix: Array) -> int:
         """Numbers that a row takes, in the data (where dense) and in its product."""

@@ -54,10 +54,12 @@ class DaskRows:
         """See `lrnn.rows.fold_rows`: each block on a worker, results combined in a tree."""
         from dask import compute, delayed
 
-        work = delayed(partial(_work_on, folded, begin, self.dtype, self._user), pure=False)
+        work = partial(_work_on, folded, begin, self.dtype, self._user)
+        shared = delayed(work, pure=False, traverse=False)  # with its weights, once for each worker
+        run = delayed(_called, pure=False)
         first = np.cumsum([0, *self._array.chunks[0][:-1]])
         blocks = self._array.to_delayed().ravel()
-        parts = [work(b, int(row)) for b, row in zip(blocks, first, strict=True)]
+        parts = [run(shared, b, int(row)) for b, row in zip(blocks, first, strict=True)]
         join = delayed(partial(_combined, combine), pure=False)
         while len(parts) > 1:
             parts = [join(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
@@ -71,7 +73,8 @@ class DaskRows:
         """Bytes that a worker needs for a block, as it is and as floats, and for a result."""
         rows, width = max(self._array.chunks[0]), self.shape[1]
         held = rows * width * (self._array.dtype.itemsize + self.dtype.itemsize)
-        return int(held + 2 * getattr(begin, "nbytes", 0))
+        total = begin() if callable(begin) else begin  # zeros take no memory until they are used
+        return int(held + 2 * getattr(total, "nbytes", 0))
 
     def _check_memory(self, begin: Any) -> None:
         """Complain of blocks that no worker could hold, before they try."""
@@ -162,7 +165,11 @@ def _work_on(
     block: Any,
     first: int,
 ) -> Any:
-    return folded(checked(block, dtype, user, first), begin=deepcopy(begin))
+    return folded(checked(block, dtype, user, first), begin=begin)
+
+
+def _called(work: Callable[..., Any], block: Any, first: int) -> Any:
+    return work(block, first)
 
 
 def _combined(combine: Callable[[Any, Any], Any], parts: list[Any]) -> Any:

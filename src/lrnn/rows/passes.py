@@ -36,7 +36,8 @@ def fold_rows(
 
     Blocks are so short that ``widest`` numbers for each of their rows stay small, and not longer
     than ``most`` rows. The first ``skip`` rows are passed over. ``combine(total, result)`` may
-    change its first argument, which is ``begin`` at first, if that is given. ``heard(rows,
+    change its first argument, which is ``begin`` (or ``begin()``) at first, if that is given: a
+    total that is nothing, or that of the rows that are passed over. ``heard(rows,
     total)`` is told how many rows have been read. On a CPU several blocks are worked on at the
     same time, unless ``threads`` is False; then the work itself may use all cores.
 
@@ -50,7 +51,7 @@ def fold_rows(
     if hasattr(inputs, "fold"):
         folded = partial(fold_rows, work, combine, widest=widest, most=most, threads=threads)
         return inputs.fold(folded, combine, begin, skip, heard)
-    total, seen = begin, skip
+    total, seen = begin() if callable(begin) else begin, skip
     for rows, result in _results(work, inputs, widest, most, skip, threads):
         total = result if total is None else combine(total, result)
         seen += rows

@@ -152,8 +152,10 @@ class ParquetFiles:
                         yield self._matrix(kept)
 
     def _matrix(self, batch: Any) -> NDArray[Any]:
-        columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-        return np.column_stack(columns).astype(self.dtype, copy=False)
+        matrix = np.column_stack([c.to_numpy(zero_copy_only=False) for c in batch.columns])
+        if matrix.dtype.kind != self.dtype.kind:
+            return matrix  # whole numbers, some of which are missing, are floats with NaN
+        return matrix.astype(self.dtype, copy=False)
 
     def identity(self) -> str:
         """Sizes, and when they were written."""

@@ -1,7 +1,7 @@
 """Rows that do not fit in memory: read block by block, from the first to the last."""
 
 from collections.abc import Callable, Iterator
-from queue import Queue
+from queue import Full, Queue
 from threading import Event, Thread
 from typing import Any, Protocol, TypeVar
 
@@ -152,8 +152,8 @@ def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
             try:
                 ready.put((what, value), timeout=0.1)
                 return
-            except Exception:
-                continue
+            except Full:
+                continue  # look whether anyone still waits for it
 
     def read() -> None:
         try:
