@@ -134,3 +134,13 @@ def test_ctrl_c_keeps_the_best_so_far(digits, shallow, ctrl_c):
     trained = tuned(digits, shallow, 10**6)
     assert trained.interrupted
     assert evaluate(digits, trained.weights).error <= evaluate(digits, shallow).error
+
+
+def test_rows_of_float32_weights_sum_to_one_in_float64(rng):
+    """Also where the data are wide: sums over rows are as accurate as sums of float32 can be."""
+    X = rng.random((400, 700)).astype(np.float32)
+    model = LRNNAutoencoder(5, rates="unit", max_iter=3, random_state=0).fit(X)
+    for weight in (*model.encoders_, *model.decoders_):
+        assert weight.dtype == np.float32
+        assert weight.flags.c_contiguous
+        assert weight.sum(axis=1, dtype=float).max() <= 1 + 1e-6

@@ -8,10 +8,10 @@ the only one that ever reads or writes these.
 from functools import cache
 from typing import Any
 
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import is_torch_array
 from numba import float32, float64, int64
 
-from lrnn.backend import backend_of, host_dtype
+from lrnn.backend import copied, host_dtype
 from lrnn.numba_cuda import cuda
 from lrnn.typing import Array
 
@@ -20,9 +20,7 @@ COLUMNS, LANES = 8, 32  # of a block of threads
 
 def descend(targets: Array, others: Array, decoder: Array, sweeps: int) -> Array:
     """Each row h in turn becomes ``max(targets[h] - others[h] @ decoder, 0)``, ``sweeps`` times."""
-    xp = array_namespace(decoder)
-    found = xp.zeros(tuple(decoder.shape), dtype=decoder.dtype, device=backend_of(decoder).device)
-    found[...] = decoder
+    found = copied(decoder)
     kernel = _kernel(host_dtype(decoder.dtype).name)
     blocks = -(-decoder.shape[1] // COLUMNS)
     arrays = [cuda.as_cuda_array(array, sync=False) for array in (targets, others, found)]

@@ -9,7 +9,7 @@ While no hidden neuron saturates, with :math:`B = W^\mathsf{T}G`, :math:`A = W^\
 
 from array_api_compat import array_namespace
 
-from lrnn.backend import backend_of
+from lrnn.backend import backend_of, copied
 from lrnn.functional.limits import at_least, at_most
 from lrnn.typing import Array
 
@@ -40,7 +40,7 @@ def descend_decoder(moments: Array, gram: Array, decoder: Array, sweeps: int) ->
         from lrnn.functional.cuda_descent import descend
 
         return descend(targets, others, decoder, sweeps)
-    decoder = xp.asarray(decoder, copy=True)
+    decoder = copied(decoder)
     nothing = xp.zeros_like(decoder[0, :])
     for _ in range(sweeps):
         for h in range(hidden):

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import to_numpy, weights_for
+from lrnn.backend import copied, to_numpy, weights_for
 from lrnn.functional import gram_error
 from lrnn.moments import SecondMoment
 from lrnn.typing import Array
@@ -49,7 +49,7 @@ def anchor_weights(moment: SecondMoment, correlations: Array, power: float) -> t
     """Encoder and decoder that start as sharpened correlation profiles, optimally scaled."""
     encoder = weights_for(moment.diagonal, sharpened(correlations, power))
     xp = array_namespace(encoder)
-    decoder = xp.asarray(encoder.T, copy=True)
+    decoder = copied(encoder.T)
     moments = moment.dot(encoder).T
     gram = moments @ encoder
     linear = float(xp.sum(moments * decoder, dtype=xp.float64))

@@ -122,7 +122,7 @@ def loosened(weights: Weights, rates: Rates, random: np.random.RandomState) -> W
             return (1 - LEAK) * weight + noise / (2 * weight.shape[1])
         return array_namespace(weight).maximum(weight, noise / weight.shape[0])
 
-    return weights.each(matrix)
+    return weights.each(matrix).copy()
 
 
 def batch_bounds(inputs: Array, width: int, batch_size: int) -> Array:

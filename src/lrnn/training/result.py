@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from lrnn.backend import Backend
+from lrnn.backend import Backend, copied
 from lrnn.training.observer import State
 from lrnn.typing import Array, Layer, Rates, Vector
 
@@ -44,7 +43,7 @@ class Weights:
 
     def copy(self) -> "Weights":
         """The same numbers in arrays of their own."""
-        return self.each(lambda w: array_namespace(w).asarray(w, copy=True))
+        return self.each(copied)
 
     def each(self, change: Callable[[Array], Array]) -> "Weights":
         """Every matrix, changed."""
