@@ -150,7 +150,7 @@ class Descent:
             record.restore(saved["record"])
             self.random.set_state(saved["random"])
             stopped = saved["stopped"]
-            self.observer.skip(record.iterations, record.lowest)
+            self.observer.skip(record.iterations, record.error)
         try:
             if not saved:
                 record.evaluate(start)
@@ -161,7 +161,7 @@ class Descent:
                     record.batch(step(order[first:last], adam.scale(STEP * min(1.0, left))))
                     self.observer.iteration()
                 record.finish_pass(current.copy())
-                if self.observer.finished_pass(record.lowest):
+                if self.observer.finished_pass(record.error):
                     stopped = "callback"
                     break
                 self.observer.checkpoint(state)

@@ -33,6 +33,7 @@ class Recorder:
         self._batch_errors: list[float] = []
         self._newest: list[Array] = []  # still on the device: fetching one by one takes time
         self.lowest = np.inf
+        self.error = np.inf  # of the best weights
         self._evaluations: list[tuple[int, float, float]] = []
         self._lowest_after_pass: list[float] = []
         self._began = perf_counter()
@@ -65,7 +66,7 @@ class Recorder:
         self._evaluations.append((self.iterations, found.error, before - self._began))
         price = self._price(found, weights)
         if price < self.lowest:
-            self.best, self.lowest = weights, price
+            self.best, self.lowest, self.error = weights, price, found.error
         self._began += perf_counter() - before
 
     def finish_pass(self, weights: Weights) -> None:
@@ -86,6 +87,7 @@ class Recorder:
         return {
             "best": self.best.state(),
             "lowest": self.lowest,
+            "error": self.error,
             "batch_errors": np.array(self.batch_errors()),
             "evaluations": np.array(self._evaluations),
             "lowest_after_pass": np.array(self._lowest_after_pass),
@@ -95,7 +97,7 @@ class Recorder:
     def restore(self, state: State) -> None:
         """Go on with the books of an earlier run."""
         self.best = Weights.restored(state["best"], backend_of(self.inputs))
-        self.lowest = state["lowest"]
+        self.lowest, self.error = state["lowest"], state["error"]
         self._batch_errors, self._newest = state["batch_errors"].tolist(), []
         self._evaluations = [(int(i), error, s) for i, error, s in state["evaluations"].tolist()]
         self._lowest_after_pass = state["lowest_after_pass"].tolist()
