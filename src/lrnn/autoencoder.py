@@ -10,7 +10,6 @@ from os import PathLike
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -21,11 +20,9 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.audit import Audit, audit, stand
-from lrnn.backend import HOST, backend_of, is_array, take_rows, to_numpy
-from lrnn.functional import adjust_rows, firing_rates
+from lrnn.as_network import AsNetwork
+from lrnn.backend import HOST, backend_of, is_array, to_numpy
 from lrnn.moments import MomentKind
-from lrnn.network import RandomNeuralNetwork
 from lrnn.progress import CallbackSupportMixin, watching
 from lrnn.rows import of_type
 from lrnn.training import (
@@ -35,9 +32,7 @@ from lrnn.training import (
     Plan,
     Schedule,
     Trained,
-    Weights,
     evaluate,
-    ever_saturated,
     excitatory,
     random_weights,
     train,
@@ -57,6 +52,7 @@ from lrnn.validation import (
 
 
 class LRNNAutoencoder(
+    AsNetwork,
     CallbackSupportMixin,  # type: ignore[misc]
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -198,10 +194,6 @@ class LRNNAutoencoder(
         "verbose": ["verbose"],
     }
 
-    encoders_: list[Vector]
-    decoders_: list[Vector]
-    inhibitory_encoders_: list[Vector] | None
-    inhibitory_decoders_: list[Vector] | None
     history_: list[LearningCurve]
 
     def __init__(
@@ -374,23 +366,10 @@ class LRNNAutoencoder(
         inputs = check_data(self, X, reset=False)
         return -evaluate(*self._together(inputs)).error
 
-    def _together(self, inputs: Any) -> tuple[Any, Weights]:
-        """Rows and weights as arrays of one kind, and of one type."""
-        weights = self._weights.on(backend_of(inputs))
-        return of_type(inputs, weights.encoders[0].dtype), weights
-
     def _transmitted(self, inputs: Any, layers: Sequence[Layer]) -> Array:
         send = backend_of(inputs).send
         sent = [tuple(map(send, w)) if isinstance(w, tuple) else send(w) for w in layers]
         return transmit(of_type(inputs, excitatory(sent[0]).dtype), sent)
-
-    @property
-    def _encoding(self) -> Sequence[Layer]:
-        return self._weights.layers[: len(self.encoders_)]
-
-    @property
-    def _decoding(self) -> Sequence[Layer]:
-        return self._weights.layers[len(self.encoders_) :]
 
     def _given_back(self, found: Array, X: Any) -> Array:
         """Results for data of the host, back from a device."""
@@ -400,69 +379,6 @@ class LRNNAutoencoder(
     def components_(self) -> Vector:
         """What each code neuron adds to the output: the product of the decoders."""
         return reduce(matmul, self.decoders_)
-
-    @property
-    def firing_rates_(self) -> list[Vector]:
-        """Firing rates that the weights need of every layer's neurons."""
-        return self._rates(least=0.0)
-
-    def _rates(self, least: float) -> list[Vector]:
-        weights, minus = self._effective_weights(), self._effective_inhibition()
-        if self.rates == "unit":
-            return [np.ones(len(w)) for w in weights] + [np.ones(weights[-1].shape[1])]
-        return firing_rates(weights, minus, least=least)
-
-    def to_network(self, least_rate: float = 1.0) -> RandomNeuralNetwork:
-        """The random neural network whose steady state is this model's forward pass.
-
-        With free rates no neuron fires more slowly than ``least_rate``, which is the paper's rate
-        by default; one that need not fire so fast loses the surplus of its spikes. Lower values
-        save spikes, but a simulation then takes long to learn the activation of neurons that
-        hardly ever receive one.
-        """
-        check_is_fitted(self)
-        return RandomNeuralNetwork.from_layers(
-            self._effective_weights(),
-            self._effective_inhibition(),
-            rates=self.rates,
-            least_rate=least_rate,
-        )
-
-    def arrivals(self, X: Any, least_rate: float = 1.0) -> Vector:
-        """External arrival rates at every neuron of :meth:`to_network` that present X to it.
-
-        ``least_rate`` must be that of the network.
-        """
-        check_is_fitted(self)
-        inputs = check_data(self, X, reset=False)
-        rates = self._rates(least_rate)
-        arrivals = np.zeros((inputs.shape[0], sum(map(len, rates))))
-        block = take_rows(inputs, slice(None))
-        dense = block.toarray() if sparse.issparse(block) else to_numpy(block)
-        arrivals[:, : inputs.shape[1]] = dense * rates[0]
-        return arrivals
-
-    def audit(self, X: Any = None) -> Audit:
-        """Row sums and firing rates, layer by layer.
-
-        For data X also saturated neurons, and where the error stands between the data's variance
-        and the lowest that is possible (see :mod:`lrnn.bounds`).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> X = np.random.default_rng(0).random((50, 4))
-        >>> model = LRNNAutoencoder((2,), rates="unit", random_state=0).fit(X)
-        >>> model.audit(X).valid
-        True
-        """
-        check_is_fitted(self)
-        network, weights = self.to_network(), self._effective_weights()
-        if X is None:
-            return audit(network, weights)
-        inputs, own = self._together(check_data(self, X, reset=False))
-        standing = stand(inputs, own, self.rates)
-        return audit(network, weights, ever_saturated(inputs, own), standing)
 
     def save(self, path: str | PathLike[str], *, scaling: Any = None) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
@@ -491,22 +407,6 @@ class LRNNAutoencoder(
         from lrnn.export import to_torch
 
         return to_torch(self)
-
-    @property
-    def _weights(self) -> Weights:
-        minus = None
-        if self.inhibitory_encoders_ is not None and self.inhibitory_decoders_ is not None:
-            minus = (*self.inhibitory_encoders_, *self.inhibitory_decoders_)
-        return Weights(tuple(self.encoders_), tuple(self.decoders_), minus)
-
-    def _effective_weights(self) -> list[Vector]:
-        weights = [to_numpy(w).astype(np.float64, copy=False) for w in self._weights.excitatory]
-        # rows that sum to 1 in float32 may exceed it in float64
-        return [adjust_rows(w) for w in weights] if self.rates == "unit" else weights
-
-    def _effective_inhibition(self) -> list[Vector] | None:
-        minus = self._weights.inhibitory
-        return None if minus is None else [to_numpy(w).astype(np.float64) for w in minus]
 
     @property
     def _n_features_out(self) -> int:
