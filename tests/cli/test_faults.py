@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -183,6 +184,13 @@ def test_a_full_disk(folder):
 
         for command in (
             ["encode", "a.safetensors", folder / "digits.npy", "-o", "codes.csv"],
+            ["reconstruct", "a.safetensors", folder / "digits.npy", "-o", "back.npy"],
+            ["reconstruct", "a.safetensors", folder / "digits.npy", "-o", "back.parquet"],
+            *(
+                [["encode", "a.safetensors", folder / "digits.npy", "-o", "codes.zarr"]]
+                if find_spec("zarr")
+                else []
+            ),
             ["report", "a.safetensors", folder / "digits.npy", "-o", "."],
         ):
             done = run(*command, cwd=small)
