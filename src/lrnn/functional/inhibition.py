@@ -16,6 +16,7 @@ Spikes cost what neurons fire: with output rates 1, rates are :math:`r_{l-1} = P
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from array_api_compat import array_namespace
 from scipy import sparse
@@ -27,12 +28,13 @@ Gradients = tuple[list[Array], list[Array]]
 
 
 def penalised_gradients(
-    inputs: Array, excitatory: Sequence[Array], inhibitory: Sequence[Array], penalty: float = 0.0
+    inputs: Array, excitatory: Sequence[Array], inhibitory: Sequence[Array], penalty: Any = None
 ) -> tuple[Array, Array, Gradients]:
     """Squared error and spikes of all rows together, and gradients of error/2 + penalty × spikes.
 
     Gradients are by the excitatory and by the inhibitory weights. ``inputs`` in [0, 1] may be
-    sparse. Without a penalty spikes are not counted (rates may then be beyond all numbers): 0.
+    sparse, ``penalty`` an array of one number. Without it spikes are not counted (rates may then
+    be beyond all numbers): 0.
     """
     xp = array_namespace(excitatory[0])
     layers, ratios, inhibitions = [inputs], [], []
@@ -45,7 +47,7 @@ def penalised_gradients(
     back = layers[-1] - (sparse.csr_array(inputs) if sparse.issparse(inputs) else inputs)
     error = xp.sum(xp.vecdot(back, back), dtype=xp.float64)
     spikes = xp.zeros_like(error)
-    if penalty:
+    if penalty is not None:
         rates = _rates(excitatory, inhibitory)
         fired = [_sums(layer) for layer in layers[:-1]]
         prices = _prices(fired, excitatory, inhibitory)
@@ -57,14 +59,14 @@ def penalised_gradients(
         flow = xp.where(ratios[layer] >= 1, xp.zeros_like(back), back) / inhibitions[layer]
         counter = flow * ratios[layer]
         by_plus, by_minus = layers[layer].T @ flow, -(layers[layer].T @ counter)
-        if penalty:
+        if penalty is not None:
             price = penalty * prices[layer][:, None] * rates[layer + 1][None, :]
             by_plus, by_minus = by_plus + price, by_minus + price
         plus_gradients.insert(0, by_plus)
         minus_gradients.insert(0, by_minus)
         if layer:
             back = flow @ excitatory[layer].T - counter @ inhibitory[layer].T
-            if penalty:
+            if penalty is not None:
                 back = back + penalty * rates[layer][None, :]
     return error, spikes, (plus_gradients, minus_gradients)
 

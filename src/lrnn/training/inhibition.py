@@ -1,8 +1,8 @@
 """The full random neural network, with inhibition: trained end to end, at a price for spikes.
 
-Two starts are tried: from scratch, and from the excitatory network. Where spikes are free the first
-one wins, where they are dear the second; the better of them goes on. What comes out is never worse
-than the excitatory network.
+Two starts are tried: from scratch, with spikes that are cheap at first, and from the excitatory
+network. Where spikes are free the first one wins, where they are dear the second; the better of them
+goes on. What comes out is never worse than the excitatory network.
 """
 
 import math
@@ -30,7 +30,9 @@ STEP = 0.1  # by which share a weight changes at most, at first
 STEADY = 0.4  # share of the passes after which steps become smaller
 PASSES = 20  # over the data, if nobody says how many
 LEAST_STEPS = 3_000  # however few the rows are
-TRIAL = 0.125  # share of the passes that both starts make
+TRIAL = 0.25  # share of the passes that both starts make
+CHEAP = 1e-2  # share of the price of a spike at which a network from scratch starts
+RISE = 0.5  # share of the passes after which it has to pay the full price
 SPREAD = 1.0  # of the logarithms of weights that start from scratch
 EXCITATION, INHIBITION = 3.0, 30.0  # sums of a neuron's first weights
 FAINT = 1e-3  # drive of inhibition that is added to an excitatory network
@@ -52,15 +54,10 @@ def train_inhibitory(
     """
     descent = Descent(inputs, schedule, random, observer)
     trial = trial_of(descent.passes)
-    starts = {
-        "from scratch": scratch(inputs, sizes, random),
-        "the excitatory network": inhibited(excitatory.weights, random),
-    }
-    found: list[Trained] = []
-    for name, start in starts.items():
-        found.append(descent.train(start, trial, f"trying {name}"))
-        if found[-1].interrupted:
-            break
+    found = [descent.train(scratch(inputs, sizes, random), trial, "trying from scratch", cheap=True)]
+    if not found[0].interrupted:
+        start = inhibited(excitatory.weights, random)
+        found.append(descent.train(start, trial, "trying the excitatory network"))
     better = min(found, key=lambda trained: descent.price(trained.weights))
     curves = [*excitatory.curves, *better.curves]
     if found[-1].interrupted:
@@ -115,8 +112,11 @@ class Descent:
         """The error on all rows, and what its spikes cost."""
         return priced(evaluate(self.inputs, weights), weights, self.schedule.spike_penalty)
 
-    def train(self, start: Weights, passes: int, task: str) -> Trained:
-        """So many passes from ``start``; the best weights on the way are kept."""
+    def train(self, start: Weights, passes: int, task: str, cheap: bool = False) -> Trained:
+        """So many passes from ``start``; the best weights on the way are kept.
+
+        If spikes are to be ``cheap`` at first, their price rises to its full height on the way.
+        """
         inputs, penalty = self.inputs, self.schedule.spike_penalty
         record = Recorder(inputs, start, lambda e, w: priced(e, w, penalty))
         current = start.copy()
@@ -127,11 +127,10 @@ class Descent:
         self.observer.stage(task, total)
         stopped: StopReason = "max_iter"
 
-        def on_some(rows: Array, scale: Any) -> Array:
+        def on_some(rows: Array, scale: Any, share: Any) -> Array:
             batch = take_rows(inputs, rows)
-            error, _, gradients = penalised_gradients(
-                batch, current.excitatory, inhibitory, per_row
-            )
+            price = per_row * share if per_row else None
+            error, _, gradients = penalised_gradients(batch, current.excitatory, inhibitory, price)
             adam.step([*gradients[0], *gradients[1]], scale)
             return error / math.prod(batch.shape)
 
@@ -157,8 +156,10 @@ class Descent:
             while record.passes < passes:
                 order = backend_of(inputs).array(self.random.permutation(inputs.shape[0]))
                 for first, last in pairwise(self.bounds):
-                    left = (1 - record.iterations / total) / (1 - STEADY)
-                    record.batch(step(order[first:last], adam.scale(STEP * min(1.0, left))))
+                    done = record.iterations / total
+                    scale = adam.scale(STEP * min(1.0, (1 - done) / (1 - STEADY)))
+                    share = CHEAP ** max(0.0, 1 - done / RISE) if cheap else 1.0
+                    record.batch(step(order[first:last], scale, share))
                     self.observer.iteration()
                 record.finish_pass(current.copy())
                 if self.observer.finished_pass(record.error):

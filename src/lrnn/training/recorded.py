@@ -14,12 +14,12 @@ from lrnn.backend import backend_of, is_array
 from lrnn.rows import ScaledRows
 from lrnn.typing import Array
 
-Step: TypeAlias = Callable[[Array, Any], Array]
+Step: TypeAlias = Callable[..., Array]
 PLAIN = 3  # steps that are made as they are, before they are recorded
 
 
 def recorded(step: Step, inputs: Any) -> Step:
-    """``step(rows, number)``, which changes its state in place, as one that may be played back.
+    """``step(rows, *numbers)``, which changes its state in place, as one that may be played back.
 
     ``rows`` are the numbers of the rows of ``inputs`` that it works on; it returns an array.
     """
@@ -30,32 +30,33 @@ def recorded(step: Step, inputs: Any) -> Step:
     made: Counter[int] = Counter()
     recordings: dict[int, Step] = {}
 
-    def play(rows: Array, number: Any) -> Array:
+    def play(rows: Array, *numbers: float) -> Array:
         size = int(rows.shape[0])
         made[size] += 1
         if made[size] <= PLAIN:
-            return step(rows, number)
+            return step(rows, *numbers)
         if size not in recordings:
-            recordings[size] = _record(step, rows)
-        return recordings[size](rows, number)
+            recordings[size] = _record(step, rows, len(numbers))
+        return recordings[size](rows, *numbers)
 
     return play
 
 
-def _record(step: Step, rows: Array) -> Step:
+def _record(step: Step, rows: Array, count: int) -> Step:
     """A recording for so many rows; it is made without doing anything."""
     import torch
 
     its_rows = rows.clone()
-    its_number = torch.ones((), dtype=torch.float64, device=rows.device)
+    its_numbers = torch.ones(count, dtype=torch.float64, device=rows.device).unbind()
     graph = torch.cuda.CUDAGraph()
     torch.cuda.synchronize(rows.device)
     with torch.cuda.graph(graph):
-        result = step(its_rows, its_number)
+        result = step(its_rows, *its_numbers)
 
-    def play(rows: Array, number: Any) -> Array:
+    def play(rows: Array, *numbers: float) -> Array:
         its_rows.copy_(rows)
-        its_number.fill_(number)
+        for its_number, number in zip(its_numbers, numbers, strict=True):
+            its_number.fill_(number)
         graph.replay()
         return result.clone()
 
