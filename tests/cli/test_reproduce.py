@@ -2,6 +2,8 @@
 
 import json
 
+from lrnn import experiments
+
 
 def test_it_runs_says_what_it_is_and_goes_on(call, tmp_path):
     done = call("reproduce", "iris", "--quick", "-o", "r", cwd=tmp_path)
@@ -28,3 +30,25 @@ def test_what_goes_wrong_is_said_in_a_line(call, tmp_path):
     assert done.returncode == 1
     assert "'file' is a file" in done.said
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
+
+
+def test_inhibition_is_named_and_shown(call, tmp_path, monkeypatch):
+    assert "no part of all" in " ".join(call("reproduce", "--help").stdout.replace("│", "").split())
+    damage = {"noise 0.1": 0.02, "noise 0.2": 0.03, "noise 0.4": 0.04}
+    damage |= {"missing 10 %": 0.02, "missing 30 %": 0.03, "missing 50 %": 0.04}
+
+    def run_tasks(tasks, folder, progress):
+        assert {task.kind for task in tasks} == {"inhibition"}
+        found = {"error": 0.0123, "test_error": 0.0321, "seconds": 1.0, "took": 1.0}
+        found |= {"damaged": damage, "restored": damage}
+        return [{**task.facts(), **found} for task in tasks if task.method == "pca"]
+
+    monkeypatch.setattr(experiments, "run_tasks", run_tasks)
+    done = call("reproduce", "inhibition", "--quick", "-o", "r", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "MNIST, 50 codes (QUICK RUN, cut-down data)" in done.stdout
+    assert "Lowest errors" not in done.stdout
+    line = next(line for line in done.stdout.splitlines() if "PCA" in line)
+    assert [cell.strip() for cell in line.split("│")[1:-1]] == ["PCA", "0.0123", "0.0321", "–"]
+    done = call("reproduce", "inhibition", "--quick", "-o", "r", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["inhibition"][0]["test"] == 0.0321

@@ -10,9 +10,12 @@ import pytest
 from lrnn import bounds
 from lrnn.datasets import DATA_SETS
 from lrnn.experiments import STRUCTURES, Settings, Task, chosen_tasks, run_tasks
+from lrnn.experiments import recognition as recognition_module
 from lrnn.experiments import runner as runner_module
-from lrnn.experiments.recognition import OnSomeRows, recognise
+from lrnn.experiments.contenders import MODEST
+from lrnn.experiments.recognition import OnSomeRows, narrowest, recognise
 from lrnn.experiments.summary import lowest_errors, mean, recognition, remark, spread
+from lrnn.experiments.tasks import FEATURES
 from lrnn.experiments.training import make, train
 from lrnn.report.paper_figures import course, figures
 from lrnn.report.reproduction import write_reproduction
@@ -59,6 +62,7 @@ def test_names_choose_experiments():
     assert seeds["wine-7"] == 2
     assert sum(t.kind == "spiking" for t in everything) == 1
     assert len({t.name for t in everything}) == len(everything)
+    assert not any(t.kind == "inhibition" for t in everything)
     assert {t.data for t in chosen_tasks(["figure2c"], QUICK)} == {"cifar10"}
     assert {t.subject for t in chosen_tasks(["mnist-50"], QUICK)} == {"mnist-50", "mnist"}
     with pytest.raises(ValueError, match="no experiment 'yalle'; did you mean 'yale'"):
@@ -155,7 +159,7 @@ def test_tables(finished):
     assert len(lowest_errors(results, "unit")) == 2
     table = recognition(results)
     assert {row["classifier"] for row in table} == {"linear", "5-NN"}
-    assert min(row["lrnn"] for row in table) > 0.5
+    assert min(row[name] for row in table for name in FEATURES) > 0.5
     three = [{"error": 1.0}, {"error": 2.0}, {"error": 3.0}]
     assert (mean(three, "error"), spread(three, "error")) == (2.0, 1.0)
     assert spread(three[:1], "error") is None
@@ -216,13 +220,49 @@ def test_nmf_learns_from_some_rows_only(rng):
     assert OnSomeRows(Counting(), 2_000).fit(X).transformer_.rows == 1_000
 
 
-def test_recognition_is_cross_validated():
+def test_recognition_is_cross_validated(monkeypatch):
+    monkeypatch.setattr(recognition_module, "STEPS", 100)
     found = recognise(Task("recognition", "wine", False))
     assert found["how"] == "5-fold cross-validation"
     scores = {(r["features"], r["classifier"]): r["accuracy"] for r in found["results"]}
-    assert len(scores) == 8
+    assert {features for features, _ in scores} == set(FEATURES)
+    assert len(scores) == 2 * len(FEATURES)
     assert scores["raw", "linear"] > 0.95
-    assert scores["lrnn", "linear"] > 0.9
+    for features in ("lrnn", "inhibition", "inhibition_modest"):
+        assert scores[features, "linear"] > 0.9
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_inhibition_pays_for_its_spikes_as_it_should(monkeypatch):
+    monkeypatch.setattr(recognition_module, "STEPS", 300)
+    X = runner_module.Data().of(Task("training", "wine-7", False))
+    models = recognition_module.fitted(X, STRUCTURES["wine-7"], quick=False)
+    assert list(models) == list(FEATURES)
+    plain, free, modest = (models[n] for n in ("lrnn", "inhibition", "inhibition_modest"))
+    assert free.spike_penalty == 0
+    assert modest.spike_penalty == pytest.approx(
+        MODEST * plain.reconstruction_err_ / plain.spike_cost_
+    )
+    assert free.reconstruction_err_ < plain.reconstruction_err_
+    assert modest.reconstruction_err_ < plain.reconstruction_err_
+    assert modest.spike_cost_ < free.spike_cost_
+    assert (free.batch_size, free.fine_tune) == (50, 85)  # 300 steps and a few
+
+
+def test_results_without_inhibition_are_not_taken_for_new_ones(tmp_path):
+    task = Task("recognition", "iris", True)
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(task.facts()))
+    assert runner_module.read_result(path, task) == task.facts()
+    old = {name: fact for name, fact in task.facts().items() if name != "features"}
+    path.write_text(json.dumps(old))
+    assert runner_module.read_result(path, task) is None
+
+
+def test_narrow_structures_are_those_that_recognise():
+    assert narrowest("mnist").name == "mnist-50"
+    assert narrowest("cifar10").name == "cifar10-150"
+    assert narrowest("yale").name == "yale-50"
 
 
 def test_the_tables_as_markdown(finished, tmp_path):
@@ -232,6 +272,7 @@ def test_the_tables_as_markdown(finished, tmp_path):
     assert "**Quick run on cut-down data: these numbers say nothing of the paper.**" in text
     assert "`lrnn reproduce iris wine --quick`" in text
     assert "| Wine | 13→7 | – |" in text
+    assert "| raw | PCA | NMF | lrnn | inhibition | inhibition, modest | measured on |" in text
     for line in text.splitlines():
         if line.startswith("![") and "](" in line:
             assert (tmp_path / line.split("](")[1].rstrip(")")).exists()

@@ -1,6 +1,7 @@
 """Recognition: two plain classifiers on codes of autoencoders, and on those of their peers."""
 
 import warnings
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,17 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.experiments.structures import STRUCTURES
+from lrnn.experiments.contenders import MODEST
+from lrnn.experiments.inhibition import inhibitory
+from lrnn.experiments.structures import STRUCTURES, Structure
 from lrnn.experiments.tasks import QUICK_ROWS, Task
+from lrnn.experiments.training import fully_trained
 
 FOLDS = 5
 TEST_ROWS = {"mnist": 10_000, "cifar10": 10_000}  # that these bring along, behind the others
 NMF_ROWS = 5_000  # that scikit-learn's NMF learns from: it would take hours on all
+SHARES = {"inhibition": 0.0, "inhibition_modest": MODEST}  # what a spike costs; see inhibitory
+STEPS = 500  # of training with inhibition, or a pass: few, but enough to compare
 
 
 class OnSomeRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -42,18 +48,23 @@ class OnSomeRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def recognise(task: Task) -> dict[str, Any]:
     """Accuracies of each classifier on each kind of features, on test rows or cross-validated."""
-    width = min(min(s.hidden) for s in STRUCTURES.values() if s.data == task.subject)
+    structure = narrowest(task.subject)
     tested = task.subject in TEST_ROWS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # long enough for a comparison
         warnings.filterwarnings("ignore", "The least populated class")
-        scores = _on_test_rows(task, width) if tested else _cross_validated(task, width)
+        scores = _on_test_rows(task, structure) if tested else _cross_validated(task, structure)
     how = "test rows" if tested else f"{FOLDS}-fold cross-validation"
-    return {"width": width, "how": how, "results": scores}
+    return {"width": min(structure.hidden), "how": how, "results": scores}
+
+
+def narrowest(data: str) -> Structure:
+    """The paper's smallest structure for a data set."""
+    return min((s for s in STRUCTURES.values() if s.data == data), key=lambda s: s.n_weights)
 
 
 def transformers(width: int, quick: bool) -> dict[str, Any]:
-    """What is compared, at the same width."""
+    """What is compared, at the same width, but for inhibition."""
     nmf = NMF(width, init="nndsvda", max_iter=10 if quick else 50, random_state=0)
     return {
         "raw": FunctionTransformer(),
@@ -61,6 +72,20 @@ def transformers(width: int, quick: bool) -> dict[str, Any]:
         "NMF": OnSomeRows(nmf, rows=NMF_ROWS),
         "lrnn": LRNNAutoencoder(width, max_iter=30 if quick else 200, random_state=0),
     }
+
+
+def fitted(X: Any, structure: Structure, quick: bool) -> dict[str, Any]:
+    """All that is compared, trained on X."""
+    found = {
+        name: fully_trained(t, X) if name == "lrnn" else t.fit(X)
+        for name, t in transformers(min(structure.hidden), quick).items()
+    }
+    passes = 1 if quick else ceil(STEPS * structure.batch_size / len(X))
+    for name, share in SHARES.items():
+        model = inhibitory(found["lrnn"], share, passes)
+        model.set_params(batch_size=structure.batch_size)
+        found[name] = fully_trained(model, X.astype(np.float32, copy=False))  # fast, and enough
+    return found
 
 
 def classifiers(quick: bool) -> dict[str, Any]:
@@ -72,22 +97,22 @@ def classifiers(quick: bool) -> dict[str, Any]:
     }
 
 
-def _cross_validated(task: Task, width: int) -> list[dict[str, Any]]:
+def _cross_validated(task: Task, structure: Structure) -> list[dict[str, Any]]:
     entry = load(task.subject)
     keep = slice(None, QUICK_ROWS if task.quick else None)
     X, y = entry.data[keep], entry.target[keep]
     folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))
     scores: dict[tuple[str, str], list[float]] = {}
     for seen, new in folds:
-        for name, features in transformers(width, task.quick).items():
-            codes = features.fit(X[seen]).transform(X[seen])
+        for name, features in fitted(X[seen], structure, task.quick).items():
+            codes = features.transform(X[seen])
             for kind, model in classifiers(task.quick).items():
                 score = model.fit(codes, y[seen]).score(features.transform(X[new]), y[new])
                 scores.setdefault((name, kind), []).append(score)
     return [_score(*key, float(np.mean(v)), float(np.std(v))) for key, v in scores.items()]
 
 
-def _on_test_rows(task: Task, width: int) -> list[dict[str, Any]]:
+def _on_test_rows(task: Task, structure: Structure) -> list[dict[str, Any]]:
     entry = load(task.subject, split="all", scaled=False)
     keep = slice(None, QUICK_ROWS if task.quick else None)
     first = entry.data.shape[0] - TEST_ROWS[task.subject]
@@ -95,8 +120,8 @@ def _on_test_rows(task: Task, width: int) -> list[dict[str, Any]]:
     X, y = entry.data[:first][keep] / white, entry.target[:first][keep]
     X_new, y_new = entry.data[first:][keep] / white, entry.target[first:][keep]
     found = []
-    for name, features in transformers(width, task.quick).items():
-        codes, new = features.fit(X).transform(X), features.transform(X_new)
+    for name, features in fitted(X, structure, task.quick).items():
+        codes, new = features.transform(X), features.transform(X_new)
         for kind, model in classifiers(task.quick).items():
             score = model.fit(codes, y).score(new, y_new)
             found.append(_score(name, kind, float(score), None))

@@ -12,6 +12,7 @@ import lrnn
 from lrnn import bounds
 from lrnn.atomic import write_atomically
 from lrnn.datasets import DATA_SETS, load
+from lrnn.experiments.inhibition import compete
 from lrnn.experiments.recognition import recognise
 from lrnn.experiments.spiking import simulate
 from lrnn.experiments.structures import STRUCTURES
@@ -84,6 +85,11 @@ def _run(task: Task, folder: Path, data: Data) -> dict[str, Any]:
         return recognise(task)
     model_path = folder / "models" / f"{SPIKING}.safetensors"
     X = data.of(task)
+    if task.kind == "inhibition":
+        result, network = compete(task, X)
+        if network is not None:
+            network.save(folder / "models" / f"{task.name}.safetensors")
+        return result
     if task.kind == "spiking":
         if not model_path.exists():
             raise FileNotFoundError(f"there is no {str(model_path)!r}; run {SPIKING} again")

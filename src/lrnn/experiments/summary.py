@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lrnn.datasets import DATA_SETS
+from lrnn.experiments.contenders import CONTENDERS
 from lrnn.experiments.structures import STRUCTURES
 
 Result = dict[str, Any]
@@ -106,6 +107,61 @@ def recognition(results: Iterable[Result]) -> list[dict[str, Any]]:
                     row[f"{found['features']}_spread"] = found["spread"]
             rows.append(row)
     return rows
+
+
+def inhibition(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One row for each contender: errors on rows it has learnt and on new ones, and spikes."""
+    return [
+        {
+            "contender": CONTENDERS[result["method"]].title,
+            "train": result["error"],
+            "test": result["test_error"],
+            "spike_penalty": result.get("spike_penalty"),
+            "spikes": result.get("spike_cost"),
+            "highest_rate": result.get("highest_rate"),
+            "valid": result.get("valid"),
+            "seconds": result["seconds"],
+            "quick": result["quick"],
+        }
+        for result in contests(results)
+    ]
+
+
+def robustness(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One row for each contender: errors to the clean image, with a column for each damage.
+
+    The first row is that of the damaged images themselves.
+    """
+    found = contests(results)
+    rows = [{"contender": "the damaged image itself", "none": 0.0} | r["damaged"] for r in found]
+    return rows[:1] + [
+        {"contender": CONTENDERS[result["method"]].title, "none": result["test_error"]}
+        | result["restored"]
+        for result in found
+    ]
+
+
+def coverage(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One row for each network and moment: how near each layer of the simulation is.
+
+    Of the neurons at work, so many 95 % confidence intervals hold the numeric value.
+    """
+    rows = []
+    for result in contests(results):
+        spiking = result.get("spiking", {"coverage_of_layers": {}})
+        for moment, layers in spiking["coverage_of_layers"].items():
+            row = {"contender": CONTENDERS[result["method"]].title, "events": int(moment)}
+            for i, name in enumerate(spiking["layers"]):
+                row[f"{name}_neurons"] = layers[i]["neurons"]
+                row[f"{name}_held"] = layers[i]["held"]
+                row[f"{name}_rmse"] = spiking["rmse"][moment][i]
+            rows.append(row)
+    return rows
+
+
+def contests(results: Iterable[Result]) -> list[Result]:
+    """Results of contenders, where inhibition is the question."""
+    return [result for result in results if result["kind"] == "inhibition"]
 
 
 def mean(results: Sequence[Result], what: str) -> float:

@@ -6,13 +6,17 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from lrnn.datasets import DATA_SETS
+from lrnn.experiments.contenders import CONTENDERS
 from lrnn.experiments.structures import STRUCTURES
 
-Kind = Literal["training", "recognition", "spiking"]
+Kind = Literal["training", "recognition", "spiking", "inhibition"]
 METHODS = ("printed", "lrnn")
 RATES = ("free", "unit")
 QUICK_ROWS = 1_000  # of cut-down data
 SPIKING = "mnist-100"  # the network of the paper's Figure 4
+INHIBITION = "mnist-50"  # the network that gets inhibition
+FEATURES = ("raw", "PCA", "NMF", "lrnn", "inhibition", "inhibition_modest")  # to recognise by
+BEYOND = ("inhibition",)  # experiments that are not the paper's: run if they are named
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Task:
-    """One experiment: a structure trained in one way from one seed, a data set, a simulation."""
+    """One experiment: a structure trained in one way from one seed, a data set, a simulation.
+
+    ``method`` is the way of training or, where inhibition is the question, the contender.
+    """
 
     kind: Kind
     subject: str
@@ -48,17 +55,21 @@ class Task:
     def facts(self) -> dict[str, Any]:
         """All of it, as a result remembers it."""
         facts = asdict(self)
-        if self.kind != "recognition":
-            facts |= {"structure": repr(STRUCTURES[self.subject])}
+        if self.kind == "recognition":
+            return facts | {"features": list(FEATURES)}
+        facts |= {"structure": repr(STRUCTURES[self.subject])}
+        if self.kind == "inhibition":
+            facts |= {"contender": repr(CONTENDERS[self.method])}
         return facts
 
 
 def chosen_tasks(names: Sequence[str], settings: Settings) -> list[Task]:
-    """The experiments on some data sets or structures; on all, if none are named.
+    """The experiments on some data sets or structures; all of the paper's, if none are named.
 
     They are in the order of the data sets, so that each is read once.
     """
-    wanted = _wanted(names)
+    paper = [name for name in names if name not in BEYOND]
+    wanted = _wanted(paper) if paper or not names else set()
     tasks = []
     for data in DATA_SETS:
         structures = [s for s in STRUCTURES.values() if s.data == data and s.name in wanted]
@@ -74,6 +85,8 @@ def chosen_tasks(names: Sequence[str], settings: Settings) -> list[Task]:
             tasks.append(Task("spiking", SPIKING, settings.quick))
         if structures and DATA_SETS[data].class_names:
             tasks.append(Task("recognition", data, settings.quick))
+        if "inhibition" in names and data == STRUCTURES[INHIBITION].data:
+            tasks += [Task("inhibition", INHIBITION, settings.quick, m) for m in CONTENDERS]
     return tasks
 
 
@@ -87,11 +100,11 @@ def _wanted(names: Sequence[str]) -> set[str]:
         }
         if not found:
             known = list(dict.fromkeys(s.data for s in STRUCTURES.values()))
-            alike = get_close_matches(name.lower(), [*known, *STRUCTURES], n=1)
+            alike = get_close_matches(name.lower(), [*known, *STRUCTURES, *BEYOND], n=1)
             meant = f"did you mean {alike[0]!r}? " if alike else ""
             raise ValueError(
                 f"there is no experiment {name!r}; {meant}Known are all, figure2a, figure2b, "
-                f"figure2c, figure3, {', '.join(known)}"
+                f"figure2c, figure3, {', '.join((*known, *BEYOND))}"
             )
         wanted |= found
     return wanted

@@ -18,9 +18,7 @@ AFFORDED = 6e11  # multiplications for all of them
 def train(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder]:
     """Train, and tell how the error fell and whether the network is valid."""
     structure = STRUCTURES[task.subject]
-    model = make(task, structure, X.shape[0]).fit(X)
-    if model.history_[-1].stopped == "interrupted":
-        raise KeyboardInterrupt  # half a training is no result
+    model = fully_trained(make(task, structure, X.shape[0]), X)
     audit = model.audit()
     rows = X[:: max(1, X.shape[0] // AUDITED)][:AUDITED]
     network = model.to_network()
@@ -39,6 +37,14 @@ def train(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder]:
         "variance": bounds.variance(X),
         "rows": int(X.shape[0]),
     }, model
+
+
+def fully_trained(model: LRNNAutoencoder, X: Any) -> LRNNAutoencoder:
+    """The model, trained on X; half a training is no result, and ends the experiment."""
+    model.fit(X)
+    if model.history_[-1].stopped == "interrupted":
+        raise KeyboardInterrupt
+    return model
 
 
 def make(task: Task, structure: Structure, rows: int) -> LRNNAutoencoder:

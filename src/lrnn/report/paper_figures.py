@@ -38,6 +38,11 @@ def figures(results: Sequence[Result]) -> dict[str, Figure]:
     for result in results:
         if result["kind"] == "spiking":
             made["figure4"] = figure4(result)
+    return marked(made, results)
+
+
+def marked(made: dict[str, Figure], results: Sequence[Result]) -> dict[str, Figure]:
+    """Figures that say so if they are of a quick run."""
     if any(result["quick"] for result in results):
         for figure in made.values():
             figure.suptitle(QUICK, fontsize=TITLE, color="#b00020")

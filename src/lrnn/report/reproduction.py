@@ -12,14 +12,31 @@ from matplotlib.figure import Figure
 
 from lrnn.atomic import write_atomically
 from lrnn.datasets import DATA_SETS
+from lrnn.experiments import tasks
+from lrnn.experiments.contenders import MODEST
+from lrnn.experiments.recognition import STEPS
 from lrnn.experiments.structures import STRUCTURES
 from lrnn.experiments.summary import Result, audits, lowest_errors, recognition
+from lrnn.report import inhibition as beyond
 from lrnn.report import pictures
 from lrnn.report.content import TableOf
 from lrnn.report.machine import machine
 from lrnn.report.markdown import escaped, markdown
 from lrnn.report.page import render
-from lrnn.report.paper_figures import CAPTIONS, QUICK, figures
+from lrnn.report.paper_figures import CAPTIONS as PAPER_CAPTIONS
+from lrnn.report.paper_figures import QUICK, figures
+
+CAPTIONS = PAPER_CAPTIONS | beyond.CAPTIONS
+FEATURES = {
+    name: {"inhibition_modest": "inhibition, modest"}.get(name, name) for name in tasks.FEATURES
+}
+RECOGNISED = (
+    "Recognition: a linear classifier (logistic regression on standardised features) and the five "
+    "nearest neighbours, on raw attributes and on codes of one width. NMF is scikit-learn's, and "
+    "learns from at most 5,000 rows. With inhibition spikes are free, or (modest) cost "
+    f"{100 * MODEST:g} % of the excitatory network's error per spike; these networks are trained "
+    f"for about {STEPS} steps only, or one pass over the data, from each of two starts."
+)
 
 
 def write_reproduction(results: Sequence[Result], folder: Path, command: str) -> Path:
@@ -29,14 +46,16 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
         "lowest_errors_unit_rates": lowest_errors(results, "unit"),
         "audits": audits(results),
         "recognition": recognition(results),
+        **beyond.inhibition_summary(results),
         "machine": dict(machine()),
         "command": command,
         "quick": any(result["quick"] for result in results),
     }
     write_atomically(folder / "summary.json", json.dumps(summary, indent=1).encode())
-    for name in ("lowest_errors", "lowest_errors_unit_rates", "audits", "recognition"):
-        write_atomically(folder / f"{name}.csv", _csv(summary[name]).encode())
-    drawn = figures(results)
+    for name, rows in summary.items():
+        if isinstance(rows, list) and rows:
+            write_atomically(folder / f"{name}.csv", _csv(rows).encode())
+    drawn = figures(results) | beyond.inhibition_figures(results)
     for name, figure in drawn.items():
         for kind in ("png", "svg"):
             write_atomically(folder / "figures" / f"{name}.{kind}", _file(figure, kind))
@@ -56,22 +75,27 @@ def _markdown(content: dict[str, Any], drawn: Sequence[str]) -> str:
         *(f"{escaped(what)}: {escaped(remark)}." for what, remark in content["remarks"]),
         *(f"{escaped(title)}: {escaped(note)}" for title, note in content["notes"]),
     ]
-    tables = [content[k] for k in ("lowest", "lowest_unit", "recognition", "audits", "facts")]
+    names = ("lowest", "lowest_unit", "recognition", "audits")
+    tables = [*(content[k] for k in names), *content["inhibition"], content["facts"]]
     figures = [(f"figures/{name}.png", CAPTIONS[name]) for name in drawn]
-    return markdown("The paper's experiments, run again", lead, tables, figures)
+    return markdown(content["title"], lead, tables, figures)
 
 
 def _in_words(content: dict[str, Any]) -> list[str]:
     """What the tables come to."""
     worse, count, spiking = content["worse"], content["count"], content["spiking"]
-    lead = [
-        f"On {len(worse) or 'none'} of the {count} structures is our error above that of the "
-        "printed algorithm, or the paper's where it reports one"
-        f"{': ' * bool(worse) + ', '.join(map(escaped, worse))}. The bound for free rates is what "
-        "no linear map of that rank can pass; outputs that saturate are not linear, and may. With "
-        "± is the standard deviation over seeds, or between folds.",
-    ]
-    if content["valid"]:
+    lead = []
+    if count:
+        lead.append(
+            f"On {len(worse) or 'none'} of the {count} structures is our error above that of the "
+            "printed algorithm, or the paper's where it reports one"
+            f"{': ' * bool(worse) + ', '.join(map(escaped, worse))}. The bound for free rates is "
+            "what no linear map of that rank can pass; outputs that saturate are not linear, and "
+            "may. With ± is the standard deviation over seeds, or between folds."
+        )
+    if content["recognition"].rows:
+        lead.append(RECOGNISED)
+    if content["audits"].rows and content["valid"]:
         lead.append(
             "All networks are valid random neural networks: with their firing rates, no neuron's "
             "routing probabilities sum to more than 1."
@@ -81,6 +105,8 @@ def _in_words(content: dict[str, Any]) -> list[str]:
             f"Figure 4: the 95 % confidence intervals of {100 * spiking['coverage']:.0f} % of the "
             "unsaturated neurons hold the numeric value after 1,000,000 events."
         )
+    if content["inhibition"][0].rows:
+        lead += beyond.EXPLAINED
     return lead
 
 
@@ -94,7 +120,10 @@ def _content(
     free = summary["lowest_errors"]
     worse = [r for r in free if r["lrnn"] > min(r["printed"], r["paper"] or r["printed"]) + 5e-5]
     spiking = next((r for r in results if r["kind"] == "spiking"), None)
+    paper = any(r["kind"] != "inhibition" for r in results)
     return {
+        "title": "The paper's experiments, run again" if paper else "What inhibition is good for",
+        "paper": paper,
         "quick": QUICK if summary["quick"] else "",
         "command": summary["command"],
         "figures": {
@@ -109,6 +138,9 @@ def _content(
         "count": len(free),
         "worse": [f"{r['data']} {r['structure']}" for r in worse],
         "recognition": _recognition(summary["recognition"]),
+        "recognised": RECOGNISED,
+        "inhibition": beyond.inhibition_tables(summary),
+        "explained": beyond.EXPLAINED,
         "audits": _audits(summary["audits"]),
         "valid": all(r["valid"] for r in summary["audits"]),
         "spiking": spiking,
@@ -146,21 +178,19 @@ def _errors(caption: str, rows: Sequence[dict[str, Any]]) -> TableOf:
 
 
 def _recognition(rows: Sequence[dict[str, Any]]) -> TableOf:
-    features = ("raw", "PCA", "NMF", "lrnn")
-
     def accuracy(row: dict[str, Any], name: str) -> str:
         width = row[f"{name}_spread"]
         return f"{100 * row[name]:.1f}" + (f" ± {100 * width:.1f}" if width is not None else "")
 
     return TableOf(
         "Accuracy in percent",
-        ["data", "codes", "classifier", *features, "measured on"],
+        ["data", "codes", "classifier", *FEATURES.values(), "measured on"],
         [
             [
                 row["data"],
                 str(row["width"]),
                 row["classifier"],
-                *(accuracy(row, name) for name in features),
+                *(accuracy(row, name) for name in FEATURES),
                 row["how"],
             ]
             for row in rows
