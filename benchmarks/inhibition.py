@@ -1,24 +1,30 @@
 """Error against spikes: what inhibition buys, and what it costs.
 
-    LRNN_DATA_DIR=... python benchmarks/inhibition.py [--device cuda]
+    LRNN_DATA_DIR=... python benchmarks/inhibition.py [--device cuda] [--cifar] [--shallow]
 
-MNIST, all 60,000 images: 784→50 at several prices of a spike, free of charge, wider and deeper; the
-excitatory network and what truncated SVD leaves stand beside them.
+MNIST, all 60,000 images: the frontier of 784→50 (its networks are written to the folder given with
+--output), single fits of 784→50, 784→100 and a deep network, with the excitatory network and what
+truncated SVD leaves beside them; and 3072→150 on the 50,000 training images of CIFAR-10.
 """
 
 import argparse
+from pathlib import Path
 from time import perf_counter
+from typing import Any
 
-from common import load_mnist, report
+import lrnn
+from common import load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds
 
-PENALTIES = (1e-5, 3e-6, 1e-6, 3e-7, 1.5e-7, 1e-7, 6e-8, 4e-8, 3e-8, 1e-8, 1e-9, 1e-10)
+DEEP = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
+TRAINING = 50_000  # of CIFAR-10's images
 
 
-def row(what: str, model: LRNNAutoencoder, X: object, X_new: object) -> dict[str, object]:
+def row(what: str, model: LRNNAutoencoder, X: Any, X_new: Any) -> dict[str, object]:
     began = perf_counter()
     model.fit(X)
     seconds = perf_counter() - began
+    print(what, round(seconds, 1), "s", flush=True)
     return {
         "what": what,
         "train": model.reconstruction_err_,
@@ -28,35 +34,59 @@ def row(what: str, model: LRNNAutoencoder, X: object, X_new: object) -> dict[str
     }
 
 
+def frontier(X: Any, X_new: Any, output: Path | None, **settings: Any) -> list[dict[str, object]]:
+    found = lrnn.frontier(X, 50, X_test=X_new, random_state=0, verbose=1, **settings)
+    rows = [
+        {"what": f"784→50, {p.name}", "train": p.error, "test": p.test_error, "spikes": p.spikes}
+        for p in found.points
+    ]
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        for number, point in enumerate(found.points):
+            point.model.save(output / f"{number:02}.safetensors")
+    return [*rows, {"what": "784→50, the whole frontier", "seconds": found.seconds}]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default=None)
+    parser.add_argument("--passes", type=int, default=None, help="of the frontier, at each price")
+    parser.add_argument("--output", type=Path, default=None, help="folder for its networks")
+    parser.add_argument("--cifar", action="store_true", help="CIFAR-10, too")
+    parser.add_argument("--shallow", action="store_true", help="neither the frontier nor deep ones")
     wanted = parser.parse_args()
     X, X_new = load_mnist(dtype=None), load_mnist("t10k", dtype=None)
     plain = {"device": wanted.device, "random_state": 0}
     full = plain | {"inhibition": True}
-    rows = [row("784→50, excitatory", LRNNAutoencoder(50, **plain, fine_tune=10), X, X_new)]
-    rows += [
-        row(f"784→50, a spike costs {price:g}",
-            LRNNAutoencoder(50, **full, spike_penalty=price), X, X_new)
-        for price in PENALTIES
-    ]  # fmt: skip
-    rows += [
-        row("784→50, spikes are free", LRNNAutoencoder(50, **full), X, X_new),
-        row("784→50, free, 40 passes", LRNNAutoencoder(50, **full, fine_tune=40), X, X_new),
+    rows = [
+        row("784→50, excitatory", LRNNAutoencoder(50, **plain, fine_tune=10), X, X_new),
+        row("784→50, free", LRNNAutoencoder(50, **full), X, X_new),
+        row("784→50, 1e-6 a spike", LRNNAutoencoder(50, **full, spike_penalty=1e-6), X, X_new),
+        row("784→50, 1e-7 a spike", LRNNAutoencoder(50, **full, spike_penalty=1e-7), X, X_new),
         row("784→100, free", LRNNAutoencoder(100, **full), X, X_new),
-        row("784→100, free, 40 passes", LRNNAutoencoder(100, **full, fine_tune=40), X, X_new),
     ]
-    deep = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
-    rows += [
-        row("784→1000→500→250→50, excitatory",
-            LRNNAutoencoder(**deep, **plain, fine_tune=10), X, X_new),
-        row("784→1000→500→250→50, free", LRNNAutoencoder(**deep, **full), X, X_new),
-        row("784→1000→500→250→50, a spike costs 3e-08",
-            LRNNAutoencoder(**deep, **full, spike_penalty=3e-8), X, X_new),
-    ]  # fmt: skip
+    if not wanted.shallow:
+        deep = "784→1000→500→250→50"
+        rows += [
+            row(f"{deep}, excitatory", LRNNAutoencoder(**DEEP, **plain, fine_tune=10), X, X_new),
+            row(f"{deep}, free", LRNNAutoencoder(**DEEP, **full), X, X_new),
+            row(f"{deep}, 3e-8 a spike",
+                LRNNAutoencoder(**DEEP, **full, spike_penalty=3e-8), X, X_new),
+        ]  # fmt: skip
+        rows += frontier(X, X_new, wanted.output, device=wanted.device, passes=wanted.passes)
     rows += [{"what": f"784→{h}, truncated SVD", "train": bounds.svd(X, h)} for h in (50, 100)]
-    report("inhibition", "Error against spikes, MNIST", rows)
+    if wanted.cifar:
+        images = load_cifar10()
+        X, X_new = images[:TRAINING], images[TRAINING:]
+        rows += [
+            row("3072→150, excitatory", LRNNAutoencoder(150, **plain, fine_tune=2), X, X_new),
+            row("3072→150, free", LRNNAutoencoder(150, **full), X, X_new),
+            row("3072→150, 1e-9 a spike",
+                LRNNAutoencoder(150, **full, spike_penalty=1e-9), X, X_new),
+            {"what": "3072→150, truncated SVD", "train": bounds.svd(X, 150)},
+        ]  # fmt: skip
+    where = "" if wanted.device is None else f"_{wanted.device}"
+    report(f"inhibition{where}", "Error against spikes", rows)
 
 
 if __name__ == "__main__":

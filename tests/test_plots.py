@@ -17,6 +17,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork, plots
 from lrnn.plots.axes import GROUND
+from lrnn.trade_off import Frontier, Point
 from lrnn.training import LearningCurve
 
 
@@ -522,6 +523,33 @@ def test_a_raster_without_spikes(ax):
     network = RandomNeuralNetwork([1, 1], np.zeros((2, 2)))
     plots.raster(network.simulate([0.5, 0], events=10, record=[1], random_state=0), ax=ax)
     assert len(ax.lines[0].get_xdata()) == 0
+
+
+# error against spikes
+
+
+def test_a_frontier_and_what_it_is_compared_with(ax):
+    points = (
+        Point(1e-5, 0.03, 0.031, 50.0),
+        Point(None, 0.028, 0.029, 60.0),
+        Point(1e-7, 0.02, 0.022, 5_000.0),
+        Point(0.0, 0.01, 0.012, 1e19),
+    )
+    found = Frontier((64, 8), points, svd=0.015, seconds=1.0)
+    plots.frontier(found, known={"somebody": 0.04}, point=(300.0, 0.025), ax=ax)
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    np.testing.assert_array_equal(lines["with inhibition"].get_xdata(), [50, 5_000])
+    np.testing.assert_array_equal(lines["on test data"].get_ydata(), [0.031, 0.022])
+    np.testing.assert_array_equal(lines["excitatory"].get_xydata(), [[60, 0.028]])
+    np.testing.assert_array_equal(lines["this model"].get_xydata(), [[300, 0.025]])
+    assert {text.get_text() for text in ax.texts} == {
+        "no linear map is below", "somebody", "spikes are free",
+    }  # fmt: skip
+    assert ax.get_xlim()[1] < 1e6  # free spikes have no place on the axis
+    low, high = ax.get_ylim()
+    assert low < 0.01
+    assert high > 0.04
+    render(ax.figure)
 
 
 # where they are drawn

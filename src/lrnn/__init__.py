@@ -14,6 +14,7 @@ __all__ = [
     "bounds",
     "checkpoints",
     "datasets",
+    "frontier",
     "functional",
     "load",
     "plots",
@@ -22,6 +23,7 @@ __all__ = [
 _HOMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
     "RandomNeuralNetwork": "lrnn.network",
+    "frontier": "lrnn.trade_off",
     "load": "lrnn.files",
 }
 _MODULES = ("bounds", "checkpoints", "datasets", "functional", "plots")
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
     from lrnn.files import load as load
     from lrnn.network import RandomNeuralNetwork as RandomNeuralNetwork
+    from lrnn.trade_off import frontier as frontier
 
 
 def __getattr__(name: str) -> Any:

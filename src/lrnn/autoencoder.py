@@ -9,7 +9,6 @@ from operator import matmul
 from os import PathLike
 from typing import Any, Literal, Self
 
-import numpy as np
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -22,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lrnn.as_network import AsNetwork
 from lrnn.backend import HOST, backend_of, is_array, to_numpy
+from lrnn.functional import firings
 from lrnn.moments import MomentKind
 from lrnn.progress import CallbackSupportMixin, watching
 from lrnn.rows import of_type
@@ -37,6 +37,7 @@ from lrnn.training import (
     random_weights,
     train,
     train_jointly,
+    train_on_part,
     transmit,
 )
 from lrnn.typing import Array, Layer, Rates, Vector
@@ -111,7 +112,14 @@ class LRNNAutoencoder(
         excitatory network; it fires far more spikes.
     spike_penalty : float, default=0.0
         With inhibition, what is minimised is the mean squared error plus this times the spikes
-        (``spike_cost_``).
+        (``spike_cost_``). :func:`lrnn.frontier` goes through many of them.
+    early_stopping : bool, default=False
+        With inhibition, hold out rows: the weights with the lowest error on these are kept. When
+        it has not fallen by ``tol`` during a tenth of the passes, steps become smaller, and the
+        next time training ends. The errors of ``history_`` are then those on the rows held out.
+        (The excitatory network that comes first is trained on all rows.)
+    validation_fraction : float, default=0.1
+        Share of the rows that is held out.
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, through PyTorch or CuPy, and brings the
         results back. By default work is done where the data are: arrays of torch and CuPy stay on
@@ -134,6 +142,8 @@ class LRNNAutoencoder(
     spike_cost_ : float
         Firings per unit time of the input and hidden layers at these rates, on average over the
         training data.
+    layer_spike_costs_ : ndarray
+        The same, for each of these layers.
     reconstruction_err_ : float
         Mean squared error per attribute on the training data.
     history_ : list of LearningCurve
@@ -189,6 +199,8 @@ class LRNNAutoencoder(
         "evaluate_every": [Interval(Integral, 1, None, closed="left"), None],
         "inhibition": ["boolean"],
         "spike_penalty": [Interval(Real, 0, None, closed="left")],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -212,6 +224,8 @@ class LRNNAutoencoder(
         evaluate_every: int | None = None,
         inhibition: bool = False,
         spike_penalty: float = 0.0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -229,6 +243,8 @@ class LRNNAutoencoder(
         self.evaluate_every = evaluate_every
         self.inhibition = inhibition
         self.spike_penalty = spike_penalty
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -259,18 +275,27 @@ class LRNNAutoencoder(
         inputs = check_data(self, X, reset=True)
         self._random = check_random_state(self.random_state)
         trained = self._train(inputs, watchers)
+        self._become(trained, trained.evaluation or evaluate(inputs, trained.weights))
+        return inputs
+
+    def _become(self, trained: Trained, evaluation: Evaluation) -> None:
+        """Be the model that was trained."""
         self.history_ = []
         self.n_iter_ = max(curve.passes for curve in trained.curves)
         self.scaling_ = None
-        self._keep(trained, trained.evaluation or evaluate(inputs, trained.weights))
-        return inputs
+        self._keep(trained, evaluation)
 
     def _train(self, inputs: Any, watchers: Iterable[Observer]) -> Trained:
+        plan, sizes = self._plan(inputs), self._sizes(inputs)
+        passes = plan.most_passes(sizes, inputs.shape[0])
+        with watching(self, inputs, passes, *watchers) as observer:
+            return train(plan, inputs, sizes, self._random, observer)
+
+    def _plan(self, inputs: Any) -> Plan:
         check_solver(self.solver, self.init)
-        check_inhibition(self)
+        check_inhibition(self, inputs.shape[0])
         check_order(inputs, self.solver, self.rates, self.fine_tune, self.inhibition)
-        sizes = self._sizes(inputs)
-        plan = Plan(
+        return Plan(
             schedule=self._schedule(),
             solver=self.solver,
             layerwise=self.stacking == "layerwise",
@@ -278,34 +303,31 @@ class LRNNAutoencoder(
             moment=self.moment,
             inhibition=self.inhibition,
         )
-        passes = plan.most_passes(sizes, inputs.shape[0])
-        with watching(self, inputs, passes, *watchers) as observer:
-            return train(plan, inputs, sizes, self._random, observer)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on training with one pass over X: one part of a stream.
 
-        All layers are trained with each minibatch (the paper's Algorithms 1 and 3), whatever
-        ``solver`` and ``stacking`` say. Later parts may have any number of rows;
-        ``reconstruction_err_`` is that on the newest part.
+        All layers are trained with each minibatch (the paper's Algorithms 1 and 3, or as ``fit``
+        does with inhibition), whatever ``solver`` and ``stacking`` say. Later parts may have any
+        number of rows; ``reconstruction_err_`` is that on the newest part.
         """
         first = not hasattr(self, "encoders_")
         inputs = check_data(self, X, reset=first)
         check_order(inputs, "minibatch", self.rates, 0)
-        if self.inhibition:
-            raise ValueError("partial_fit trains without inhibition; use fit, or inhibition=False")
+        check_inhibition(self, inputs.shape[0])
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
-        if first:
-            weights = random_weights(self._sizes(inputs), self._random, inputs)
-            self.history_, self.n_iter_, self.scaling_ = [], 0, None
-        else:
-            weights = self._weights.on(backend_of(inputs))
+        sizes, schedule = self._sizes(inputs), replace(self._schedule(), max_iter=1)
+        weights = None if first else self._weights.on(backend_of(inputs))
         with watching(self, inputs, 1) as observer:
-            trained = train_jointly(
-                inputs, weights, replace(self._schedule(), max_iter=1), self._random, observer
-            )
+            if self.inhibition:
+                trained = train_on_part(inputs, weights, sizes, schedule, self._random, observer)
+            else:
+                weights = weights or random_weights(sizes, self._random, inputs)
+                trained = train_jointly(inputs, weights, schedule, self._random, observer)
+        if first:
+            self.history_, self.n_iter_, self.scaling_ = [], 0, None
         self.n_iter_ += 1
         self._keep(trained, evaluate(inputs, trained.weights))
         return self
@@ -322,6 +344,7 @@ class LRNNAutoencoder(
             self.rates,
             self.fine_tune,
             self.spike_penalty,
+            self.validation_fraction if self.early_stopping else 0.0,
         )
 
     def _keep(self, trained: Trained, evaluation: Evaluation) -> None:
@@ -334,8 +357,8 @@ class LRNNAutoencoder(
         self.inhibitory_decoders_ = None if minus is None else list(minus[half:])
         self.history_ += trained.curves
         self.reconstruction_err_ = evaluation.error
-        fired = zip(self.firing_rates_[:-1], evaluation.mean_activations[:-1], strict=True)
-        self.spike_cost_ = float(sum(np.dot(rates, mean) for rates, mean in fired))
+        self.layer_spike_costs_ = firings(self.firing_rates_, evaluation.mean_activations)
+        self.spike_cost_ = float(self.layer_spike_costs_.sum())
         if trained.curves[-1].stopped == "interrupted":
             warnings.warn(
                 f"training was interrupted after {trained.curves[-1].passes} passes or full-batch "

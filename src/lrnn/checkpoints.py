@@ -67,13 +67,22 @@ def fit(
     >>> model.transform(X).shape
     (50, 2)
     """
-    path = Path(path)
     elsewhere = rows_elsewhere(X, type(model).__name__)
     X = X if elsewhere is None else elsewhere
-    facts = _facts(model, X)
-    states = read(path, facts) if resume and path.exists() else []
-    model._fit(X, Checkpoint(path, every, facts, states))
+    model._fit(X, checkpoint_of(model, X, Path(path), every, resume))
     return model
+
+
+def checkpoint_of(
+    model: LRNNAutoencoder, X: Any, path: Path, every: float, resume: bool, **more: Any
+) -> "Checkpoint":
+    """What writes checkpoints of ``model``, and knows those of an earlier run.
+
+    ``more`` are other facts of the training that must be the same.
+    """
+    facts = _facts(model, X) | more
+    states = read(path, facts) if resume and path.exists() else []
+    return Checkpoint(path, every, facts, states)
 
 
 class Checkpoint(Observer):

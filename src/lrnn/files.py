@@ -62,6 +62,7 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         "n_iter": model.n_iter_,
         "reconstruction_err": model.reconstruction_err_,
         "spike_cost": model.spike_cost_,
+        "layer_spike_costs": model.layer_spike_costs_.tolist(),
         "feature_names": None if names is None else list(names),
         "scaling": model.scaling_,
     }
@@ -139,6 +140,7 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
     model.n_iter_ = int(document["n_iter"])
     model.reconstruction_err_ = _finite(document["reconstruction_err"])
     model.spike_cost_ = _finite(document["spike_cost"])
+    model.layer_spike_costs_ = _spike_costs(model, document)
     model.scaling_ = document["scaling"]
     return model
 
@@ -192,6 +194,16 @@ def _check_rates(model: LRNNAutoencoder, tensors: dict[str, Array]) -> None:
         stored = tensors[f"firing_rates.{i}"]
         if stored.shape != rates.shape or not np.allclose(stored, rates, rtol=1e-9, atol=0):
             raise ModelFileError("its firing rates do not belong to its weights")
+
+
+def _spike_costs(model: LRNNAutoencoder, document: dict[str, Any]) -> Array:
+    """Of each layer; files of the first versions of lrnn only have their sum."""
+    layers = 2 * len(model.encoders_)
+    costs = np.array(document.get("layer_spike_costs", [np.nan] * layers), dtype=np.float64)
+    known = "layer_spike_costs" in document
+    if costs.shape != (layers,) or (known and not np.isclose(costs.sum(), model.spike_cost_)):
+        raise ModelFileError("its spikes by layer do not fit their sum")
+    return costs
 
 
 def _finite(value: Any) -> float:

@@ -27,6 +27,7 @@ from lrnn.rows.values import (
     place,
     warn_of_low_levels,
 )
+from lrnn.training.descent import held_out_rows
 from lrnn.typing import Array
 
 
@@ -167,17 +168,25 @@ def check_solver(solver: str, init: str | None) -> None:
         raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
 
 
-def check_inhibition(estimator: Any) -> None:
-    """Inhibition goes with free rates and our own solver, and only it has a price for spikes."""
+def check_inhibition(estimator: Any, rows: int) -> None:
+    """Inhibition goes with free rates and our own solver; prices and held-out rows go with it."""
     if estimator.spike_penalty and not estimator.inhibition:
         raise ValueError(
             f"spike_penalty={estimator.spike_penalty!r} needs inhibition=True: an excitatory "
             "network already is the cheapest"
         )
+    if estimator.early_stopping and not estimator.inhibition:
+        raise ValueError("early_stopping=True needs inhibition=True; otherwise see tol")
     for name, needed in (("rates", "free"), ("solver", "gram")):
         value = getattr(estimator, name)
         if estimator.inhibition and value != needed:
             raise ValueError(f"inhibition=True needs {name}={needed!r}, got {value!r}")
+    share = estimator.validation_fraction
+    if estimator.early_stopping and held_out_rows(rows, share) >= rows:
+        raise ValueError(
+            f"validation_fraction={share!r} of n_samples={rows} leaves no row to train on; give "
+            "more rows, or early_stopping=False"
+        )
 
 
 def check_order(

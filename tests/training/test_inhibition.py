@@ -175,6 +175,8 @@ def test_ctrl_c_keeps_the_best(digits, ctrl_c):
         ({"inhibition": True, "rates": "unit"}, "inhibition=True needs rates='free', got 'unit'"),
         ({"inhibition": True, "solver": "minibatch"}, "inhibition=True needs solver='gram'"),
         ({"inhibition": True, "spike_penalty": -1.0}, "spike_penalty"),
+        ({"early_stopping": True}, "early_stopping=True needs inhibition=True"),
+        ({"inhibition": True, "validation_fraction": 1.0}, "validation_fraction"),
     ],
 )
 def test_settings_that_do_not_go_together(digits, settings, words):
@@ -182,9 +184,63 @@ def test_settings_that_do_not_go_together(digits, settings, words):
         LRNNAutoencoder(4, **settings).fit(digits)
 
 
-def test_partial_fit_says_that_it_cannot(digits):
-    with pytest.raises(ValueError, match="partial_fit trains without inhibition"):
-        LRNNAutoencoder(4, inhibition=True).partial_fit(digits)
+def test_a_stream_is_learnt_part_by_part(digits):
+    """Whole passes of parts come near what fit reaches, and far below the excitatory network."""
+    model = LRNNAutoencoder(16, inhibition=True, batch_size=50, random_state=0)
+    for _ in range(40):
+        for part in np.array_split(digits, 3):
+            model.partial_fit(part)
+    assert model.n_iter_ == 120
+    excitatory = LRNNAutoencoder(16, random_state=0).fit(digits)
+    assert -model.score(digits) < 0.9 * excitatory.reconstruction_err_
+    assert model.audit(digits).valid
+
+
+def test_a_stream_goes_on_from_a_fit(digits):
+    model = LRNNAutoencoder(6, inhibition=True, max_iter=5, **QUICK).fit(digits[:300])
+    before = model.reconstruction_err_
+    model.partial_fit(digits[:300])
+    assert model.reconstruction_err_ <= before  # the best weights on the part are kept
+
+
+def test_a_stream_brings_inhibition_to_an_excitatory_network(digits):
+    model = LRNNAutoencoder(6, max_iter=50, random_state=0).fit(digits[:300])
+    before = model.reconstruction_err_
+    model.set_params(inhibition=True)
+    for _ in range(60):
+        model.partial_fit(digits[:300])
+    assert model.inhibitory_encoders_ is not None
+    assert model.reconstruction_err_ < before
+
+
+def test_rows_that_are_held_out_end_the_training(rng):
+    """Noise can be learnt by heart, but nothing of it is true of rows that were not seen."""
+    X = rng.random((60, 12))
+    settings = {"inhibition": True, "max_iter": 20, "fine_tune": 300, "random_state": 0}
+    whole = LRNNAutoencoder(6, batch_size=10, **settings).fit(X)
+    stopped = LRNNAutoencoder(
+        6, batch_size=10, early_stopping=True, validation_fraction=0.3, **settings
+    ).fit(X)
+    assert whole.n_iter_ == 300
+    assert stopped.history_[-1].stopped == "tol"
+    assert stopped.history_[-1].passes < 300
+    assert whole.reconstruction_err_ < stopped.reconstruction_err_
+
+
+def test_the_best_on_rows_held_out_is_kept(digits):
+    model = LRNNAutoencoder(
+        8, inhibition=True, early_stopping=True, max_iter=20, fine_tune=100, random_state=0
+    ).fit(digits[:300])
+    assert model.history_[-1].lowest < model.history_[-1].errors[0]
+    # these errors are those on 30 rows, the model's own is that on all of them
+    assert model.history_[-1].lowest != pytest.approx(model.reconstruction_err_, rel=1e-6)
+
+
+def test_held_out_rows_must_leave_some():
+    with pytest.raises(ValueError, match=r"validation_fraction=0\.9 of n_samples=2 leaves no row"):
+        LRNNAutoencoder(1, inhibition=True, early_stopping=True, validation_fraction=0.9).fit(
+            np.ones((2, 3))
+        )
 
 
 def test_small_data_get_enough_steps():

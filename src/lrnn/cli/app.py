@@ -16,6 +16,7 @@ from lrnn.cli.demo import demo
 from lrnn.cli.encode import encode, reconstruct
 from lrnn.cli.export import export
 from lrnn.cli.fit import fit
+from lrnn.cli.frontier import frontier
 from lrnn.cli.inspect import inspect
 from lrnn.cli.report import report
 from lrnn.cli.reproduce import reproduce
@@ -29,7 +30,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 COMMANDS = (
-    demo, fit, encode, reconstruct, inspect, simulate, report, export, reproduce, benchmark,
+    demo, fit, encode, reconstruct, inspect, simulate, frontier, report, export, reproduce,
+    benchmark,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -43,6 +43,10 @@ def fit(
     spike_penalty: Annotated[
         float, typer.Option(min=0, help="With --inhibition, what a spike costs, in error.")
     ] = 0.0,
+    early_stopping: Annotated[
+        bool,
+        typer.Option("--early-stopping", help="With --inhibition, stop by rows held out."),
+    ] = False,
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps, or passes.")] = 200,
     tol: Annotated[
         float, typer.Option(min=0, help="Stop when the error falls by a smaller share; 0: never.")
@@ -111,6 +115,7 @@ def fit(
         batch_size=batch_size,
         inhibition=inhibition,
         spike_penalty=spike_penalty,
+        early_stopping=early_stopping,
         device=device,
         random_state=seed,
         verbose=voice.verbose,

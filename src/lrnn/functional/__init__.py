@@ -20,7 +20,7 @@ from lrnn.functional.gradients import (
     route_gradient,
 )
 from lrnn.functional.gram import descend_decoder, extrapolate, gram_error
-from lrnn.functional.realisation import firing_rates, routing
+from lrnn.functional.realisation import firing_rates, firings, routing
 from lrnn.functional.updates import multiply, update_decoder, update_encoder
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "error_gradients",
     "extrapolate",
     "firing_rates",
+    "firings",
     "free_gradient",
     "gram_error",
     "multiply",

@@ -56,6 +56,20 @@ def firing_rates(
     return rates
 
 
+def firings(rates: Sequence[Array], activations: Sequence[Array]) -> Array:
+    """Firings per unit time of each layer but the last, at these activations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> firings([np.array([8.0, 1.0]), np.array([4.0])], [np.array([0.5, 0.0]), np.array([0.25])])
+    array([4.])
+    """
+    xp = array_namespace(*rates)
+    pairs = zip(rates[:-1], activations[:-1], strict=True)
+    return xp.stack([xp.vecdot(rate, q) for rate, q in pairs])
+
+
 def routing(weights: Array, rates: Array, next_rates: Array) -> Array:
     """Routing probabilities between two layers that realise ``weights`` under these rates."""
     return weights * next_rates[None, :] / rates[:, None]

@@ -8,6 +8,7 @@ need no display.
 from lrnn.plots.benchmarks import error_against_time, time_against_size
 from lrnn.plots.curves import convergence, learning_curves
 from lrnn.plots.distributions import codes, firing_rates
+from lrnn.plots.frontier import frontier
 from lrnn.plots.images import image_grid, layer_image
 from lrnn.plots.model import overview, parts, reconstructions
 from lrnn.plots.spikes import raster, simulated_layers
@@ -17,6 +18,7 @@ __all__ = [
     "convergence",
     "error_against_time",
     "firing_rates",
+    "frontier",
     "image_grid",
     "layer_image",
     "learning_curves",

@@ -1,8 +1,8 @@
 """The full random neural network, with inhibition: trained end to end, at a price for spikes.
 
-Two starts are tried: from scratch, with spikes that are cheap at first, and from the excitatory
-network. Where spikes are free the first one wins, where they are dear the second; the better of them
-goes on. What comes out is never worse than the excitatory network.
+Training is done twice: from scratch, with spikes that are cheap at first, and from the excitatory
+network. Where spikes are free the first one wins, where they are dear the second. What comes out is
+never worse than the excitatory network.
 """
 
 import math
@@ -14,25 +14,18 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import HOST, backend_of, take_rows, weights_for
-from lrnn.functional import firing_rates
-from lrnn.functional.inhibition import penalised_gradients
+from lrnn.backend import backend_of, weights_for
 from lrnn.functional.limits import at_least
-from lrnn.training.adam import LogAdam
-from lrnn.training.evaluation import Evaluation, evaluate
-from lrnn.training.observer import Observer, State
-from lrnn.training.recorded import recorded
-from lrnn.training.recorder import Recorder
-from lrnn.training.result import Schedule, StopReason, Trained, Weights
+from lrnn.training.descent import Descent
+from lrnn.training.evaluation import evaluate
+from lrnn.training.observer import Observer
+from lrnn.training.pace import Pace
+from lrnn.training.result import Schedule, Trained, Weights
 from lrnn.typing import Array
 
-STEP = 0.1  # by which share a weight changes at most, at first
-STEADY = 0.4  # share of the passes after which steps become smaller
 PASSES = 20  # over the data, if nobody says how many
-LEAST_STEPS = 3_000  # however few the rows are
-TRIAL = 0.25  # share of the passes that both starts make
-CHEAP = 1e-2  # share of the price of a spike at which a network from scratch starts
-RISE = 0.5  # share of the passes after which it has to pay the full price
+LEAST_STEPS = 4_000  # however few the rows are
+FEW, PATIENCE = 5, 0.1  # passes without progress on rows held out, at least and as a share of all
 SPREAD = 1.0  # of the logarithms of weights that start from scratch
 EXCITATION, INHIBITION = 3.0, 30.0  # sums of a neuron's first weights
 FAINT = 1e-3  # drive of inhibition that is added to an excitatory network
@@ -53,140 +46,55 @@ def train_inhibitory(
     ``excitatory`` is the network that must be bettered.
     """
     descent = Descent(inputs, schedule, random, observer)
-    trial = trial_of(descent.passes)
-    found = [descent.train(scratch(inputs, sizes, random), trial, "trying from scratch", cheap=True)]
+    passes = passes_of(inputs.shape[0], schedule)
+    patience = max(FEW, round(PATIENCE * passes)) if schedule.held_out else None
+    first = scratch(inputs, sizes, random)
+    pace = Pace(passes, cheap=True, patience=patience)
+    found = [descent.train(first, pace, "from scratch")]
     if not found[0].interrupted:
         start = inhibited(excitatory.weights, random)
-        found.append(descent.train(start, trial, "trying the excitatory network"))
+        pace = Pace(passes, patience=patience)
+        found.append(descent.train(start, pace, "from the excitatory network"))
     better = min(found, key=lambda trained: descent.price(trained.weights))
     curves = [*excitatory.curves, *better.curves]
-    if found[-1].interrupted:
-        curves[-1] = replace(curves[-1], stopped=found[-1].curves[-1].stopped)
-    else:
-        better = descent.train(better.weights, descent.passes, "training with inhibition")
-        curves += better.curves
-    weights = better.weights
-    price, thin = descent.price(weights), pruned(inputs, weights)
-    if descent.price(thin) <= price * (1 + ROUNDING):
-        weights = thin
-    if descent.price(excitatory.weights) < price:
-        weights = excitatory.weights
-    return Trained(weights, curves)
+    curves[-1] = replace(curves[-1], stopped=found[-1].curves[-1].stopped)
+    return Trained(finished(descent, better.weights, excitatory.weights), curves)
+
+
+def finished(descent: Descent, weights: Weights, excitatory: Weights) -> Weights:
+    """What training ends with: never a network that is worse than the excitatory one."""
+    if descent.price(excitatory) < descent.price(weights):
+        return excitatory
+    return thinned(descent, weights)
+
+
+def thinned(descent: Descent, weights: Weights) -> Weights:
+    """Without connections that do nothing, if nothing is lost with them."""
+    thin = pruned(descent.inputs, weights)
+    affordable = descent.price(thin) <= descent.price(weights) * (1 + ROUNDING)
+    return thin if affordable else weights
+
+
+def train_on_part(
+    inputs: Any,
+    weights: Weights | None,
+    sizes: Sequence[int],
+    schedule: Schedule,
+    random: np.random.RandomState,
+    observer: Observer,
+) -> Trained:
+    """One pass over a part of a stream; the first part starts from scratch."""
+    descent = Descent(inputs, replace(schedule, held_out=0.0), random, observer)
+    if weights is None:
+        return descent.train(scratch(inputs, sizes, random), Pace(1, cheap=True), "training")
+    start = weights if weights.inhibitory else inhibited(weights, random)
+    return descent.train(start, Pace(1, later=True), "training")
 
 
 def passes_of(rows: int, schedule: Schedule) -> int:
-    """How many passes the last part of training takes."""
+    """How many passes training from each start takes."""
     few = math.ceil(LEAST_STEPS / max(1, round(rows / schedule.batch_size)))
     return schedule.fine_tune or max(PASSES, few)
-
-
-def all_passes(rows: int, schedule: Schedule) -> int:
-    """How many all parts together take."""
-    passes = passes_of(rows, schedule)
-    return passes + 2 * trial_of(passes)
-
-
-def trial_of(passes: int) -> int:
-    """How many passes each start makes."""
-    return max(1, round(TRIAL * passes))
-
-
-class Descent:
-    """Steps on minibatches, on a logarithmic scale."""
-
-    def __init__(
-        self,
-        inputs: Any,
-        schedule: Schedule,
-        random: np.random.RandomState,
-        observer: Observer,
-    ) -> None:
-        self.inputs, self.schedule = inputs, schedule
-        self.random, self.observer = random, observer
-        rows = inputs.shape[0]
-        self.bounds = np.linspace(0, rows, max(1, round(rows / schedule.batch_size)) + 1)
-        self.bounds = self.bounds.astype(int)
-        self.passes = passes_of(rows, schedule)
-
-    def price(self, weights: Weights) -> float:
-        """The error on all rows, and what its spikes cost."""
-        return priced(evaluate(self.inputs, weights), weights, self.schedule.spike_penalty)
-
-    def train(self, start: Weights, passes: int, task: str, cheap: bool = False) -> Trained:
-        """So many passes from ``start``; the best weights on the way are kept.
-
-        If spikes are to be ``cheap`` at first, their price rises to its full height on the way.
-        """
-        inputs, penalty = self.inputs, self.schedule.spike_penalty
-        record = Recorder(inputs, start, lambda e, w: priced(e, w, penalty))
-        current = start.copy()
-        inhibitory = current.inhibitory or ()
-        adam = LogAdam([*current.excitatory, *inhibitory], "free")
-        per_row = penalty * inputs.shape[1] / 2
-        total = passes * (len(self.bounds) - 1)
-        self.observer.stage(task, total)
-        stopped: StopReason = "max_iter"
-
-        def on_some(rows: Array, scale: Any, share: Any) -> Array:
-            batch = take_rows(inputs, rows)
-            price = per_row * share if per_row else None
-            error, _, gradients = penalised_gradients(batch, current.excitatory, inhibitory, price)
-            adam.step([*gradients[0], *gradients[1]], scale)
-            return error / math.prod(batch.shape)
-
-        step = recorded(on_some, inputs)
-
-        def state() -> State:
-            return {
-                "adam": adam.state(),
-                "record": record.state(),
-                "random": self.random.get_state(legacy=False),
-                "stopped": stopped,
-            }
-
-        if saved := self.observer.resume():
-            adam.restore(saved["adam"])
-            record.restore(saved["record"])
-            self.random.set_state(saved["random"])
-            stopped = saved["stopped"]
-            self.observer.skip(record.iterations, record.error)
-        try:
-            if not saved:
-                record.evaluate(start)
-            while record.passes < passes:
-                order = backend_of(inputs).array(self.random.permutation(inputs.shape[0]))
-                for first, last in pairwise(self.bounds):
-                    done = record.iterations / total
-                    scale = adam.scale(STEP * min(1.0, (1 - done) / (1 - STEADY)))
-                    share = CHEAP ** max(0.0, 1 - done / RISE) if cheap else 1.0
-                    record.batch(step(order[first:last], scale, share))
-                    self.observer.iteration()
-                record.finish_pass(current.copy())
-                if self.observer.finished_pass(record.error):
-                    stopped = "callback"
-                    break
-                self.observer.checkpoint(state)
-            if stopped != "callback":
-                self.observer.checkpoint(state, finished=True)
-        except KeyboardInterrupt:
-            stopped = "interrupted"
-            record.evaluate(current.copy())
-        return Trained(record.best, [record.curve(None, stopped)])
-
-
-def priced(evaluation: Evaluation, weights: Weights, penalty: float) -> float:
-    """Error, and what the spikes cost; weights whose rates overflow are worth nothing."""
-    if not penalty:
-        return evaluation.error
-    return evaluation.error + penalty * spikes(evaluation, weights)
-
-
-def spikes(evaluation: Evaluation, weights: Weights) -> float:
-    """Firings per unit time of the input and hidden layers, on average over the rows."""
-    on_host = weights.on(HOST)
-    rates = firing_rates(on_host.excitatory, on_host.inhibitory)
-    fired = zip(rates[:-1], evaluation.mean_activations[:-1], strict=True)
-    return float(sum(np.dot(rate, mean) for rate, mean in fired))
 
 
 def scratch(inputs: Any, sizes: Sequence[int], random: np.random.RandomState) -> Weights:

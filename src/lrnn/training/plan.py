@@ -9,7 +9,7 @@ import numpy as np
 from lrnn.moments import MomentKind
 from lrnn.training.end_to_end import fine_tuned
 from lrnn.training.full_batch import FullBatch
-from lrnn.training.inhibition import all_passes, train_inhibitory
+from lrnn.training.inhibition import passes_of, train_inhibitory
 from lrnn.training.initial import random_weights
 from lrnn.training.layerwise import train_layerwise
 from lrnn.training.minibatch import train_jointly
@@ -33,7 +33,7 @@ class Plan:
     def most_passes(self, sizes: Sequence[int], rows: int) -> int:
         """How many passes or full-batch steps training may take in all."""
         stages = len(sizes) if self.layerwise and len(sizes) > 2 else 1
-        extra = all_passes(rows, self.schedule) if self.inhibition else 0
+        extra = 2 * passes_of(rows, self.schedule) if self.inhibition else 0
         return self.schedule.max_iter * stages + 2 * self.schedule.fine_tune + extra
 
 

@@ -79,6 +79,7 @@ class Schedule:
     rates: Rates = "free"
     fine_tune: int = 0
     spike_penalty: float = 0.0
+    held_out: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,174 @@
+"""``lrnn frontier``: error against spikes."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from lrnn.cli.fit import Scale, saturation_is_an_error
+from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, table_of
+from lrnn.cli.report import check_folder
+from lrnn.cli.voice import Json, Quiet, Voice, text_table
+
+HEADER = ("price of a spike", "error", "test error", "spikes", "model")
+COLUMNS = ("penalty", "error", "test_error", "spikes", "model")
+
+
+def frontier(
+    data: DataOf,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the table, the plot and the models.")
+    ],
+    hidden: Annotated[
+        str, typer.Option(help="Code neurons, or sizes of hidden layers: 1000-500-50.")
+    ] = "100",
+    scale: Annotated[
+        Scale, typer.Option(help="How the data get into [0, 1]; max and minmax go by column.")
+    ] = Scale.none,
+    test: Annotated[
+        str | None,
+        typer.Option(metavar="DATA", help="Other data to take errors on; MNIST has its own."),
+    ] = None,
+    prices: Annotated[int, typer.Option(min=2, help="How many prices of a spike.")] = 16,
+    passes: Annotated[
+        int | None, typer.Option(min=1, help="Over the data, at each price, on each way.")
+    ] = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
+    device: DeviceOf = None,
+    resume: Annotated[
+        bool | None,
+        typer.Option("--resume/--restart", help="Go on from the checkpoint, or throw it away."),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Draw what inhibition buys: the error of networks against the spikes they fire.
+
+    From the excitatory network, the cheapest, to one whose spikes are free: networks for many
+    prices of a spike, each started from its neighbour. Into the folder go frontier.json and .csv,
+    the plot as .png and .svg, and every network as a model. A run that was killed goes on with
+    [bold]--resume[/bold].
+
+    Examples:
+
+        lrnn frontier digits --scale max --hidden 16 -o digits-frontier
+
+        lrnn frontier mnist --hidden 50 -o mnist-frontier --device cuda
+
+        lrnn frontier wine.csv --scale minmax --hidden 7 --test new.csv --prices 8 -o wine-frontier
+    """
+    import lrnn
+    from lrnn.atomic import remove, sole_writer
+    from lrnn.scaling import Scaling
+
+    voice = Voice(quiet, as_json)
+    check_folder(output)
+    table = table_of(data, voice, stream=True)
+    sizes = hidden_sizes(hidden, table.data.shape[1])
+    others = _test_rows(data, test, table.data.shape[1], voice)
+    if scale is Scale.none:
+        check_range(table, data)
+    output.mkdir(parents=True, exist_ok=True)
+    unfinished = output / "checkpoint"
+    with sole_writer(output / "frontier.json"), saturation_is_an_error(data):
+        if resume is None and unfinished.exists():
+            raise FileExistsError(
+                f"{str(unfinished)!r} is left from a run that did not end; --resume goes on from "
+                "it, --restart throws it away"
+            )
+        scaling = Scaling.fit(scale.value, table.data)
+        found = lrnn.frontier(
+            scaling.apply(table.data),
+            sizes,
+            X_test=None if others is None else scaling.apply(others),
+            penalties=prices,
+            passes=passes,
+            checkpoint=unfinished,
+            resume=bool(resume),
+            batch_size=batch_size,
+            device=device,
+            random_state=seed,
+            verbose=voice.verbose,
+        )
+        known = _known(data, sizes)
+        document = {"data": data, "paper": known, **found.to_json()}
+        _save_models(output, found, document, table.names, scaling.to_json())
+        _write(output, found, document)
+        if not found.interrupted:
+            remove(unfinished)
+    rows = [_row(*pair) for pair in zip(found.points, document["points"], strict=True)]
+    title = f"{data}, {' → '.join(map(str, found.sizes))} neurons ({found.seconds:.0f} s)"
+    voice.result({"folder": str(output), **document}, text_table(HEADER, rows, title))
+    lines = {"no linear map is below": found.svd, **known}
+    voice.say("\n".join(f"{name}: {error:.4f}" for name, error in lines.items()))
+    voice.say(f"written to {output}, the models to {output / 'models'}")
+    if found.interrupted and unfinished.exists():
+        voice.say("--resume goes on where it was interrupted")
+
+
+def _test_rows(data: str, test: str | None, width: int, voice: Voice) -> Any:
+    """Rows that errors are taken on besides; data sets that come with some need not be told."""
+    from lrnn.datasets import DATA_SETS, load
+
+    if test is not None:
+        rows = table_of(test, voice).data
+        if rows.shape[1] != width:
+            raise ValueError(f"{test!r} has {rows.shape[1]} attributes, but {data!r} {width}")
+        return rows
+    if not Path(data).exists() and data in DATA_SETS and "test" in DATA_SETS[data].splits:
+        return load(data, split="test", scaled=False).data
+    return None
+
+
+def _known(data: str, sizes: tuple[int, ...]) -> dict[str, float]:
+    """What the paper has for these data and layers, if it has them."""
+    from lrnn.experiments.structures import STRUCTURES
+
+    structure = STRUCTURES.get("-".join((data, *map(str, sizes))))
+    if structure is None or structure.paper is None:
+        return {}
+    return {"Yin & Gelenbe 2016": structure.paper}
+
+
+def _row(point: Any, facts: dict[str, Any]) -> list[str]:
+    tested = "–" if point.test_error is None else f"{point.test_error:.5f}"
+    price = {None: "(excitatory)", 0.0: "free"}.get(point.penalty, f"{point.penalty or 0:.2g}")
+    model = Path(facts["model"]).name
+    return [price, f"{point.error:.5f}", tested, f"{point.spikes:,.4g}", model]
+
+
+def _save_models(folder: Path, found: Any, document: Any, names: Any, scaling: Any) -> None:
+    """Every network as a model; the document is told what they are called."""
+    (folder / "models").mkdir(exist_ok=True)
+    for number, point in enumerate(found.points):
+        if names is not None:
+            point.model.feature_names_in_ = np.array(names, dtype=object)
+        name = "excitatory" if point.penalty is None else f"{number:02}"
+        document["points"][number]["model"] = f"models/{name}.safetensors"
+        point.model.save(folder / "models" / f"{name}.safetensors", scaling=scaling)
+
+
+def _write(folder: Path, found: Any, document: Any) -> None:
+    """Numbers and the plot, each file as a whole or not at all."""
+    from matplotlib.figure import Figure
+
+    from lrnn import plots
+    from lrnn.atomic import write_atomically
+
+    write_atomically(folder / "frontier.json", json.dumps(document, indent=1).encode())
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, COLUMNS)
+    writer.writeheader()
+    writer.writerows(document["points"])
+    write_atomically(folder / "frontier.csv", lines.getvalue().encode())
+    figure = Figure(figsize=(4.8, 3.4), dpi=150, layout="constrained")
+    plots.frontier(found, known=document["paper"], ax=figure.add_subplot())
+    for suffix in ("png", "svg"):
+        picture = io.BytesIO()
+        figure.savefig(picture, format=suffix)
+        write_atomically(folder / f"frontier.{suffix}", picture.getvalue())

@@ -1,0 +1,107 @@
+"""``lrnn frontier``: the table, the plot and the models."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import lrnn
+
+QUICK = ("--prices", "3", "--passes", "3", "--hidden", "6")
+
+
+@pytest.fixture(scope="module")
+def folder(call, tmp_path_factory):
+    output = tmp_path_factory.mktemp("frontier") / "new" / "digits"
+    done = call("frontier", "digits", "--scale", "max", *QUICK, "-o", output)
+    assert done.returncode == 0, done.stderr
+    assert "(excitatory)" in done.stdout
+    assert "no linear map is below: 0.0" in done.stdout
+    return output
+
+
+def test_all_of_it_is_written(folder):
+    found = json.loads((folder / "frontier.json").read_text())
+    assert found["sizes"] == [64, 6]
+    lines = list(csv.DictReader((folder / "frontier.csv").read_text().splitlines()))
+    assert [float(line["error"]) for line in lines] == [p["error"] for p in found["points"]]
+    assert (folder / "frontier.png").read_bytes()[:4] == b"\x89PNG"
+    assert b"<svg" in (folder / "frontier.svg").read_bytes()
+    assert not (folder / "checkpoint").exists()
+    for point in found["points"]:
+        model = lrnn.load(folder / point["model"])
+        assert model.reconstruction_err_ == point["error"]
+        assert model.spike_cost_ == point["spikes"]
+        assert model.scaling_ is not None
+
+
+def test_its_models_are_used_like_others(call, folder, tmp_path):
+    point = json.loads((folder / "frontier.json").read_text())["points"][-1]
+    done = call("encode", folder / point["model"], "digits", "-o", tmp_path / "codes.npy")
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "codes.npy").shape == (1797, 6)
+
+
+def test_one_document_for_programs(call, tmp_path):
+    done = call("frontier", "digits", "--scale", "max", *QUICK, "--json", "-o", tmp_path / "f")
+    found = json.loads(done.stdout)
+    assert found["sizes"] == [64, 6]
+    assert found["points"][0]["test_error"] is None
+    assert done.stderr == ""
+
+
+def test_errors_on_other_data(call, tmp_path, rng):
+    X = rng.random((40, 5))
+    for name, rows in (("a", X[:30]), ("b", X[30:]), ("narrow", X[:, :4])):
+        np.savetxt(tmp_path / f"{name}.csv", rows, delimiter=",")
+    arguments = ("frontier", "a.csv", "--hidden", "2", "--prices", "2", "--passes", "2", "-o", "f")
+    done = call(*arguments, "--test", "b.csv", "--json", cwd=tmp_path)
+    for point in json.loads(done.stdout)["points"]:
+        model = lrnn.load(tmp_path / "f" / point["model"])
+        assert point["test_error"] == pytest.approx(-model.score(X[30:]), rel=1e-9)
+    done = call(*arguments, "--test", "narrow.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "'narrow.csv' has 4 attributes, but 'a.csv' 5" in done.said
+
+
+def test_what_is_left_is_not_thrown_away_unasked(call, tmp_path):
+    folder = tmp_path / "f"
+    folder.mkdir()
+    (folder / "checkpoint").write_bytes(b"precious")
+    arguments = ("frontier", "digits", "--scale", "max", *QUICK, "-o", folder)
+    done = call(*arguments)
+    assert done.returncode == 1
+    assert "--resume goes on from it, --restart throws it away" in done.said
+    assert (folder / "checkpoint").read_bytes() == b"precious"
+    done = call(*arguments, "--resume")
+    assert done.returncode == 1
+    assert "cannot go on from" in done.said
+    assert call(*arguments, "--restart").returncode == 0
+    assert not (folder / "checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("digits", "-o", "f"), "has values above 1"),
+        (("no such thing", "-o", "f"), "there is no file"),
+        (("digits", "--scale", "max", "--hidden", "x", "-o", "f"), "'x' should be a number"),
+        (("digits", "--scale", "max", "-o", "file"), "'file' is a file"),
+        (("digits", "--scale", "max", "--prices", "1", "-o", "f"), "--prices"),
+        (("digits", "--scale", "max", "--device", "tpu", "-o", "f"), "device='tpu'"),
+    ],
+)
+def test_mistakes_are_one_line(call, tmp_path, arguments, words):
+    (tmp_path / "file").touch()
+    done = call("frontier", *arguments, cwd=tmp_path)
+    assert done.returncode in (1, 2)
+    assert words in done.said
+    assert "Traceback" not in done.stderr
+
+
+def test_the_papers_figure_is_known():
+    from lrnn.cli.frontier import _known
+
+    assert _known("mnist", (50,)) == {"Yin & Gelenbe 2016": 0.0204}
+    assert _known("mnist", (51,)) == {}
