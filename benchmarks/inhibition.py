@@ -17,6 +17,7 @@ from common import load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds
 
 DEEP = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
+PRICES = 24  # of the frontier
 TRAINING = 50_000  # of CIFAR-10's images
 
 
@@ -35,7 +36,7 @@ def row(what: str, model: LRNNAutoencoder, X: Any, X_new: Any) -> dict[str, obje
 
 
 def frontier(X: Any, X_new: Any, output: Path | None, **settings: Any) -> list[dict[str, object]]:
-    found = lrnn.frontier(X, 50, X_test=X_new, random_state=0, verbose=1, **settings)
+    found = lrnn.frontier(X, 50, X_test=X_new, penalties=PRICES, random_state=0, **settings)
     rows = [
         {"what": f"784→50, {p.name}", "train": p.error, "test": p.test_error, "spikes": p.spikes}
         for p in found.points

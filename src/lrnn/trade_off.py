@@ -1,13 +1,13 @@
 """The frontier of error against spikes: what inhibition buys, and what it costs."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -28,7 +28,6 @@ from lrnn.training import (
 )
 from lrnn.validation import check_data
 
-Priced: TypeAlias = tuple[float | None, Found]
 PRICES = 16
 SET_HERE = ("inhibition", "spike_penalty", "fine_tune", "early_stopping")
 
@@ -144,8 +143,8 @@ def frontier(
     """Error against spikes, from the excitatory network to one whose spikes are free.
 
     Networks are trained for many prices of a spike, each started from its neighbour: down from the
-    excitatory network, and up again from one that was trained from scratch. At each price the
-    best of all is kept.
+    excitatory network, and up again from one that was trained from scratch. Those are kept that
+    no other one betters.
 
     Parameters
     ----------
@@ -195,7 +194,7 @@ def frontier(
     found, interrupted = _train(base, inputs, wanted, watchers)
     if interrupted:
         warnings.warn("training was interrupted; what was found is kept", stacklevel=2)
-    points = tuple(_point(base, *priced, X_test) for priced in _undominated(found))
+    points = tuple(_point(base, one, X_test) for one in found)
     sizes = base._sizes(inputs)
     svd = bounds.svd(X, min(sizes))
     return Frontier(sizes, points, svd, perf_counter() - began, interrupted)
@@ -203,43 +202,24 @@ def frontier(
 
 def _train(
     base: LRNNAutoencoder, inputs: Any, penalties: int | list[float], watchers: Sequence[Observer]
-) -> tuple[list[Priced], bool]:
-    """Networks by price: the excitatory one, those of the frontier, and that without a price.
-
-    And whether training was interrupted.
-    """
+) -> tuple[list[Found], bool]:
+    """The networks of the frontier, and whether training was interrupted."""
     plan, sizes = base._plan(inputs), base._sizes(inputs)
     schedule, random = plan.schedule, check_random_state(base.random_state)
     count = penalties if isinstance(penalties, int) else len(penalties)
     most = plan.most_passes(sizes, inputs.shape[0]) + schedule.fine_tune * (2 * count + 3)
     with watching(base, inputs, most, *watchers) as observer:
         trained = train(replace(plan, inhibition=False), inputs, sizes, random, observer)
-        first = Found.of(inputs, trained)
+        first = Found.of(inputs, None, trained)
         if trained.interrupted:
-            return [(None, first)], True
+            return [first], True
         chosen = prices(first, penalties) if isinstance(penalties, int) else penalties
-        networks, interrupted = train_frontier(
-            inputs, first, sizes, schedule, chosen, random, observer
-        )
-        return [(None, first), *zip((*chosen, 0.0), networks, strict=True)], interrupted
+        return train_frontier(inputs, first, sizes, schedule, chosen, random, observer)
 
 
-def _undominated(found: Iterable[Priced]) -> list[Priced]:
-    """The cheapest first, and only those that are better than all cheaper ones.
-
-    The excitatory network stays in any case: others are compared with it.
-    """
-    kept: list[Priced] = []
-    lowest = np.inf
-    for penalty, one in sorted(found, key=lambda p: (p[1].spikes, p[1].evaluation.error)):
-        if penalty is None or one.evaluation.error < lowest:
-            kept.append((penalty, one))
-        lowest = min(lowest, one.evaluation.error)
-    return kept
-
-
-def _point(base: LRNNAutoencoder, penalty: float | None, found: Found, X_test: Any) -> Point:
+def _point(base: LRNNAutoencoder, found: Found, X_test: Any) -> Point:
     """A network as a model of its own."""
+    penalty = found.penalty
     model = clone(base).set_params(inhibition=penalty is not None, spike_penalty=penalty or 0.0)
     model.n_features_in_ = base.n_features_in_
     if hasattr(base, "feature_names_in_"):

@@ -3,10 +3,10 @@
 Prices are gone through twice. Down, from the excitatory network: inhibition grows as it becomes
 cheaper. And up, from a network that starts from scratch where spikes cost next to nothing, and
 saves more and more of them. The first way is the better one where spikes are dear, the second where
-they are cheap; at every price the best network of all is taken.
+they are cheap; of all networks those are kept that no other one betters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,26 +24,31 @@ DEAREST, CHEAPEST = 1.0, 1e-6  # prices of a spike, as shares of error/spikes of
 
 @dataclass(frozen=True)
 class Found:
-    """A network, and what it costs."""
+    """A network, what it costs, and the price of a spike it was trained for (None: no inhibition).
 
+    Where spikes are free the price is 0.
+    """
+
+    penalty: float | None
     trained: Trained
     evaluation: Evaluation
     spikes: float
 
     @classmethod
-    def of(cls, inputs: Any, trained: Trained) -> "Found":
+    def of(cls, inputs: Any, penalty: float | None, trained: Trained) -> "Found":
         """Evaluate it."""
         evaluation = evaluate(inputs, trained.weights)
-        return cls(trained, evaluation, float(spikes(evaluation, trained.weights).sum()))
+        return cls(penalty, trained, evaluation, float(spikes(evaluation, trained.weights).sum()))
 
-    def price(self, penalty: float) -> float:
-        """What is minimised where a spike costs so much."""
-        return self.evaluation.error + penalty * self.spikes
+    @property
+    def error(self) -> float:
+        """On the data."""
+        return self.evaluation.error
 
 
 def prices(excitatory: Found, count: int) -> list[float]:
     """So many prices of a spike, dear ones first, for data of any scale."""
-    unit = excitatory.evaluation.error / excitatory.spikes if excitatory.spikes else 0.0
+    unit = excitatory.error / excitatory.spikes if excitatory.spikes else 1.0
     return [float(unit * share) for share in np.geomspace(DEAREST, CHEAPEST, count)]
 
 
@@ -56,18 +61,33 @@ def train_frontier(
     random: np.random.RandomState,
     observer: Observer,
 ) -> tuple[list[Found], bool]:
-    """For each price (dear ones first) and for none the best network of all that are found.
+    """The excitatory network and all that are not bettered by others, the cheapest first.
 
-    Each is trained for ``schedule.fine_tune`` passes. When training is interrupted (the second
-    thing that is returned), those that are there have to do.
+    Prices are dear ones first; at each a network is trained for ``schedule.fine_tune`` passes.
+    When training is interrupted (the second thing that is returned), those that are there have to
+    do.
     """
     walk = Walk(inputs, excitatory, schedule, random, observer)
-    walk.go(excitatory.trained.weights, penalties, "down")
+    walk.go(excitatory, penalties, "down")
     walk.go(scratch(inputs, sizes, random), penalties[-1:], "from scratch", cheap=True)
-    walk.go(walk.found[-1].trained.weights, penalties[::-1], "up")
-    walk.go(walk.best(penalties[-1]).trained.weights, [0.0], "spikes are free")
+    walk.go(walk.found[-1], penalties[::-1], "up")
+    walk.go(min(walk.found, key=lambda one: one.error), [0.0], "spikes are free")
     walk.go(scratch(inputs, sizes, random), [0.0], "spikes are free, from scratch")
-    return [walk.thin(penalty) for penalty in (*penalties, 0.0)], walk.interrupted
+    return [walk.thin(one) for one in undominated(walk.found)], walk.interrupted
+
+
+def undominated(found: Iterable[Found]) -> list[Found]:
+    """The cheapest first, and only those that are better than all cheaper ones.
+
+    The excitatory network stays in any case: others are compared with it.
+    """
+    kept: list[Found] = []
+    lowest = np.inf
+    for one in sorted(found, key=lambda one: (one.spikes, one.error)):
+        if one.penalty is None or one.error < lowest:
+            kept.append(one)
+        lowest = min(lowest, one.error)
+    return kept
 
 
 class Walk:
@@ -83,13 +103,14 @@ class Walk:
     ) -> None:
         self.found = [excitatory]
         self.interrupted = False
-        self._excitatory, self._inputs, self._schedule = excitatory, inputs, schedule
+        self._inputs, self._schedule = inputs, schedule
         self._random, self._observer = random, observer
 
     def go(
-        self, weights: Weights, penalties: Sequence[float], way: str, cheap: bool = False
+        self, start: Found | Weights, penalties: Sequence[float], way: str, cheap: bool = False
     ) -> None:
         """Train at these prices, each time from where the last has ended."""
+        weights = start.trained.weights if isinstance(start, Found) else start
         if weights.inhibitory is None:
             weights = inhibited(weights, self._random)
         for i, penalty in enumerate(penalties, start=1):
@@ -99,19 +120,14 @@ class Walk:
             pace = Pace(self._schedule.fine_tune, cheap=cheap)
             trained = self._descent(penalty).train(weights, pace, task)
             weights, self.interrupted = trained.weights, trained.interrupted
-            self.found.append(Found.of(self._inputs, trained))
+            self.found.append(Found.of(self._inputs, penalty, trained))
 
-    def best(self, penalty: float) -> Found:
-        """The network that is the best of all at a price."""
-        return min(self.found, key=lambda one: one.price(penalty))
-
-    def thin(self, penalty: float) -> Found:
+    def thin(self, found: Found) -> Found:
         """The same without connections that do nothing."""
-        best = self.best(penalty)
-        if best is self._excitatory:
-            return best
-        weights = thinned(self._descent(penalty), best.trained.weights)
-        return Found.of(self._inputs, replace(best.trained, weights=weights))
+        if found.penalty is None:
+            return found
+        weights = thinned(self._descent(found.penalty), found.trained.weights)
+        return Found.of(self._inputs, found.penalty, replace(found.trained, weights=weights))
 
     def _descent(self, penalty: float) -> Descent:
         schedule = replace(self._schedule, spike_penalty=penalty)
