@@ -26,7 +26,9 @@ FOLDS = 5
 TEST_ROWS = {"mnist": 10_000, "cifar10": 10_000}  # that these bring along, behind the others
 NMF_ROWS = 5_000  # that scikit-learn's NMF learns from: it would take hours on all
 SHARES = {"inhibition": 0.0, "inhibition_modest": MODEST}  # what a spike costs; see inhibitory
-STEPS = 500  # of training with inhibition, or a pass: few, but enough to compare
+START = 100  # full-batch steps before training with inhibition
+PASSES = {"mnist": 3, "cifar10": 1}  # of that from each start: few, but enough to compare
+STEPS = 300  # where no passes are given
 
 
 class OnSomeRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -80,10 +82,10 @@ def fitted(X: Any, structure: Structure, quick: bool) -> dict[str, Any]:
         name: fully_trained(t, X) if name == "lrnn" else t.fit(X)
         for name, t in transformers(min(structure.hidden), quick).items()
     }
-    passes = 1 if quick else ceil(STEPS * structure.batch_size / len(X))
+    passes = PASSES.get(structure.data, ceil(STEPS * structure.batch_size / len(X)))
     for name, share in SHARES.items():
-        model = inhibitory(found["lrnn"], share, passes)
-        model.set_params(batch_size=structure.batch_size)
+        model = inhibitory(found["lrnn"], share, 1 if quick else passes)
+        model.set_params(batch_size=structure.batch_size, max_iter=min(START, model.max_iter))
         found[name] = fully_trained(model, X.astype(np.float32, copy=False))  # fast, and enough
     return found
 

@@ -14,7 +14,7 @@ from lrnn.atomic import write_atomically
 from lrnn.datasets import DATA_SETS
 from lrnn.experiments import tasks
 from lrnn.experiments.contenders import MODEST
-from lrnn.experiments.recognition import STEPS
+from lrnn.experiments.recognition import PASSES, STEPS
 from lrnn.experiments.structures import STRUCTURES
 from lrnn.experiments.summary import Result, audits, lowest_errors, recognition
 from lrnn.report import inhibition as beyond
@@ -35,7 +35,8 @@ RECOGNISED = (
     "nearest neighbours, on raw attributes and on codes of one width. NMF is scikit-learn's, and "
     "learns from at most 5,000 rows. With inhibition spikes are free, or (modest) cost "
     f"{100 * MODEST:g} % of the excitatory network's error per spike; these networks are trained "
-    f"for about {STEPS} steps only, or one pass over the data, from each of two starts."
+    f"for {PASSES['mnist']} passes over MNIST, {PASSES['cifar10']} over CIFAR-10 and some {STEPS} "
+    "steps on other data only, from each of two starts."
 )
 
 
