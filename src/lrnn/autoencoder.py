@@ -143,7 +143,7 @@ class LRNNAutoencoder(
         Firings per unit time of the input and hidden layers at these rates, on average over the
         training data.
     layer_spike_costs_ : ndarray
-        The same, for each of these layers.
+        The same, for each of these layers. (Neurons that lead nowhere need not fire.)
     reconstruction_err_ : float
         Mean squared error per attribute on the training data.
     history_ : list of LearningCurve
@@ -357,7 +357,8 @@ class LRNNAutoencoder(
         self.inhibitory_decoders_ = None if minus is None else list(minus[half:])
         self.history_ += trained.curves
         self.reconstruction_err_ = evaluation.error
-        self.layer_spike_costs_ = firings(self.firing_rates_, evaluation.mean_activations)
+        own = self._effective_weights(), self._effective_inhibition()
+        self.layer_spike_costs_ = firings(self.firing_rates_, evaluation.mean_activations, *own)
         self.spike_cost_ = float(self.layer_spike_costs_.sum())
         if trained.curves[-1].stopped == "interrupted":
             warnings.warn(

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, export, load
-from lrnn.training import inhibition
+from lrnn.training import Weights, evaluate, inhibition
 
 QUICK = {"fine_tune": 6, "batch_size": 100, "random_state": 0}
 
@@ -103,6 +103,20 @@ def test_what_does_nothing_is_removed(digits, model):
         assert (weight[never] == 0).all()
     for weight in (model.decoders_[0], model.inhibitory_decoders_[0]):
         assert (weight[:, never] == 0).all()
+
+
+def test_a_hidden_neuron_that_leads_nowhere_is_cut_off(rng):
+    weights = Weights(
+        (rng.random((4, 3)),), (np.array([[0.0] * 4, [1.0] * 4, [1.0, 0.0, 1.0, 1.0]]),),
+        (rng.random((4, 3)), np.array([[0.0] * 4, [0.5] * 4, [1e-12] * 4])),
+    )  # fmt: skip
+    X = rng.random((20, 4))
+    thin = inhibition.pruned(X, weights)
+    for weight in (thin.encoders[0], thin.inhibitory[0]):
+        assert (weight[:, 0] == 0).all()
+        assert (weight[:, 1:] > 0).all()
+    assert (thin.inhibitory[1][2] == 0).all()
+    assert evaluate(X, thin).error == pytest.approx(evaluate(X, weights).error, rel=1e-9)
 
 
 def test_a_saved_model_is_the_same(digits, model, tmp_path):

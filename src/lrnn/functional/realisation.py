@@ -56,18 +56,33 @@ def firing_rates(
     return rates
 
 
-def firings(rates: Sequence[Array], activations: Sequence[Array]) -> Array:
+def firings(
+    rates: Sequence[Array],
+    activations: Sequence[Array],
+    excitatory: Sequence[Array],
+    inhibitory: Sequence[Array] | None = None,
+) -> Array:
     """Firings per unit time of each layer but the last, at these activations.
+
+    Neurons that lead nowhere need not fire, and do not count.
 
     Examples
     --------
     >>> import numpy as np
-    >>> firings([np.array([8.0, 1.0]), np.array([4.0])], [np.array([0.5, 0.0]), np.array([0.25])])
-    array([4.])
+    >>> weights = [np.array([[2.0], [0.0]]), np.array([[1.0, 3.0]])]
+    >>> rates = firing_rates(weights)
+    >>> firings(rates, [np.array([0.5, 1.0]), np.array([1.0]), np.array([1.0, 1.0])], weights)
+    array([4., 4.])
     """
     xp = array_namespace(*rates)
-    pairs = zip(rates[:-1], activations[:-1], strict=True)
-    return xp.stack([xp.vecdot(rate, q) for rate, q in pairs])
+    found = []
+    for layer, weight in enumerate(excitatory):
+        sums = xp.sum(weight, axis=1)
+        if inhibitory is not None:
+            sums = sums + xp.sum(inhibitory[layer], axis=1)
+        used = xp.where(sums > 0, rates[layer], xp.zeros_like(rates[layer]))
+        found.append(xp.vecdot(used, activations[layer]))
+    return xp.stack(found)
 
 
 def routing(weights: Array, rates: Array, next_rates: Array) -> Array:

@@ -124,4 +124,5 @@ def spikes(evaluation: Evaluation, weights: Weights) -> Vector:
     """Firings per unit time of the input and of each hidden layer, on average over the rows."""
     on_host = weights.on(HOST)
     rates = firing_rates(on_host.excitatory, on_host.inhibitory)
-    return np.asarray(firings(rates, evaluation.mean_activations))
+    means = evaluation.mean_activations
+    return np.asarray(firings(rates, means, on_host.excitatory, on_host.inhibitory))

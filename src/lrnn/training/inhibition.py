@@ -128,22 +128,27 @@ def inhibited(weights: Weights, random: np.random.RandomState) -> Weights:
 def pruned(inputs: Any, weights: Weights) -> Weights:
     """Without connections that do nothing.
 
-    These lead from neurons that are never excited, or to outputs that are never wanted, or are
-    nothing beside the others that lead to the same neuron.
+    These lead from neurons that are never excited, or to outputs that are never wanted, to hidden
+    neurons that lead nowhere, inhibit what nothing excites, or are nothing beside the others that
+    lead to the same neuron.
     """
     if weights.inhibitory is None:
         return weights
-    means = evaluate(inputs, weights).mean_activations
+    xp, send = array_namespace(weights.encoders[0]), backend_of(weights.encoders[0]).send
+    excited = [send(mean > 0) for mean in evaluate(inputs, weights).mean_activations]
+    wanted = excited[0]
+    layers: list[tuple[Array, Array]] = []
 
-    def kept(weight: Array, layer: int, beside: float) -> Array:
-        xp, send = array_namespace(weight), backend_of(weight).send
+    def kept(weight: Array, used: Array, beside: float) -> Array:
         least = NOTHING * at_least(xp.max(weight, axis=0), beside)
-        used = (weight > least[None, :]) & send(means[layer] > 0)[:, None]
-        if layer == len(means) - 2:
-            used = used & send(means[0] > 0)[None, :]
-        return xp.where(used, weight, xp.zeros_like(weight))
+        return xp.where(used & (weight > least[None, :]), weight, xp.zeros_like(weight))
 
-    plus = [kept(w, i, 0.0) for i, w in enumerate(weights.excitatory)]
-    minus = tuple(kept(w, i, 1.0) for i, w in enumerate(weights.inhibitory))
+    pairs = list(zip(excited, weights.excitatory, weights.inhibitory, strict=False))
+    for alive, excitatory, inhibitory in reversed(pairs):
+        plus = kept(excitatory, alive[:, None] & wanted[None, :], 0.0)
+        minus = kept(inhibitory, alive[:, None] & xp.any(plus > 0, axis=0)[None, :], 1.0)
+        wanted = xp.any((plus > 0) | (minus > 0), axis=1)
+        layers.insert(0, (plus, minus))
     half = len(weights.encoders)
-    return Weights(tuple(plus[:half]), tuple(plus[half:]), minus)
+    all_plus, all_minus = zip(*layers, strict=True)
+    return Weights(all_plus[:half], all_plus[half:], all_minus)
