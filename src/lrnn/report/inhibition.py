@@ -11,9 +11,9 @@ from lrnn.experiments.damage import MISSING, NOISE
 from lrnn.experiments.structures import STRUCTURES
 from lrnn.experiments.summary import Result, contests, coverage, inhibition, robustness
 from lrnn.plots import image_grid
-from lrnn.plots.axes import TITLE, key, plain, style
-from lrnn.report.content import TableOf, hoyer, number
-from lrnn.report.paper_figures import figure4, marked
+from lrnn.plots.axes import TITLE, plain, style
+from lrnn.report.content import TableOf, hoyer
+from lrnn.report.paper_figures import figure4, key_below, marked
 
 EXPLAINED = [
     "Not in the paper: networks with 50 codes, without inhibition and with it. A spike costs a "
@@ -71,7 +71,7 @@ def inhibition_figures(results: Sequence[Result]) -> dict[str, Figure]:
 
 def damage_curves(rows: Sequence[dict[str, Any]]) -> Figure:
     """Error to the clean image against noise, and against missing pixels."""
-    figure = Figure(figsize=(7.4, 3.1), layout="constrained", dpi=150)
+    figure = Figure(figsize=(7.4, 3.4), layout="constrained", dpi=150)
     left, right = figure.subplots(1, 2)
     for i, row in enumerate(rows):
         colour, dashes = ("0.5", ":") if i == 0 else style(i - 1)
@@ -86,7 +86,7 @@ def damage_curves(rows: Sequence[dict[str, Any]]) -> Figure:
             )  # fmt: skip
     plain(left, "standard deviation of the noise", "mean squared error to the clean image")
     plain(right, "missing pixels, percent", "")
-    key(left)
+    key_below(figure, left)
     return figure
 
 
@@ -115,8 +115,8 @@ def _errors(rows: Sequence[dict[str, Any]]) -> TableOf:
                 _quantity(row["spike_penalty"]),
                 _quantity(row["spikes"]),
                 _quantity(row["highest_rate"]),
-                number(row["sparsity_parts"]),
-                number(row["sparsity_alone"]),
+                _sparsity(row["sparsity_parts"]),
+                _sparsity(row["sparsity_alone"]),
                 {True: "yes", False: "NO", None: "–"}[row["valid"]],
                 f"{row['seconds']:.0f}",
             ]
@@ -155,6 +155,10 @@ def _coverage(rows: Sequence[dict[str, Any]]) -> TableOf:
             for row in rows
         ],
     )
+
+
+def _sparsity(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _quantity(value: float | None) -> str:

@@ -80,7 +80,7 @@ def compared(results: Sequence[Result], structures: Sequence[Structure]) -> Figu
             panel(ax, results, structure, against)
             _finish(ax, against)
         grid[0, i].set_title(f"{structure.data}, {structure.label}", fontsize=TITLE, loc="left")
-    _legend(figure, grid[0, -1])
+    key_below(figure, grid[0, -1])
     return figure
 
 
@@ -96,7 +96,7 @@ def figure3(results: Sequence[Result], structures: Sequence[Structure], against:
         panel(ax, results, structure, against)
         ax.set_title(f"{structure.data}, {structure.label}", fontsize=SMALL + 1, loc="left")
         _finish(ax, against)
-    _legend(figure, grid[0, 0])
+    key_below(figure, grid[0, 0])
     return figure
 
 
@@ -154,7 +154,7 @@ def figure4(result: Result) -> Figure:
     return figure
 
 
-def _legend(figure: Figure, ax: Axes) -> None:
+def key_below(figure: Figure, ax: Axes) -> None:
     """What lines are, under the whole figure."""
     figure.legend(
         *ax.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=SMALL,
