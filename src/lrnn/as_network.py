@@ -84,6 +84,9 @@ class AsNetwork:
         """
         check_is_fitted(self)
         network, weights = self.to_network(), self._effective_weights()
+        minus = self._effective_inhibition()
+        if minus is not None:
+            weights = [a + b for a, b in zip(weights, minus, strict=True)]
         if X is None:
             return audit(network, weights)
         inputs, own = self._together(check_data(self, X, reset=False))

@@ -62,6 +62,15 @@ class Point:
         return f"a spike costs {self.penalty:.2g}" if self.penalty else "spikes are free"
 
 
+def readable(spikes: float) -> str:
+    """A number of spikes for a person.
+
+    >>> readable(9643.2), readable(1.785e18)
+    ('9,643', '1.8e+18')
+    """
+    return f"{spikes:,.0f}" if spikes < 1e7 else f"{spikes:.1e}"
+
+
 @dataclass(frozen=True)
 class Frontier:
     """Networks of one structure, the cheapest first: the more spikes, the lower the error.

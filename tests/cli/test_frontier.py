@@ -105,3 +105,46 @@ def test_the_papers_figure_is_known():
 
     assert _known("mnist", (50,)) == {"Yin & Gelenbe 2016": 0.0204}
     assert _known("mnist", (51,)) == {}
+
+
+def test_the_report_shows_it(call, folder, tmp_path):
+    model = folder / json.loads((folder / "frontier.json").read_text())["points"][0]["model"]
+    done = call("report", model, "digits", "--frontier", folder, "-o", tmp_path / "page")
+    assert done.returncode == 0, done.stderr
+    assert 'id="frontier"' in (tmp_path / "page" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "lrnn frontier writes it"),
+        ("{", "cannot read"),
+        ("[]", "cannot read"),
+        ("{}", "this is no frontier of error against spikes"),
+    ],
+)
+def test_what_is_no_frontier_is_refused(call, folder, tmp_path, content, words):
+    if content is not None:
+        (tmp_path / "frontier.json").write_text(content)
+    model = folder / "models" / "excitatory.safetensors"
+    done = call("report", model, "digits", "--frontier", tmp_path, "-o", tmp_path / "page")
+    assert done.returncode == 1
+    assert words in done.said
+
+
+def test_nor_one_of_other_data(call, folder, tmp_path):
+    found = json.loads((folder / "frontier.json").read_text()) | {"sizes": [65, 6]}
+    (tmp_path / "frontier.json").write_text(json.dumps(found))
+    model = folder / "models" / "excitatory.safetensors"
+    done = call("report", model, "digits", "--frontier", tmp_path, "-o", tmp_path / "page")
+    assert "is of networks for 65 attributes, the model for 64" in done.said
+
+
+def test_inspect_tells_of_inhibition(call, folder):
+    points = json.loads((folder / "frontier.json").read_text())["points"]
+    point = next(p for p in points if p["penalty"])
+    told = json.loads(call("inspect", folder / point["model"], "--json").stdout)
+    assert told["inhibition"]
+    assert told["spike_penalty"] == point["penalty"]
+    assert sum(told["layer_spike_costs"]) == pytest.approx(point["spikes"])
+    assert "with inhibition (a spike costs" in call("inspect", folder / point["model"]).stdout

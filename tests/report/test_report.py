@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import minmax_scale
 
-from lrnn import LRNNAutoencoder
+from lrnn import LRNNAutoencoder, frontier
 from lrnn.report import Subject, write_report
 from lrnn.report.content import hoyer
 from lrnn.report.pictures import png, square
@@ -184,3 +184,45 @@ def test_the_page_is_well_formed(of_digits, tmp_path):
     Check().feed(content)
     assert open_ == []
     assert Path(tmp_path / "index.html").stat().st_size < 1_500_000
+
+
+@pytest.fixture(scope="module")
+def of_frontier(digits):
+    found = frontier(digits[:400], 6, penalties=3, passes=30, random_state=0, max_iter=20)
+    model = next(p.model for p in found.points if p.penalty)
+    return Subject(
+        model, digits[:400], name="digits", command="lrnn report …", image_shape=(8, 8),
+        frontier=found, known={HOSTILE: 0.05},
+    )  # fmt: skip
+
+
+def test_error_against_spikes(of_frontier, tmp_path):
+    content, page = read(of_frontier, tmp_path)
+    text = " ".join(page.text.split())
+    assert "Error against spikes" in text
+    for point in of_frontier.frontier.points:
+        assert f"{point.error:.5f}" in text
+    assert "inhibition, which divides what is added" in text
+    assert "both kinds of probabilities in a row together sum to at most 1" in text
+    assert HOSTILE not in content
+
+
+def test_without_a_frontier_there_is_no_such_section(of_digits, tmp_path):
+    _, page = read(of_digits, tmp_path)
+    assert "Error against spikes" not in page.text
+    assert "inhibition, which divides" not in page.text
+
+
+def test_spikes_that_are_too_many_to_simulate_are_said_to_be(of_frontier, tmp_path):
+    free = of_frontier.frontier.points[-1].model
+    assert free.spike_cost_ > 2e5  # a million events are less than ten units of time
+    _, page = read(replace(of_frontier, model=free), tmp_path)
+    assert "too short for its steady state" in page.text
+    _, page = read(of_frontier, tmp_path)
+    assert "too short for its steady state" not in page.text
+
+
+def test_row_sums_are_those_of_both_kinds_of_weights(of_frontier):
+    model = of_frontier.model
+    sums = (model.encoders_[0] + model.inhibitory_encoders_[0]).sum(axis=1)
+    assert model.audit().layers[0].row_sums[1] == pytest.approx(sums.max(), rel=1e-12)

@@ -136,10 +136,12 @@ def _known(data: str, sizes: tuple[int, ...]) -> dict[str, float]:
 
 
 def _row(point: Any, facts: dict[str, Any]) -> list[str]:
+    from lrnn.trade_off import readable
+
     tested = "–" if point.test_error is None else f"{point.test_error:.5f}"
     price = {None: "(excitatory)", 0.0: "free"}.get(point.penalty, f"{point.penalty or 0:.2g}")
     model = Path(facts["model"]).name
-    return [price, f"{point.error:.5f}", tested, f"{point.spikes:,.4g}", model]
+    return [price, f"{point.error:.5f}", tested, readable(point.spikes), model]
 
 
 def _save_models(folder: Path, found: Any, document: Any, names: Any, scaling: Any) -> None:

@@ -1,5 +1,6 @@
 """``lrnn inspect``: what a model is."""
 
+from math import isnan
 from typing import Annotated, Any
 
 import typer
@@ -38,6 +39,7 @@ def inspect(
     except ValueError:  # saved from Python, which may note anything
         scaling = str(found.scaling_)
     described = _parts(found)
+    costs = found.layer_spike_costs_.tolist()
     stages = [
         {"layer": c.layer, "passes": c.passes, "error": c.lowest, "stopped": c.stopped}
         for c in found.history_
@@ -49,9 +51,12 @@ def inspect(
             "layers": list(sizes),
             "rates": found.rates,
             "solver": found.solver,
+            "inhibition": found.inhibitory_encoders_ is not None,
+            "spike_penalty": found.spike_penalty,
             "scaling": scaling,
             "error": found.reconstruction_err_,
             "spike_cost": found.spike_cost_,
+            "layer_spike_costs": [None if isnan(c) else c for c in costs],
             "valid": audit.valid,
             "largest_row_sum": audit.largest_row_sum,
             "largest_routed": audit.largest_routed,
@@ -60,13 +65,20 @@ def inspect(
             "parts": described,
         },
         f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
-        f"{found.solver} on data scaled by {scaling}\n"
+        f"{found.solver}{_inhibition(found)} on data scaled by {scaling}\n"
         f"mean squared error {found.reconstruction_err_:.5f}, {found.spike_cost_:.4g} firings per "
-        f"unit time\n{audit}",
+        f"unit time ({' + '.join(f'{cost:.4g}' for cost in costs)} by layer)\n{audit}",
     )
     if parts and not as_json:
         voice.say("")
         voice.say(text_table(*_listed(described[:parts], len(described))))
+
+
+def _inhibition(model: Any) -> str:
+    if model.inhibitory_encoders_ is None:
+        return ""
+    price = f" (a spike costs {model.spike_penalty:g})" if model.spike_penalty else ""
+    return f" with inhibition{price}"
 
 
 def _parts(model: Any) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """``lrnn report``: one page about a model."""
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -24,6 +25,10 @@ def report(
         list[Path] | None,
         typer.Option(help="Another model of the same data to compare with; may be repeated."),
     ] = None,
+    frontier: Annotated[
+        Path | None,
+        typer.Option(help="The folder that lrnn frontier has written for the same data."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     quiet: Quiet = False,
@@ -40,6 +45,8 @@ def report(
         lrnn report digits.safetensors digits -o digits-report --open
 
         lrnn report wine.safetensors wine.csv -o wine-report --against printed.safetensors
+
+        lrnn report digits-frontier/models/03.safetensors digits --frontier digits-frontier -o page
     """
     import lrnn
     from lrnn.report import Subject
@@ -58,6 +65,7 @@ def report(
                 f"{str(path)!r} is a model for {others[str(path)].n_features_in_} attributes, "
                 f"{str(model)!r} for {found.n_features_in_}"
             )
+    drawn, known = (None, {}) if frontier is None else _read_frontier(frontier, found)
     names = getattr(found, "feature_names_in_", table.names)
     subject = Subject(
         found,
@@ -69,11 +77,34 @@ def report(
         row=None if row is None else row - 1,
         against=others,
         seed=seed,
+        frontier=drawn,
+        known=known,
     )
     page = write(subject, output, voice)
     voice.result({"report": str(page), "valid": subject.audit.valid}, f"report: {page}")
     if open_it:
         typer.launch(page.resolve().as_uri())
+
+
+def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:
+    """What ``lrnn frontier`` has written, if it is of networks as wide as the model."""
+    from lrnn.trade_off import Frontier
+
+    path = folder / "frontier.json"
+    if not path.exists():
+        raise FileNotFoundError(f"there is no {str(path)!r}; lrnn frontier writes it")
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        found = Frontier.from_json(document)
+        known = {str(name): float(error) for name, error in document.get("paper", {}).items()}
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ValueError(f"cannot read {str(path)!r}: {error}") from None
+    if found.sizes[0] != model.n_features_in_:
+        raise ValueError(
+            f"{str(path)!r} is of networks for {found.sizes[0]} attributes, the model for "
+            f"{model.n_features_in_}"
+        )
+    return found, known
 
 
 def check_folder(output: Path) -> None:

@@ -1,7 +1,6 @@
 """What a report says: numbers, tables and pictures, section by section."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,23 +10,17 @@ from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
 from lrnn.report import pictures
+from lrnn.report.cost import frontier, rates
 from lrnn.report.machine import machine
 from lrnn.report.subject import MOMENTS, Subject
+from lrnn.report.tables import TableOf, number
 from lrnn.typing import Vector
 
 MOST_PARTS = 100  # that are shown
 MOST_BARS = 8  # attributes of a part of a table
 PAIRS = 24  # rows that are shown with their reconstructions
 MOST_ATTRIBUTES = 60  # that get a line of their own
-
-
-@dataclass(frozen=True)
-class TableOf:
-    """Numbers that can be copied."""
-
-    caption: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
+ENOUGH_TIME = 10.0  # units of time, in which an output neuron could fire so often
 
 
 def audited(subject: Subject) -> dict[str, Any]:
@@ -241,6 +234,8 @@ def spiking(subject: Subject) -> dict[str, Any]:
         "neurons": network.n_neurons,
         "row": subject.shown_row + 1,
         "saturated": int(result.saturated.sum()),
+        "too_short": float(result.time) < ENOUGH_TIME,
+        "time": f"{float(result.time):.2g}",
         "convergence": pictures.figure(
             lambda ax: plots.convergence(result, ax=ax),
             "convergence",
@@ -252,19 +247,6 @@ def spiking(subject: Subject) -> dict[str, Any]:
             f"Spike raster of {len(subject.shown_neurons)} neurons",
         ),
         "recorded": len(subject.shown_neurons),
-    }
-
-
-def rates(subject: Subject) -> dict[str, Any]:
-    """The firing rates that the weights need."""
-    return {
-        "figure": pictures.figure(
-            lambda ax: plots.firing_rates(subject.model, ax=ax),
-            "rates",
-            "Histogram of firing rates, layer by layer",
-        ),
-        "cost": f"{subject.model.spike_cost_:,.1f}",
-        "unit": subject.model.rates == "unit",
     }
 
 
@@ -284,11 +266,6 @@ def made(subject: Subject) -> dict[str, Any]:
         "facts": TableOf("Data, seeds, versions and machine", ["", ""], facts),
         "parameters": TableOf("Parameters of the model", ["", ""], [list(p) for p in parameters]),
     }
-
-
-def number(value: float | None) -> str:
-    """As short as it may be."""
-    return "–" if value is None else f"{value:.4g}"
 
 
 def _attribute(subject: Subject, i: int) -> str:
@@ -314,6 +291,6 @@ def _line(name: str, model: LRNNAutoencoder, X: Any) -> list[str]:
 
 SECTIONS: dict[str, Callable[[Subject], dict[str, Any]]] = {
     maker.__name__: maker
-    for maker in (audited, learning, reconstructions, parts, codes, spiking, rates, made)
+    for maker in (audited, learning, reconstructions, parts, codes, spiking, rates, frontier, made)
 }
 """What the page's template knows, by name."""

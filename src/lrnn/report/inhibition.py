@@ -12,8 +12,9 @@ from lrnn.experiments.structures import STRUCTURES
 from lrnn.experiments.summary import Result, contests, coverage, inhibition, robustness
 from lrnn.plots import image_grid
 from lrnn.plots.axes import TITLE, plain, style
-from lrnn.report.content import TableOf, hoyer
+from lrnn.report.content import hoyer
 from lrnn.report.paper_figures import figure4, key_below, marked
+from lrnn.report.tables import TableOf
 
 EXPLAINED = [
     "Not in the paper: networks with 50 codes, without inhibition and with it. A spike costs a "

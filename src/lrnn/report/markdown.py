@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from lrnn.report.content import TableOf
+from lrnn.report.tables import TableOf
 
 
 def markdown(

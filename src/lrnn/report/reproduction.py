@@ -19,12 +19,12 @@ from lrnn.experiments.structures import STRUCTURES
 from lrnn.experiments.summary import Result, audits, lowest_errors, recognition
 from lrnn.report import inhibition as beyond
 from lrnn.report import pictures
-from lrnn.report.content import TableOf
 from lrnn.report.machine import machine
 from lrnn.report.markdown import escaped, markdown
 from lrnn.report.page import render
 from lrnn.report.paper_figures import CAPTIONS as PAPER_CAPTIONS
 from lrnn.report.paper_figures import QUICK, figures
+from lrnn.report.tables import TableOf
 
 CAPTIONS = PAPER_CAPTIONS | beyond.CAPTIONS
 FEATURES = {

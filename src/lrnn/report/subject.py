@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lrnn.audit import Audit
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.spiking import Simulation
+from lrnn.trade_off import Frontier
 from lrnn.typing import Vector
 
 MOMENTS = (10_000, 100_000, 1_000_000)
@@ -43,6 +44,10 @@ class Subject:
         Other models to compare with, by name.
     seed : int, default=0
         Of the simulation.
+    frontier : Frontier, optional
+        What `lrnn.frontier` has found for these data.
+    known : dict of str to float
+        Errors to compare with in its plot, such as the paper's.
     """
 
     model: LRNNAutoencoder
@@ -54,6 +59,8 @@ class Subject:
     row: int | None = None
     against: dict[str, LRNNAutoencoder] = field(default_factory=dict)
     seed: int = 0
+    frontier: Frontier | None = None
+    known: dict[str, float] = field(default_factory=dict)
 
     @cached_property
     def audit(self) -> Audit:
