@@ -1,6 +1,7 @@
 """Error against spikes: what inhibition buys, and what it costs.
 
     LRNN_DATA_DIR=... python benchmarks/inhibition.py [--device cuda] [--cifar] [--shallow]
+    python benchmarks/inhibition.py --draw docs/images/frontier.png
 
 MNIST, all 60,000 images: the frontier of 784→50 (its networks are written to the folder given with
 --output), single fits of 784→50, 784→100 and a deep network, with the excitatory network and what
@@ -8,13 +9,17 @@ truncated SVD leaves beside them; and 3072→150 on the 50,000 training images o
 """
 
 import argparse
+import json
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from matplotlib.figure import Figure
+
 import lrnn
-from common import load_cifar10, load_mnist, report
-from lrnn import LRNNAutoencoder, bounds
+from common import RESULTS, load_cifar10, load_mnist, report
+from lrnn import LRNNAutoencoder, bounds, plots
+from lrnn.trade_off import Frontier, Point
 
 DEEP = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
 PRICES = 24  # of the frontier
@@ -48,6 +53,21 @@ def frontier(X: Any, X_new: Any, output: Path | None, **settings: Any) -> list[d
     return [*rows, {"what": "784→50, the whole frontier", "seconds": found.seconds}]
 
 
+def draw(path: Path) -> None:
+    """The frontier as it was measured on a GPU."""
+    rows = json.loads((RESULTS / "inhibition_cuda.json").read_text())["results"]
+    svd = next(r["train"] for r in rows if r["what"] == "784→50, truncated SVD")
+    points = []
+    for r in rows:
+        if r["what"].startswith("784→50") and r.get("spikes") and "seconds" not in r:
+            penalty = {"784→50, excitatory": None, "784→50, spikes are free": 0.0}
+            points.append(Point(penalty.get(r["what"], 1.0), r["train"], r["test"], r["spikes"]))
+    figure = Figure(figsize=(5.6, 3.8), dpi=150, layout="constrained")
+    found = Frontier((784, 50), tuple(points), svd, 0.0)
+    plots.frontier(found, known={"Yin & Gelenbe 2016": 0.0204}, ax=figure.add_subplot())
+    figure.savefig(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default=None)
@@ -55,7 +75,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=None, help="folder for its networks")
     parser.add_argument("--cifar", action="store_true", help="CIFAR-10, too")
     parser.add_argument("--shallow", action="store_true", help="neither the frontier nor deep ones")
+    parser.add_argument("--draw", type=Path, default=None, help="only the plot of what is known")
     wanted = parser.parse_args()
+    if wanted.draw is not None:
+        draw(wanted.draw)
+        return
     X, X_new = load_mnist(dtype=None), load_mnist("t10k", dtype=None)
     plain = {"device": wanted.device, "random_state": 0}
     full = plain | {"inhibition": True}
