@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from threadpoolctl import threadpool_limits
 
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
@@ -52,7 +53,7 @@ def recognise(task: Task) -> dict[str, Any]:
     """Accuracies of each classifier on each kind of features, on test rows or cross-validated."""
     structure = narrowest(task.subject)
     tested = task.subject in TEST_ROWS
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(None if tested else 1):  # small: no threads
         warnings.simplefilter("ignore", ConvergenceWarning)  # long enough for a comparison
         warnings.filterwarnings("ignore", "The least populated class")
         scores = _on_test_rows(task, structure) if tested else _cross_validated(task, structure)
