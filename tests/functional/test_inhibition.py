@@ -109,3 +109,19 @@ def test_rates_beyond_all_numbers_do_no_harm_where_spikes_are_free():
     assert np.isfinite(error)
     assert spikes == 0
     assert all(np.isfinite(g).all() for g in gradients[0] + gradients[1])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_prices_beyond_all_numbers_still_have_a_direction(dtype):
+    """Rates of many layers multiply; where they overflow, weights must still learn to shrink."""
+    rng = np.random.default_rng(0)
+    X = rng.random((5, 6)).astype(dtype)
+    largest = float(np.finfo(dtype).max) ** 0.25
+    weights = [np.full((6, 6), largest, dtype) for _ in range(9)]
+    _, spikes, (by_plus, by_minus) = penalised_gradients(X, weights, weights, dtype(1e-3))
+    assert np.isfinite(spikes)
+    for gradient in (*by_plus, *by_minus):
+        assert np.isfinite(gradient).all()
+        assert (gradient > 0).all()
+        assert np.isfinite((weights[0] * gradient) ** 2).all() or dtype == np.float64

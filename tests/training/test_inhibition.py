@@ -105,6 +105,18 @@ def test_what_does_nothing_is_removed(digits, model):
         assert (weight[:, never] == 0).all()
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_many_layers_of_small_numbers(digits):
+    """Their rates multiply to more than 32 bits can hold, but are numbers of 64."""
+    model = LRNNAutoencoder(
+        (20,) * 12 + (8,), inhibition=True, spike_penalty=1e-30, stacking="joint", max_iter=5,
+        **QUICK,
+    ).fit(digits[:200].astype(np.float32))  # fmt: skip
+    assert np.isfinite(model.spike_cost_)
+    assert all(np.isfinite(w).all() for w in (*model._weights.excitatory, *model.encoders_))
+    assert model.audit().valid
+
+
 def test_a_hidden_neuron_that_leads_nowhere_is_cut_off(rng):
     weights = Weights(
         (rng.random((4, 3)),), (np.array([[0.0] * 4, [1.0] * 4, [1.0, 0.0, 1.0, 1.0]]),),

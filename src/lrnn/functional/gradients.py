@@ -20,7 +20,7 @@ from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
 from lrnn.functional.forward import propagate
-from lrnn.functional.limits import at_least, at_most
+from lrnn.functional.limits import LARGEST, at_least, at_most
 from lrnn.typing import Array
 
 
@@ -58,9 +58,8 @@ def reweight(weights: Array, change: Array) -> Array:
     None becomes too small to come back, or so large that products of a few of them overflow.
     """
     xp = array_namespace(weights)
-    limits = xp.finfo(weights.dtype)
-    smallest, largest = float(limits.smallest_normal) ** 0.25, float(limits.max) ** 0.25
-    return at_most(at_least(weights * xp.exp(change), smallest), largest)
+    smallest = float(xp.finfo(weights.dtype).smallest_normal) ** 0.25
+    return at_most(at_least(weights * xp.exp(change), smallest), LARGEST)
 
 
 def route_gradient(weights: Array, gradient: Array) -> Array:

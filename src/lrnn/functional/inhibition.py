@@ -21,7 +21,7 @@ from typing import Any
 from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.functional.limits import at_most
+from lrnn.functional.limits import LARGEST, at_most
 from lrnn.typing import Array
 
 Gradients = tuple[list[Array], list[Array]]
@@ -33,8 +33,8 @@ def penalised_gradients(
     """Squared error and spikes of all rows together, and gradients of error/2 + penalty × spikes.
 
     Gradients are by the excitatory and by the inhibitory weights. ``inputs`` in [0, 1] may be
-    sparse, ``penalty`` an array of one number. Without it spikes are not counted (rates may then
-    be beyond all numbers): 0.
+    sparse, ``penalty`` an array of one number. Without it spikes are not counted: 0. Prices beyond
+    all measure are cut off, such that steps always have a direction.
     """
     xp = array_namespace(excitatory[0])
     layers, ratios, inhibitions = [inputs], [], []
@@ -60,21 +60,21 @@ def penalised_gradients(
         counter = flow * ratios[layer]
         by_plus, by_minus = layers[layer].T @ flow, -(layers[layer].T @ counter)
         if penalty is not None:
-            price = penalty * prices[layer][:, None] * rates[layer + 1][None, :]
+            price = at_most(penalty * prices[layer][:, None] * rates[layer + 1][None, :], LARGEST)
             by_plus, by_minus = by_plus + price, by_minus + price
         plus_gradients.insert(0, by_plus)
         minus_gradients.insert(0, by_minus)
         if layer:
             back = flow @ excitatory[layer].T - counter @ inhibitory[layer].T
             if penalty is not None:
-                back = back + penalty * rates[layer][None, :]
+                back = back + at_most(penalty * rates[layer], LARGEST)[None, :]
     return error, spikes, (plus_gradients, minus_gradients)
 
 
 def _rates(excitatory: Sequence[Array], inhibitory: Sequence[Array]) -> list[Array]:
     rates = [array_namespace(excitatory[-1]).ones_like(excitatory[-1][0, :])]
     for plus, minus in zip(reversed(excitatory), reversed(inhibitory), strict=True):
-        rates.insert(0, plus @ rates[0] + minus @ rates[0])
+        rates.insert(0, _finite(plus @ rates[0] + minus @ rates[0]))
     return rates
 
 
@@ -86,8 +86,13 @@ def _prices(
     for layer in range(1, len(fired)):
         before = prices[-1]
         plus, minus = excitatory[layer - 1], inhibitory[layer - 1]
-        prices.append(fired[layer] + plus.T @ before + minus.T @ before)
+        prices.append(_finite(fired[layer] + plus.T @ before + minus.T @ before))
     return prices
+
+
+def _finite(numbers: Array) -> Array:
+    """Never so large that a product of two of them, or one with a weight, is beyond all numbers."""
+    return at_most(numbers, float(array_namespace(numbers).finfo(numbers.dtype).max) ** 0.45)
 
 
 def _sums(layer: Array) -> Array:

@@ -4,6 +4,9 @@ from array_api_compat import array_namespace, is_cupy_array, is_numpy_array
 
 from lrnn.typing import Array
 
+LARGEST = 4e9
+"""Of a weight that is learnt: four of them multiplied are still a number of 32 bits."""
+
 
 def at_least(array: Array, low: float) -> Array:
     """``max(array, low)``, element by element."""

@@ -122,7 +122,7 @@ def priced(evaluation: Evaluation, weights: Weights, penalty: float) -> float:
 
 def spikes(evaluation: Evaluation, weights: Weights) -> Vector:
     """Firings per unit time of the input and of each hidden layer, on average over the rows."""
-    on_host = weights.on(HOST)
+    on_host = weights.on(HOST).each(lambda w: w.astype(np.float64, copy=False))
     rates = firing_rates(on_host.excitatory, on_host.inhibitory)
     means = evaluation.mean_activations
     return np.asarray(firings(rates, means, on_host.excitatory, on_host.inhibitory))
