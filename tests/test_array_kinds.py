@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from lrnn import LRNNAutoencoder, bounds, load
+from lrnn import LRNNAutoencoder, bounds, frontier, load
 from lrnn.backend import backend_of, to_numpy
 from lrnn.rows.values import SaturationWarning
 
@@ -70,6 +70,10 @@ IN_ANY_ORDER = {
         "hidden_layer_sizes": 8, "max_iter": 5, "fine_tune": 3, "inhibition": True,
         "spike_penalty": 1e-5,
     },
+    "inhibition, rows held out": {
+        "hidden_layer_sizes": 8, "max_iter": 5, "fine_tune": 3, "inhibition": True,
+        "early_stopping": True,
+    },
     "unit rates": {"hidden_layer_sizes": 8, "rates": "unit", "max_iter": 2},
     "unit rates, deep": {"hidden_layer_sizes": (20, 8), "rates": "unit", "max_iter": 2},
     "as printed": {"hidden_layer_sizes": 8, "solver": "minibatch", "max_iter": 3},
@@ -126,6 +130,36 @@ def test_training_on_minibatches_is_the_same(digits, kind, settings):
     if settings.get("rates") == "unit":
         for weight in model.encoders_ + model.decoders_:
             assert to_numpy(weight).sum(axis=1).max() <= 1 + 1e-12
+
+
+@kinds
+def test_a_frontier_is_the_same(digits, kind):
+    X, settings = kind.make(digits[:300]), {"penalties": 2, "passes": 3, "random_state": 0}
+    if kind.name == "dask":
+        with pytest.raises(ValueError, match="needs rows in any order"):
+            frontier(X, 6, **settings)
+        return
+    found = frontier(X, 6, X_test=X, **settings)
+    expected = frontier(digits[:300], 6, **settings)
+    assert found.svd == pytest.approx(expected.svd, rel=1e-6)
+    for one, other in zip(found.points, expected.points, strict=True):
+        assert one.error == pytest.approx(other.error, rel=1e-5)
+        assert one.test_error == pytest.approx(one.error, rel=1e-6)
+        assert one.spikes == pytest.approx(other.spikes, rel=1e-3)
+        same_kind(one.model.transform(X), X)
+
+
+@kinds
+def test_a_stream_with_inhibition_is_the_same(digits, kind):
+    model, expected = (LRNNAutoencoder(6, inhibition=True, random_state=0) for _ in range(2))
+    if kind.name == "dask":
+        with pytest.raises(ValueError, match="needs rows in any order"):
+            model.partial_fit(kind.make(digits))
+        return
+    for part in (digits[:200], digits[200:500]):
+        model.partial_fit(kind.make(part))
+        expected.partial_fit(part)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-5)
 
 
 @kinds
