@@ -27,7 +27,7 @@ from lrnn.tensor_files import READ_ERRORS, TensorFileError, read_tensors, write_
 from lrnn.training import Observer, State
 from lrnn.typing import Array
 
-FORMAT = 1
+FORMAT = 2
 
 
 class CheckpointError(TensorFileError):

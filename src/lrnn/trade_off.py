@@ -65,9 +65,11 @@ class Point:
 def readable(spikes: float) -> str:
     """A number of spikes for a person.
 
-    >>> readable(9643.2), readable(1.785e18)
-    ('9,643', '1.8e+18')
+    >>> readable(42.61), readable(9643.2), readable(1.785e18)
+    ('42.6', '9,643', '1.8e+18')
     """
+    if spikes < 1e3:
+        return f"{spikes:.3g}"
     return f"{spikes:,.0f}" if spikes < 1e7 else f"{spikes:.1e}"
 
 

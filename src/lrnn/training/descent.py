@@ -1,21 +1,20 @@
 """Steps of the full random neural network on minibatches, at a price for spikes."""
 
 import math
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from lrnn.backend import HOST, backend_of, take_rows
+from lrnn.backend import HOST, take_rows
 from lrnn.functional import firing_rates, firings
 from lrnn.functional.inhibition import penalised_gradients
 from lrnn.training.adam import LogAdam
 from lrnn.training.evaluation import Evaluation, evaluate
-from lrnn.training.observer import Observer, State
+from lrnn.training.loop import Loop
+from lrnn.training.observer import Observer
 from lrnn.training.pace import Pace
-from lrnn.training.recorded import recorded
 from lrnn.training.recorder import Recorder
-from lrnn.training.result import Schedule, StopReason, Trained, Weights
+from lrnn.training.result import Schedule, Trained, Weights
 from lrnn.typing import Array, Vector
 
 
@@ -54,58 +53,17 @@ class Descent:
         current = start.copy()
         inhibitory = current.inhibitory or ()
         adam = LogAdam([*current.excitatory, *inhibitory], "free")
-        per_row, n_batches = penalty * inputs.shape[1] / 2, len(self.bounds) - 1
-        self.observer.stage(task, pace.passes * n_batches)
-        stopped: StopReason = "max_iter"
+        per_row = penalty * inputs.shape[1] / 2
 
-        def on_some(rows: Array, scale: Any, share: Any) -> Array:
+        def step(rows: Array, scale: Any, share: Any) -> Array:
             batch = take_rows(inputs, rows)
             price = per_row * share if per_row else None
             error, _, gradients = penalised_gradients(batch, current.excitatory, inhibitory, price)
             adam.step([*gradients[0], *gradients[1]], scale)
             return error / math.prod(batch.shape)
 
-        step = recorded(on_some, inputs)
-
-        def state() -> State:
-            return {
-                "adam": adam.state(),
-                "record": record.state(),
-                "random": self.random.get_state(legacy=False),
-                "pace": pace.state(),
-                "stopped": stopped,
-            }
-
-        if saved := self.observer.resume():
-            adam.restore(saved["adam"])
-            record.restore(saved["record"])
-            self.random.set_state(saved["random"])
-            pace.restore(saved["pace"])
-            stopped = saved["stopped"]
-            self.observer.skip(record.iterations, record.error)
-        try:
-            if not saved:
-                record.evaluate(start)
-            while record.passes < pace.passes:
-                order = backend_of(inputs).array(self.random.permutation(self.rows))
-                for first, last in pairwise(self.bounds):
-                    done = record.iterations / n_batches
-                    scale = adam.scale(pace.step(done))
-                    record.batch(step(order[first:last], scale, pace.price(done)))
-                    self.observer.iteration()
-                record.finish_pass(current.copy())
-                if self.observer.finished_pass(record.error):
-                    stopped = "callback"
-                    break
-                if pace.lost_patience(record, self.schedule.tol):
-                    stopped = "tol"
-                self.observer.checkpoint(state)
-            if stopped != "callback":
-                self.observer.checkpoint(state, finished=True)
-        except KeyboardInterrupt:
-            stopped = "interrupted"
-            record.evaluate(current.copy())
-        return Trained(record.best, [record.curve(None, stopped)])
+        loop = Loop(inputs, self.rows, self.bounds, self.random, self.observer)
+        return loop.run(start, current, step, adam, record, pace, task)
 
 
 def held_out_rows(rows: int, share: float) -> int:

@@ -2,25 +2,24 @@
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import backend_of, take_rows, weights_for
+from lrnn.backend import take_rows, weights_for
 from lrnn.functional import error_gradients
 from lrnn.rows.parallel import CELLS_AT_ONCE
 from lrnn.training.adam import LogAdam
 from lrnn.training.evaluation import widest
-from lrnn.training.observer import Observer, State
-from lrnn.training.recorded import recorded
+from lrnn.training.loop import Loop
+from lrnn.training.observer import Observer
+from lrnn.training.pace import Pace
 from lrnn.training.recorder import Recorder
-from lrnn.training.result import Schedule, StopReason, Trained, Weights
+from lrnn.training.result import Schedule, Trained, Weights
 from lrnn.typing import Array, Rates
 
 STEPS_A_PASS = 128  # where the data have so many rows
-STEP = 0.1  # by which share a weight changes at most, at first
 PATIENCE = 3  # passes without progress of tol, after which the steps become smaller
 LEAK = 1e-3  # drive by which weights of zero are raised: they may grow
 
@@ -41,58 +40,18 @@ def train_end_to_end(
     current = loosened(weights, schedule.rates, random)
     adam = LogAdam(current.layers, schedule.rates)
     bounds = batch_bounds(inputs, widest(current.layers), schedule.batch_size)
-    n_batches, passes = len(bounds) - 1, schedule.max_iter
-    observer.stage("training end to end", passes * n_batches)
-    stopped: StopReason = "max_iter"
+    passes = schedule.max_iter
     steady = passes - max(1, round(passes / 3))
+    pace = Pace(passes, steady, tol=schedule.tol, patience=PATIENCE)
 
-    def on_some(rows: Array, scale: Any) -> Array:
+    def step(rows: Array, scale: Any, _price: Any) -> Array:
         batch = take_rows(inputs, rows)
         error, gradients = error_gradients(batch, current.layers)
         adam.step(gradients, scale)
         return error / math.prod(batch.shape)
 
-    step = recorded(on_some, inputs)
-
-    def state() -> State:
-        return {
-            "adam": adam.state(),
-            "record": record.state(),
-            "random": random.get_state(legacy=False),
-            "passes": passes,
-            "steady": steady,
-            "stopped": stopped,
-        }
-
-    if saved := observer.resume():
-        adam.restore(saved["adam"])
-        record.restore(saved["record"])
-        random.set_state(saved["random"])
-        passes, steady, stopped = saved["passes"], saved["steady"], saved["stopped"]
-        observer.skip(record.iterations, record.lowest)
-    try:
-        if not saved:
-            record.evaluate(weights)
-        while record.passes < passes:
-            order = backend_of(inputs).array(random.permutation(inputs.shape[0]))
-            for i, (first, last) in enumerate(pairwise(bounds)):
-                left = (passes - record.passes - i / n_batches) / (passes - steady)
-                record.batch(step(order[first:last], adam.scale(STEP * min(1.0, left))))
-                observer.iteration()
-            record.finish_pass(current.copy())
-            if observer.finished_pass(record.lowest):
-                stopped = "callback"
-                break
-            if record.passes < steady and record.progress(PATIENCE) < schedule.tol:
-                steady, stopped = record.passes, "tol"
-                passes = steady + max(1, steady // 2)
-            observer.checkpoint(state)
-        if stopped != "callback":
-            observer.checkpoint(state, finished=True)
-    except KeyboardInterrupt:
-        stopped = "interrupted"
-        record.evaluate(current.copy())
-    return Trained(record.best, [record.curve(None, stopped)])
+    loop = Loop(inputs, np.arange(inputs.shape[0]), bounds, random, observer)
+    return loop.run(weights, current, step, adam, record, pace, "training end to end")
 
 
 def fine_tuned(

@@ -14,9 +14,8 @@ import numpy as np
 
 from lrnn.training.descent import Descent, spikes
 from lrnn.training.evaluation import Evaluation, evaluate
-from lrnn.training.inhibition import inhibited, scratch, thinned
+from lrnn.training.inhibition import inhibited, pace_of, scratch, thinned
 from lrnn.training.observer import Observer
-from lrnn.training.pace import Pace
 from lrnn.training.result import Schedule, Trained, Weights
 
 DEAREST, CHEAPEST = 1.0, 1e-6  # prices of a spike, as shares of error/spikes of no inhibition
@@ -117,7 +116,7 @@ class Walk:
             if self.interrupted:
                 return
             task = way if len(penalties) == 1 else f"{way} {i}/{len(penalties)}: {penalty:.1e}"
-            pace = Pace(self._schedule.fine_tune, cheap=cheap)
+            pace = pace_of(self._schedule.fine_tune, self._schedule, cheap=cheap)
             trained = self._descent(penalty).train(weights, pace, task)
             weights, self.interrupted = trained.weights, trained.interrupted
             self.found.append(Found.of(self._inputs, penalty, trained))

@@ -25,6 +25,7 @@ from lrnn.typing import Array
 
 PASSES = 20  # over the data, if nobody says how many
 LEAST_STEPS = 4_000  # however few the rows are
+STEADY = 0.4  # share of the passes after which steps become smaller
 FEW, PATIENCE = 5, 0.1  # passes without progress on rows held out, at least and as a share of all
 SPREAD = 1.0  # of the logarithms of weights that start from scratch
 EXCITATION, INHIBITION = 3.0, 30.0  # sums of a neuron's first weights
@@ -47,13 +48,11 @@ def train_inhibitory(
     """
     descent = Descent(inputs, schedule, random, observer)
     passes = passes_of(inputs.shape[0], schedule)
-    patience = max(FEW, round(PATIENCE * passes)) if schedule.held_out else None
     first = scratch(inputs, sizes, random)
-    pace = Pace(passes, cheap=True, patience=patience)
-    found = [descent.train(first, pace, "from scratch")]
+    found = [descent.train(first, pace_of(passes, schedule, cheap=True), "from scratch")]
     if not found[0].interrupted:
         start = inhibited(excitatory.weights, random)
-        pace = Pace(passes, patience=patience)
+        pace = pace_of(passes, schedule)
         found.append(descent.train(start, pace, "from the excitatory network"))
     better = min(found, key=lambda trained: descent.price(trained.weights))
     curves = [*excitatory.curves, *better.curves]
@@ -84,17 +83,28 @@ def train_on_part(
     observer: Observer,
 ) -> Trained:
     """One pass over a part of a stream; the first part starts from scratch."""
-    descent = Descent(inputs, replace(schedule, held_out=0.0), random, observer)
+    schedule = replace(schedule, held_out=0.0)
+    descent = Descent(inputs, schedule, random, observer)
     if weights is None:
-        return descent.train(scratch(inputs, sizes, random), Pace(1, cheap=True), "training")
+        pace = pace_of(1, schedule, cheap=True)
+        return descent.train(scratch(inputs, sizes, random), pace, "training")
     start = weights if weights.inhibitory else inhibited(weights, random)
-    return descent.train(start, Pace(1, later=True), "training")
+    return descent.train(start, pace_of(1, schedule, later=True), "training")
 
 
 def passes_of(rows: int, schedule: Schedule) -> int:
     """How many passes training from each start takes."""
     few = math.ceil(LEAST_STEPS / max(1, round(rows / schedule.batch_size)))
     return schedule.fine_tune or max(PASSES, few)
+
+
+def pace_of(passes: int, schedule: Schedule, *, cheap: bool = False, later: bool = False) -> Pace:
+    """So many passes; fewer, if rows are held out and there is no progress on them."""
+    patience = max(FEW, round(PATIENCE * passes)) if schedule.held_out else None
+    return Pace(
+        passes, STEADY * passes, tol=schedule.tol, patience=patience, ends=True,
+        cheap=cheap, later=later,
+    )  # fmt: skip
 
 
 def scratch(inputs: Any, sizes: Sequence[int], random: np.random.RandomState) -> Weights:

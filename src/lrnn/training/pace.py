@@ -6,7 +6,6 @@ from lrnn.training.observer import State
 from lrnn.training.recorder import Recorder
 
 STEP = 0.1  # by which share a weight changes at most, at first
-STEADY = 0.4  # share of the passes after which steps become smaller
 CHEAP = 1e-2  # share of the price of a spike at which a network from scratch starts
 RISE = 0.5  # share of the passes after which it has to pay the full price
 LATER = 0.3  # size of the steps on a later part of a stream, beside those on the first
@@ -15,24 +14,40 @@ LATER = 0.3  # size of the steps on a later part of a stream, beside those on th
 class Pace:
     """Steps of one size, and then of smaller and smaller ones.
 
-    If spikes are to be ``cheap`` at first, their price rises to its full height on the way. Of a
-    ``later`` part of a stream weights learn less. Without progress during as many passes as
-    ``patience`` says, steps become smaller at once, and the next time training ends.
+    Parameters
+    ----------
+    passes : int
+        Over the data.
+    steady : float
+        So many of them with steps of one size.
+    tol : float
+        Progress is a fall of the lowest error by this share.
+    patience : int, optional
+        Without progress during so many passes steps become smaller at once.
+    ends : bool
+        And the next time training ends.
+    cheap : bool
+        The price of a spike rises to its full height on the way.
+    later : bool
+        This is a later part of a stream, of which weights learn less.
     """
 
     def __init__(
         self,
         passes: int,
+        steady: float,
         *,
+        tol: float = 0.0,
+        patience: int | None = None,
+        ends: bool = False,
         cheap: bool = False,
         later: bool = False,
-        patience: int | None = None,
     ) -> None:
         self.passes = passes
-        self._steady = STEADY * passes
+        self._steady, self._share = steady, steady / passes
         self._rise = RISE * passes if cheap else 0.0
         self._waiting_since = self._rise
-        self._later, self._patience = later, patience
+        self._tol, self._patience, self._ends, self._later = tol, patience, ends, later
 
     def step(self, done: float) -> float:
         """The size of a step after so many passes."""
@@ -44,14 +59,20 @@ class Pace:
         """The price of a spike after so many passes, as a share of the full one."""
         return float(CHEAP ** (1 - done / self._rise)) if done < self._rise else 1.0
 
-    def lost_patience(self, record: Recorder, tol: float) -> bool:
+    def lost_patience(self, record: Recorder) -> bool:
         """Whether there was no progress for too long: what is left becomes shorter."""
         now, patience = record.passes, self._patience
-        if not patience or now - self._waiting_since < patience or record.progress(patience) >= tol:
+        if not patience or now - self._waiting_since < patience:
             return False
-        early = now < self._steady
-        self._steady, self._waiting_since = min(self._steady, now), now
-        self.passes = min(self.passes, math.ceil(now / STEADY)) if early else now
+        steady = now < self._steady
+        if record.progress(patience) >= self._tol or not (steady or self._ends):
+            return False
+        if steady:
+            self._steady = now
+            self.passes = min(self.passes, max(now + 1, math.floor(now / self._share)))
+        else:
+            self.passes = now
+        self._waiting_since = now
         return True
 
     def state(self) -> State:
