@@ -1,59 +1,29 @@
-"""The autoencoder as a scikit-learn estimator: validates, chooses, delegates."""
+"""The autoencoder as a scikit-learn estimator: its parameters, and what it does with data."""
 
-import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import reduce
 from numbers import Integral, Real
 from operator import matmul
 from os import PathLike
 from typing import Any, Literal, Self
 
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
-from sklearn.utils import Tags, check_random_state
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.as_network import AsNetwork
-from lrnn.backend import HOST, backend_of, is_array, to_numpy
-from lrnn.functional import firings
+from lrnn.backend import backend_of, is_array, to_numpy
+from lrnn.learns import Learns
 from lrnn.moments import MomentKind
-from lrnn.progress import CallbackSupportMixin, watching
+from lrnn.progress import CallbackSupportMixin
 from lrnn.rows import of_type
-from lrnn.training import (
-    Evaluation,
-    LearningCurve,
-    Observer,
-    Plan,
-    Schedule,
-    Trained,
-    evaluate,
-    excitatory,
-    random_weights,
-    train,
-    train_jointly,
-    train_on_part,
-    transmit,
-)
+from lrnn.training import evaluate, excitatory, transmit
 from lrnn.typing import Array, Layer, Rates, Vector
-from lrnn.validation import (
-    check_codes,
-    check_data,
-    check_inhibition,
-    check_layer_sizes,
-    check_order,
-    check_solver,
-    read_once,
-)
+from lrnn.validation import check_codes, check_data, read_once
 
 
 class LRNNAutoencoder(
-    AsNetwork,
+    Learns,
     CallbackSupportMixin,  # type: ignore[misc]
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -206,8 +176,6 @@ class LRNNAutoencoder(
         "verbose": ["verbose"],
     }
 
-    history_: list[LearningCurve]
-
     def __init__(
         self,
         hidden_layer_sizes: Any = (100,),
@@ -269,103 +237,6 @@ class LRNNAutoencoder(
         """Train on X and return its codes: the same as ``fit(X).transform(X)``."""
         inputs = self._fit(X)
         return self._given_back(self._transmitted(inputs, self._encoding), X)
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def _fit(self, X: Any, *watchers: Observer) -> Array:
-        inputs = check_data(self, X, reset=True)
-        self._random = check_random_state(self.random_state)
-        trained = self._train(inputs, watchers)
-        self._become(trained, trained.evaluation or evaluate(inputs, trained.weights))
-        return inputs
-
-    def _become(self, trained: Trained, evaluation: Evaluation) -> None:
-        """Be the model that was trained."""
-        self.history_ = []
-        self.n_iter_ = max(curve.passes for curve in trained.curves)
-        self.scaling_ = None
-        self._keep(trained, evaluation)
-
-    def _train(self, inputs: Any, watchers: Iterable[Observer]) -> Trained:
-        plan, sizes = self._plan(inputs), self._sizes(inputs)
-        passes = plan.most_passes(sizes, inputs.shape[0])
-        with watching(self, inputs, passes, *watchers) as observer:
-            return train(plan, inputs, sizes, self._random, observer)
-
-    def _plan(self, inputs: Any) -> Plan:
-        check_solver(self.solver, self.init)
-        check_inhibition(self, inputs.shape[0])
-        check_order(inputs, self.solver, self.rates, self.fine_tune, self.inhibition)
-        return Plan(
-            schedule=self._schedule(),
-            solver=self.solver,
-            layerwise=self.stacking == "layerwise",
-            anchors=self.init != "random",
-            moment=self.moment,
-            inhibition=self.inhibition,
-        )
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on training with one pass over X: one part of a stream.
-
-        All layers are trained with each minibatch (the paper's Algorithms 1 and 3, or as ``fit``
-        does with inhibition), whatever ``solver`` and ``stacking`` say. Later parts may have any
-        number of rows; ``reconstruction_err_`` is that on the newest part.
-        """
-        first = not hasattr(self, "encoders_")
-        inputs = check_data(self, X, reset=first)
-        check_order(inputs, "minibatch", self.rates, 0)
-        check_inhibition(self, inputs.shape[0])
-        if not hasattr(self, "_random"):
-            self._random = check_random_state(self.random_state)
-        sizes, schedule = self._sizes(inputs), replace(self._schedule(), max_iter=1)
-        weights = None if first else self._weights.on(backend_of(inputs))
-        with watching(self, inputs, 1) as observer:
-            if self.inhibition:
-                trained = train_on_part(inputs, weights, sizes, schedule, self._random, observer)
-            else:
-                weights = weights or random_weights(sizes, self._random, inputs)
-                trained = train_jointly(inputs, weights, schedule, self._random, observer)
-        if first:
-            self.history_, self.n_iter_, self.scaling_ = [], 0, None
-        self.n_iter_ += 1
-        self._keep(trained, evaluate(inputs, trained.weights))
-        return self
-
-    def _sizes(self, inputs: Array) -> tuple[int, ...]:
-        return (inputs.shape[1], *check_layer_sizes(self.hidden_layer_sizes))
-
-    def _schedule(self) -> Schedule:
-        return Schedule(
-            self.batch_size,
-            self.max_iter,
-            self.tol,
-            self.evaluate_every,
-            self.rates,
-            self.fine_tune,
-            self.spike_penalty,
-            self.validation_fraction if self.early_stopping else 0.0,
-        )
-
-    def _keep(self, trained: Trained, evaluation: Evaluation) -> None:
-        weights = trained.weights if self.device is None else trained.weights.on(HOST)
-        self.encoders_ = list(weights.encoders)
-        self.decoders_ = list(weights.decoders)
-        minus = weights.inhibitory
-        half = len(self.encoders_)
-        self.inhibitory_encoders_ = None if minus is None else list(minus[:half])
-        self.inhibitory_decoders_ = None if minus is None else list(minus[half:])
-        self.history_ += trained.curves
-        self.reconstruction_err_ = evaluation.error
-        own = self._effective_weights(), self._effective_inhibition()
-        self.layer_spike_costs_ = firings(self.firing_rates_, evaluation.mean_activations, *own)
-        self.spike_cost_ = float(self.layer_spike_costs_.sum())
-        if trained.curves[-1].stopped == "interrupted":
-            warnings.warn(
-                f"training was interrupted after {trained.curves[-1].passes} passes or full-batch "
-                "steps; the best weights so far are kept",
-                stacklevel=4,
-            )
 
     def transform(self, X: Any) -> Array:
         """Codes of X: activations of the innermost layer, each in [0, 1]."""
