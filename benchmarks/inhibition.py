@@ -1,11 +1,12 @@
 """Error against spikes: what inhibition buys, and what it costs.
 
-    LRNN_DATA_DIR=... python benchmarks/inhibition.py [--device cuda] [--cifar] [--shallow]
+    LRNN_DATA_DIR=... python benchmarks/inhibition.py [--device cuda] [--what shallow deep …]
     python benchmarks/inhibition.py --draw docs/images/frontier.png
 
 MNIST, all 60,000 images: the frontier of 784→50 (its networks are written to the folder given with
 --output), single fits of 784→50, 784→100 and a deep network, with the excitatory network and what
-truncated SVD leaves beside them; and 3072→150 on the 50,000 training images of CIFAR-10.
+truncated SVD leaves beside them; and 3072→150 on the 50,000 training images of CIFAR-10. What is
+not asked for stays as it was measured before.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from lrnn.trade_off import Frontier, Point
 
 DEEP = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
 PRICES = 24  # of the frontier
+GROUPS = ("shallow", "deep", "frontier", "cifar")
 TRAINING = 50_000  # of CIFAR-10's images
 
 
@@ -73,45 +75,60 @@ def main() -> None:
     parser.add_argument("--device", default=None)
     parser.add_argument("--passes", type=int, default=None, help="of the frontier, at each price")
     parser.add_argument("--output", type=Path, default=None, help="folder for its networks")
-    parser.add_argument("--cifar", action="store_true", help="CIFAR-10, too")
-    parser.add_argument("--shallow", action="store_true", help="neither the frontier nor deep ones")
+    parser.add_argument("--what", nargs="+", choices=GROUPS, default=GROUPS)
+    parser.add_argument("--single", type=int, default=0, help="passes of single fits, each start")
     parser.add_argument("--draw", type=Path, default=None, help="only the plot of what is known")
     wanted = parser.parse_args()
     if wanted.draw is not None:
         draw(wanted.draw)
         return
-    X, X_new = load_mnist(dtype=None), load_mnist("t10k", dtype=None)
     plain = {"device": wanted.device, "random_state": 0}
-    full = plain | {"inhibition": True}
-    rows = [
-        row("784→50, excitatory", LRNNAutoencoder(50, **plain, fine_tune=10), X, X_new),
-        row("784→50, free", LRNNAutoencoder(50, **full), X, X_new),
-        row("784→50, 1e-6 a spike", LRNNAutoencoder(50, **full, spike_penalty=1e-6), X, X_new),
-        row("784→50, 1e-7 a spike", LRNNAutoencoder(50, **full, spike_penalty=1e-7), X, X_new),
-        row("784→100, free", LRNNAutoencoder(100, **full), X, X_new),
-    ]
-    if not wanted.shallow:
+    full = plain | {"inhibition": True, "fine_tune": wanted.single}
+    note = f", {wanted.single} passes" if wanted.single else ""
+    rows = []
+    if set(wanted.what) - {"cifar"}:
+        X, X_new = load_mnist(dtype=None), load_mnist("t10k", dtype=None)
+    if "shallow" in wanted.what:
+        rows += [
+            row("784→50, excitatory", LRNNAutoencoder(50, **plain, fine_tune=10), X, X_new),
+            row(f"784→50, free{note}", LRNNAutoencoder(50, **full), X, X_new),
+            row(f"784→50, 1e-6 a spike{note}",
+                LRNNAutoencoder(50, **full, spike_penalty=1e-6), X, X_new),
+            row(f"784→50, 1e-7 a spike{note}",
+                LRNNAutoencoder(50, **full, spike_penalty=1e-7), X, X_new),
+            row(f"784→100, free{note}", LRNNAutoencoder(100, **full), X, X_new),
+        ]  # fmt: skip
+    if "deep" in wanted.what:
         deep = "784→1000→500→250→50"
         rows += [
             row(f"{deep}, excitatory", LRNNAutoencoder(**DEEP, **plain, fine_tune=10), X, X_new),
-            row(f"{deep}, free", LRNNAutoencoder(**DEEP, **full), X, X_new),
-            row(f"{deep}, 3e-8 a spike",
+            row(f"{deep}, free{note}", LRNNAutoencoder(**DEEP, **full), X, X_new),
+            row(f"{deep}, 3e-8 a spike{note}",
                 LRNNAutoencoder(**DEEP, **full, spike_penalty=3e-8), X, X_new),
         ]  # fmt: skip
+    if "frontier" in wanted.what:
         rows += frontier(X, X_new, wanted.output, device=wanted.device, passes=wanted.passes)
-    rows += [{"what": f"784→{h}, truncated SVD", "train": bounds.svd(X, h)} for h in (50, 100)]
-    if wanted.cifar:
+        rows += [{"what": f"784→{h}, truncated SVD", "train": bounds.svd(X, h)} for h in (50, 100)]
+    if "cifar" in wanted.what:
         images = load_cifar10()
         X, X_new = images[:TRAINING], images[TRAINING:]
         rows += [
             row("3072→150, excitatory", LRNNAutoencoder(150, **plain, fine_tune=2), X, X_new),
-            row("3072→150, free", LRNNAutoencoder(150, **full), X, X_new),
-            row("3072→150, 1e-9 a spike",
+            row(f"3072→150, free{note}", LRNNAutoencoder(150, **full), X, X_new),
+            row(f"3072→150, 1e-9 a spike{note}",
                 LRNNAutoencoder(150, **full, spike_penalty=1e-9), X, X_new),
             {"what": "3072→150, truncated SVD", "train": bounds.svd(X, 150)},
         ]  # fmt: skip
-    where = "" if wanted.device is None else f"_{wanted.device}"
-    report(f"inhibition{where}", "Error against spikes", rows)
+    name = f"inhibition_{wanted.device or 'cpu'}"
+    report(name, "Error against spikes", known(name, {r["what"] for r in rows}) + rows)
+
+
+def known(name: str, new: set[str]) -> list[dict[str, object]]:
+    """What was measured before and is not new."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        return []
+    return [r for r in json.loads(path.read_text())["results"] if r["what"] not in new]
 
 
 if __name__ == "__main__":
