@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import numpy as np
 import typer
 
-from lrnn.cli.fit import Scale
 from lrnn.cli.inputs import check_range, table_of
+from lrnn.cli.options import Scale
 from lrnn.cli.report import check_folder
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 

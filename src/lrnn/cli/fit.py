@@ -14,9 +14,17 @@ import typer
 
 from lrnn.cli.cluster import Dask, Workers, cluster, on_cluster
 from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, table_of
+from lrnn.cli.options import (
+    BatchSize,
+    Hidden,
+    Resume,
+    Scale,
+    ScaleOf,
+    Seed,
+    check_leftover,
+)
 from lrnn.cli.voice import Json, Quiet, Voice
 
-Scale = StrEnum("Scale", {"none": "none", "levels": "255", "max": "max", "minmax": "minmax"})
 Solver = StrEnum("Solver", ["gram", "minibatch"])
 Rates = StrEnum("Rates", ["free", "unit"])
 Stacking = StrEnum("Stacking", ["layerwise", "joint"])
@@ -25,12 +33,8 @@ Stacking = StrEnum("Stacking", ["layerwise", "joint"])
 def fit(
     data: DataOf,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model: a .safetensors file.")],
-    hidden: Annotated[
-        str, typer.Option(help="Code neurons, or sizes of hidden layers: 1000-500-50.")
-    ] = "100",
-    scale: Annotated[
-        Scale, typer.Option(help="How the data get into [0, 1]; max and minmax go by column.")
-    ] = Scale.none,
+    hidden: Hidden = "100",
+    scale: ScaleOf = Scale.none,
     solver: Annotated[Solver, typer.Option(help="minibatch is the paper's.")] = Solver.gram,
     rates: Annotated[Rates, typer.Option(help="unit is the paper's constraint.")] = Rates.free,
     stacking: Annotated[
@@ -51,18 +55,15 @@ def fit(
     tol: Annotated[
         float, typer.Option(min=0, help="Stop when the error falls by a smaller share; 0: never.")
     ] = 1e-4,
-    batch_size: Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
+    batch_size: BatchSize = 100,
+    seed: Seed = 0,
     device: DeviceOf = None,
     dask: Dask = None,
     workers: Workers = None,
     checkpoint: Annotated[
         float, typer.Option(min=0, help="Seconds between checkpoints; they go beside the model.")
     ] = 60.0,
-    resume: Annotated[
-        bool | None,
-        typer.Option("--resume/--restart", help="Go on from the checkpoint, or throw it away."),
-    ] = None,
+    resume: Resume = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -122,11 +123,7 @@ def fit(
     )
     with sole_writer(output):
         unfinished = output.with_name(f"{output.name}.checkpoint")
-        if resume is None and unfinished.exists():
-            raise FileExistsError(
-                f"{str(unfinished)!r} is left from a training that did not end; --resume goes on "
-                "from it, --restart throws it away"
-            )
+        check_leftover(unfinished, resume)
         with cluster(dask, workers, voice) as client, saturation_is_an_error(data):
             rows = table.data if client is None else on_cluster(data, table.data)
             scaling = Scaling.fit(scale.value, rows)

@@ -9,8 +9,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from lrnn.cli.fit import Scale, saturation_is_an_error
+from lrnn.cli.fit import saturation_is_an_error
 from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, table_of
+from lrnn.cli.options import (
+    BatchSize,
+    Hidden,
+    Resume,
+    Scale,
+    ScaleOf,
+    Seed,
+    check_leftover,
+)
 from lrnn.cli.report import check_folder
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -23,12 +32,8 @@ def frontier(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the table, the plot and the models.")
     ],
-    hidden: Annotated[
-        str, typer.Option(help="Code neurons, or sizes of hidden layers: 1000-500-50.")
-    ] = "100",
-    scale: Annotated[
-        Scale, typer.Option(help="How the data get into [0, 1]; max and minmax go by column.")
-    ] = Scale.none,
+    hidden: Hidden = "100",
+    scale: ScaleOf = Scale.none,
     test: Annotated[
         str | None,
         typer.Option(metavar="DATA", help="Other data to take errors on; MNIST has its own."),
@@ -37,13 +42,10 @@ def frontier(
     passes: Annotated[
         int | None, typer.Option(min=1, help="Over the data, at each price, on each way.")
     ] = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
+    batch_size: BatchSize = 100,
+    seed: Seed = 0,
     device: DeviceOf = None,
-    resume: Annotated[
-        bool | None,
-        typer.Option("--resume/--restart", help="Go on from the checkpoint, or throw it away."),
-    ] = None,
+    resume: Resume = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -76,11 +78,7 @@ def frontier(
     output.mkdir(parents=True, exist_ok=True)
     unfinished = output / "checkpoint"
     with sole_writer(output / "frontier.json"), saturation_is_an_error(data):
-        if resume is None and unfinished.exists():
-            raise FileExistsError(
-                f"{str(unfinished)!r} is left from a run that did not end; --resume goes on from "
-                "it, --restart throws it away"
-            )
+        check_leftover(unfinished, resume)
         scaling = Scaling.fit(scale.value, table.data)
         found = lrnn.frontier(
             scaling.apply(table.data),

@@ -51,6 +51,15 @@ def key(ax: Axes, markers: float = 1) -> None:
         ax.legend(fontsize=SMALL, frameon=False, markerscale=markers)
 
 
+def level(ax: Axes, label: str, value: float, side: Literal["left", "right"] = "right") -> None:
+    """A dotted line to compare with, and its name at one of its ends."""
+    ax.axhline(value, color="0.3", linestyle=":", linewidth=1)
+    ax.text(
+        0.01 if side == "left" else 1, value, literal(label), transform=ax.get_yaxis_transform(),
+        ha=side, va="bottom", fontsize=SMALL, color="0.3",
+    )  # fmt: skip
+
+
 def bare(ax: Axes, title: str | None = None) -> Axes:
     """Neither ticks nor frame: for images."""
     ax.set_xticks([])

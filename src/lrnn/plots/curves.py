@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.plots.axes import SMALL, axes_or_new, key, literal, logarithmic, plain, style
+from lrnn.plots.axes import axes_or_new, key, level, literal, logarithmic, plain, style
 from lrnn.spiking import Simulation
 from lrnn.spiking.estimators import ESTIMATORS, Estimator
 from lrnn.training import LearningCurve
@@ -66,7 +66,7 @@ def learning_curves(
     positive = any((curve.errors > 0).any() for _, stages in runs for curve in stages)
     for label, value in (bounds or {}).items():
         if value > 0 or not positive:
-            _draw_bound(ax, label, value)
+            level(ax, label, value)
     if positive:
         logarithmic(ax, "y")
     key(ax)
@@ -146,14 +146,6 @@ def _draw_stage(
     ax.plot(
         x, curve.errors, color=colour, linestyle=dashes, linewidth=1.5, alpha=0.4 if pale else 1,
         marker="o" if dot or len(x) == 1 else None, markersize=3, markevery=[0], label=label,
-    )  # fmt: skip
-
-
-def _draw_bound(ax: Axes, label: str, value: float) -> None:
-    ax.axhline(value, color="0.3", linestyle=":", linewidth=1)
-    ax.text(
-        1, value, label, transform=ax.get_yaxis_transform(), ha="right", va="bottom",
-        fontsize=SMALL, color="0.3",
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
-from lrnn.plots.axes import COLOURS, SMALL, axes_or_new, key, logarithmic, plain
+from lrnn.plots.axes import COLOURS, axes_or_new, key, level, logarithmic, plain
 
 if TYPE_CHECKING:
     from lrnn.trade_off import Frontier
@@ -65,15 +65,7 @@ def frontier(
     lines |= {p.name: p.error for p in found.points if p.penalty == 0}
     for name, error in lines.items():
         if error > 0:
-            _line(ax, name, error)
+            level(ax, name, error, side="left")
     logarithmic(ax, "y")
     key(ax)
     return plain(ax, "spikes per unit time", "mean squared error")
-
-
-def _line(ax: Axes, name: str, error: float) -> None:
-    ax.axhline(error, color="0.5", linestyle=":", linewidth=1)
-    ax.text(
-        0.01, error, name, transform=ax.get_yaxis_transform(), va="bottom", ha="left",
-        fontsize=SMALL, color="0.3",
-    )  # fmt: skip
