@@ -27,7 +27,7 @@ from lrnn.rows.values import (
     place,
     warn_of_low_levels,
 )
-from lrnn.training.descent import held_out_rows
+from lrnn.training import held_out_rows
 from lrnn.typing import Array
 
 

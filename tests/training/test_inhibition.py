@@ -151,9 +151,13 @@ def test_other_programs_give_the_same(digits, model, tmp_path):
     np.testing.assert_allclose(back, model.reconstruct(digits), atol=1e-9)
 
 
-def test_a_resumed_training_ends_as_an_undisturbed_one(digits, tmp_path, monkeypatch):
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_a_resumed_training_ends_as_an_undisturbed_one(
+    digits, tmp_path, monkeypatch, early_stopping
+):
     X = digits[:400]
     settings = {"hidden_layer_sizes": 6, "inhibition": True, "max_iter": 5, **QUICK}
+    settings |= {"early_stopping": early_stopping}
     expected = LRNNAutoencoder(**settings).fit(X)
 
     class StoppedError(Exception):

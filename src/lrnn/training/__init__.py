@@ -1,11 +1,11 @@
 """Training: from data to weights."""
 
-from lrnn.training.descent import held_out_rows, spikes
+from lrnn.training.descent import held_out_rows
 from lrnn.training.end_to_end import train_end_to_end
 from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, excitatory, transmit
 from lrnn.training.frontier import Found, prices, train_frontier
 from lrnn.training.full_batch import FullBatch
-from lrnn.training.inhibition import passes_of, train_inhibitory, train_on_part
+from lrnn.training.inhibition import passes_of, train_on_part
 from lrnn.training.initial import random_weights
 from lrnn.training.minibatch import train_jointly
 from lrnn.training.observer import Observer, State
@@ -31,11 +31,9 @@ __all__ = [
     "passes_of",
     "prices",
     "random_weights",
-    "spikes",
     "train",
     "train_end_to_end",
     "train_frontier",
-    "train_inhibitory",
     "train_jointly",
     "train_on_part",
     "transmit",
