@@ -1,6 +1,7 @@
 """The excitation probabilities solve eq. 1, whatever the network looks like."""
 
 import warnings
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +27,12 @@ def image(q, rates, excitatory, inhibitory, arrivals, inhibitory_arrivals):
 def violation(q, *problem):
     """Largest violation of eq. 1."""
     return np.abs(np.asarray(q) - image(np.asarray(q), *problem)).max()
+
+
+def share_violated(q, *problem):
+    """The violation of eq. 1 in each neuron, as a share of its activation."""
+    right = image(np.asarray(q), *problem)
+    return np.abs(np.asarray(q) - right) / np.maximum(np.maximum(q, right), 1e-290)
 
 
 def solve(rates, excitatory, inhibitory, arrivals, inhibitory_arrivals):
@@ -440,8 +447,8 @@ def test_coarse_tolerance_is_kept_and_ends_early():
     rates, excitatory, inhibitory, *arrivals = problem = ring_with_shortcuts(0, inhibits=0.1)
     network = RandomNeuralNetwork(rates, excitatory, inhibitory)
     coarse, fine = network.steady_state(*arrivals, tol=1e-3), network.steady_state(*arrivals)
-    assert 1e-10 < violation(coarse, *problem) <= 1e-3
-    assert violation(fine, *problem) <= 1e-10
+    assert 1e-10 < share_violated(coarse, *problem).max() <= 1e-3
+    assert share_violated(fine, *problem).max() <= 1e-10
 
 
 def test_residual_is_the_violation_of_eq_1_at_any_state():
@@ -450,8 +457,58 @@ def test_residual_is_the_violation_of_eq_1_at_any_state():
     network = RandomNeuralNetwork(rates, excitatory, sparse.csr_array(inhibitory))
     state = rng.random((4, 30))
     np.testing.assert_allclose(
-        network.residual(state, *arrivals), np.abs(state - image(state, *problem)), atol=1e-14
+        network.residual(state, *arrivals), share_violated(state, *problem), atol=1e-13
     )
+
+
+@pytest.mark.parametrize(
+    ("fast", "slow", "arrival"),
+    [(1e6, 1e-6, 1e-6), (1e6, 1e-6, 1e-7), (1e8, 1.0, 0.5), (1e13, 1.0, 0.5), (1e12, 1e-12, 1e-12)],
+)
+def test_a_loop_that_is_hardly_ever_excited_still_feeds_a_slow_neuron(fast, slow, arrival):
+    # 0 ⇄ 1 send each other half of their spikes and a quarter on to neuron 2
+    routes = np.zeros((3, 3))
+    routes[0, 1] = routes[1, 0] = 0.5
+    routes[:2, 2] = 0.25
+    network = RandomNeuralNetwork([fast, fast, slow], routes)
+    first = arrival / fast / (1 - 0.25)
+    exact = [first, first / 2, 1.5 * first * fast * 0.25 / slow]
+    arrivals = [arrival, 0, 0]
+    q = network.steady_state(arrivals)
+    assert np.asarray(q) == pytest.approx(exact, rel=1e-11, abs=0)
+    assert network.residual(q, arrivals).max() <= 1e-12
+    # and what was taken for an answer before is told from one
+    assert network.residual(np.zeros(3), arrivals).max() == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_loops_with_rates_over_24_decades_are_solved_to_the_last_neuron(seed):
+    """Excitatory networks are linear while none saturates: rational numbers solve them exactly."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    rates = 10 ** rng.uniform(-12, 12, n)
+    routes = rng.exponential(size=(n, n)) * (rng.random((n, n)) < 0.6)
+    routes *= 0.8 / np.maximum(routes.sum(axis=1, keepdims=True), 1e-300)
+    arrivals = np.where(rng.random(n) < 0.6, rates.min() * 10 ** rng.uniform(-3, -1, n), 0)
+    exact = rational_steady_state(rates, routes, arrivals)
+    assert max(exact) < 1
+    q = np.asarray(RandomNeuralNetwork(rates, routes).steady_state(arrivals))
+    assert q == pytest.approx(np.array([float(x) for x in exact]), rel=1e-10, abs=0)
+
+
+def rational_steady_state(rates, routes, arrivals):
+    """``q r (I − P) = Λ`` by Gauss and Jordan, in fractions."""
+    n = len(rates)
+    rows = [
+        [Fraction(int(i == j)) - Fraction(routes[j, i]) for j in range(n)] + [Fraction(arrivals[i])]
+        for i in range(n)
+    ]
+    for k in range(n):  # the diagonal dominates its column: no pivot is 0
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in range(n):
+            if i != k:
+                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[-1] / Fraction(rate) for row, rate in zip(rows, rates, strict=True)]
 
 
 def test_rates_of_any_size_give_no_warning():

@@ -39,7 +39,8 @@ PATIENCE = 20  # Newton steps without progress that end an attempt
 ROUNDS = 50  # of averaged steps and another attempt, after the first two
 AVERAGED_STEPS = 64  # in each round
 DENSE_NEWTON = 3_000  # neurons up to which the Newton system is factorised
-ROUNDING = 1e-14  # what eq. 1 can be met to in floating-point numbers
+ROUNDING = 1e-14  # share to which eq. 1 can be met in floating-point numbers
+SMALLEST = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)  # that has all its digits
 LEAK = 1e-13  # keeps the Newton system of a network without any loss of spikes regular
 
 
@@ -50,10 +51,19 @@ def excitation(plus: Vector, total: Vector) -> Vector:
     return q
 
 
+def violation(q: Vector, image: Vector) -> Vector:
+    """By which share ``q`` differs from its ``image`` T(q), neuron by neuron: 1 is all of it.
+
+    An activation of 1e-13 matters as much as one of 0.1: a fast neuron that is hardly ever excited
+    may be all that excites a slow one.
+    """
+    return np.abs(image - q) / np.maximum(np.maximum(image, q), SMALLEST)
+
+
 def solve_feedback(
     plus: Vector, total: Vector, rates: Vector, loop_plus: Weights, loop_minus: Weights, tol: float
 ) -> tuple[Vector, Vector]:
-    """Activations of a batch of rows, and the largest violation of eq. 1 in each.
+    """Activations of a batch of rows, and the largest `violation` of eq. 1 in each.
 
     ``plus`` and ``total`` are numerator and denominator of eq. 1 without the loops.
     """
@@ -64,7 +74,7 @@ def solve_feedback(
     for _ in range(PLAIN_STEPS):
         loop = Loop(plus[rows], total[rows], rates, loop_plus, loop_minus)
         image = loop(state)
-        residual[rows] = np.abs(image - state).max(axis=1)
+        residual[rows] = violation(state, image).max(axis=1)
         q[rows] = state
         moving = residual[rows] > tol
         if not moving.any():
@@ -131,7 +141,7 @@ class Loop:
         while True:
             plus, total = self.drive(q)
             image = excitation(plus, total)
-            residual = float(np.abs(image - q).max())
+            residual = float(violation(q, image).max())
             idle = 0 if residual < 0.9 * least else idle + 1
             if residual < least:
                 best, least = q, residual

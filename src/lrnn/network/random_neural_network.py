@@ -19,7 +19,7 @@ from lrnn.network.checks import (
     check_unit_rows,
     check_weights,
 )
-from lrnn.network.feedback import TOLERANCE, excitation
+from lrnn.network.feedback import TOLERANCE, excitation, violation
 from lrnn.network.stages import Stage, condense, flow, solve
 from lrnn.network.steady_state import SteadyState
 from lrnn.typing import Rates, Vector
@@ -185,9 +185,10 @@ class RandomNeuralNetwork:
         inhibitory_arrivals : array-like of the same shape or (n_neurons,), optional
             External inhibitory spikes per unit time.
         tol : float, default=1e-12
-            By how much eq. 1 may be violated, in any neuron. If that cannot be reached a
-            ``ConvergenceWarning`` tells the violation. (In a network that loses hardly any
-            spikes q itself is less certain, by up to the violation over the share lost.)
+            By which share of a neuron's activation eq. 1 may be violated, in any neuron, however
+            rarely it is excited. If that cannot be reached a ``ConvergenceWarning`` tells the
+            violation. (In a network that loses hardly any spikes q itself is less certain, by up
+            to the violation over the share lost.)
 
         Returns
         -------
@@ -208,8 +209,8 @@ class RandomNeuralNetwork:
             residual = max(residual, left)
         if residual > tol:
             warnings.warn(
-                f"the steady state violates its equation by {residual:.1e}, more than "
-                f"tol={tol:.1e}; raise tol if that will do",
+                f"the steady state violates its equation by {residual:.1e} of an activation, more "
+                f"than tol={tol:.1e}; raise tol if that will do",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -307,12 +308,22 @@ class RandomNeuralNetwork:
     def residual(
         self, q: ArrayLike, arrivals: ArrayLike, inhibitory_arrivals: ArrayLike | None = None
     ) -> Vector:
-        """By how much ``q`` violates eq. 1, neuron by neuron."""
+        """By which share of its activation ``q`` violates eq. 1, neuron by neuron.
+
+        It is |q − T(q)| / max(q, T(q)), T(q) being the right-hand side of eq. 1: 0 where a neuron
+        meets it, 1 where it is at rest and should not be, or the reverse.
+
+        Examples
+        --------
+        >>> network = RandomNeuralNetwork([1e6, 1.0], [[0, 0.5], [0, 0]])
+        >>> network.residual([0, 0], [0.5, 0])  # the first neuron should be excited, if rarely
+        array([1., 0.])
+        """
         plus, minus = check_arrivals(self.n_neurons, arrivals, inhibitory_arrivals)
         state = np.asarray(q, dtype=np.float64)
         fired = state * self.rates
         total = self.rates + flow(fired, self.inhibitory) + (0.0 if minus is None else minus)
-        return np.abs(state - excitation(plus + flow(fired, self.excitatory), total))
+        return violation(state, excitation(plus + flow(fired, self.excitatory), total))
 
     def split(self, values: Any) -> list[Any]:
         """``values`` of all neurons (in the last axis), layer by layer."""
