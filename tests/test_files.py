@@ -300,3 +300,12 @@ def test_no_file_and_a_folder_are_named(tmp_path):
         lrnn.load(tmp_path / "missing")
     with pytest.raises(ModelFileError, match="is a folder"):
         lrnn.load(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_a_model_of_an_old_file_can_be_saved_again(tmp_path):
+    old = lrnn.load(STORED)
+    old.save(tmp_path / "again.safetensors")
+    again = lrnn.load(tmp_path / "again.safetensors")
+    np.testing.assert_array_equal(again.transform(STORED_INPUT), old.transform(STORED_INPUT))
+    np.testing.assert_array_equal(again.layer_spike_costs_, old.layer_spike_costs_)

@@ -40,3 +40,9 @@ def test_the_public_names_are_there_and_no_others():
         assert getattr(lrnn, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         lrnn.nothing  # noqa: B018
+
+
+def test_modules_that_the_readme_names_are_there_after_the_import():
+    code = "import lrnn; print(lrnn.export.to_onnx.__name__, lrnn.streaming.encode.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["to_onnx", "encode"]

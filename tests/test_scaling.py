@@ -27,6 +27,7 @@ def test_scaled_data_are_in_range_and_come_back(data, kind):
 
 @given(tables, st.sampled_from(KINDS))
 def test_a_file_remembers_it_exactly(data, kind):
+    data = data.clip(max=255) if kind == "255" else data
     scaling = Scaling.fit(kind, data)
     again = Scaling.from_json(json.loads(json.dumps(scaling.to_json())))
     assert again.kind == kind

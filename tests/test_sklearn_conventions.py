@@ -17,6 +17,7 @@ from lrnn import LRNNAutoencoder
 
 @parametrize_with_checks(
     [
+        LRNNAutoencoder(),
         LRNNAutoencoder(hidden_layer_sizes=2),
         LRNNAutoencoder(hidden_layer_sizes=(3, 2), rates="unit"),
         LRNNAutoencoder(hidden_layer_sizes=(3, 2), stacking="joint"),

@@ -14,10 +14,12 @@ __all__ = [
     "bounds",
     "checkpoints",
     "datasets",
+    "export",
     "frontier",
     "functional",
     "load",
     "plots",
+    "streaming",
 ]
 
 _HOMES = {
@@ -26,14 +28,16 @@ _HOMES = {
     "frontier": "lrnn.trade_off",
     "load": "lrnn.files",
 }
-_MODULES = ("bounds", "checkpoints", "datasets", "functional", "plots")
+_MODULES = ("bounds", "checkpoints", "datasets", "export", "functional", "plots", "streaming")
 
 if TYPE_CHECKING:
     from lrnn import bounds as bounds
     from lrnn import checkpoints as checkpoints
     from lrnn import datasets as datasets
+    from lrnn import export as export
     from lrnn import functional as functional
     from lrnn import plots as plots
+    from lrnn import streaming as streaming
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
     from lrnn.files import load as load
     from lrnn.network import RandomNeuralNetwork as RandomNeuralNetwork

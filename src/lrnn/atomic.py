@@ -1,12 +1,16 @@
-"""Writing files whole or not at all."""
+"""Writing files whole or not at all, and never over what is read."""
 
+import ctypes
+import errno
 import glob
 import os
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 try:
     import fcntl
@@ -37,6 +41,63 @@ def _write(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def check_apart(output: str | os.PathLike[str], *inputs: Any) -> None:
+    """Refuse to write to what is read: the same file, also through a link, or one inside a folder.
+
+    Inputs that are no names of files (data in memory, names of data sets) are passed over.
+    """
+    target = Path(output).resolve()
+    for given in inputs:
+        if not isinstance(given, str | os.PathLike) or not os.path.exists(given):
+            continue
+        source = Path(given).resolve()
+        same = target == source or (target.exists() and target.samefile(source))
+        if same or (source.is_dir() and source in target.parents):
+            where = "is" if same else "would go into"
+            raise ValueError(
+                f"the output {os.fspath(output)!r} {where} the input {os.fspath(given)!r}; give "
+                "another name, such that no data are lost"
+            )
+
+
+def put_in_place(new: Path, path: Path) -> None:
+    """Give a finished file or folder its name; what has that name now stays until then.
+
+    A folder cannot be replaced in one step, so both exchange their names, in one step where the
+    system can do that. The old one is then removed.
+    """
+    if not path.is_dir():
+        new.replace(path)
+        return
+    if not _exchanged(new, path):
+        aside = new.with_name(f"{new.name}.old")
+        path.rename(aside)
+        try:
+            new.rename(path)
+        except BaseException:
+            aside.rename(path)
+            raise
+        new = aside
+    shutil.rmtree(new, ignore_errors=True)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Whether two names were exchanged in one step; not all systems can do that."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    if rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):  # of this kernel, or file system
+        return False
+    raise OSError(code, os.strerror(code), str(other))
 
 
 def remove(path: Path) -> None:

@@ -35,12 +35,17 @@ class ModelFileError(TensorFileError):
 
 
 def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model. The file is replaced as a whole, or not at all."""
+    """Write a fitted model. The file is replaced as a whole, or not at all.
+
+    Nothing is written that `load` would refuse: weights that are not finite, for example.
+    """
     tensors: dict[str, Array] = {}
+    with np.errstate(over="ignore", invalid="ignore"):  # told below, if they are not finite
+        rates = model.firing_rates_
     for kind, matrices in (
         ("encoder", model.encoders_),
         ("decoder", model.decoders_),
-        ("firing_rates", model.firing_rates_),
+        ("firing_rates", rates),
     ):
         tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
     for i, curve in enumerate(model.history_):
@@ -62,10 +67,15 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         "n_iter": model.n_iter_,
         "reconstruction_err": model.reconstruction_err_,
         "spike_cost": model.spike_cost_,
-        "layer_spike_costs": model.layer_spike_costs_.tolist(),
         "feature_names": None if names is None else list(names),
         "scaling": model.scaling_,
     }
+    if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
+        document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
+    try:
+        _model(document, tensors)
+    except READ_ERRORS as error:
+        raise ValueError(f"this model cannot be saved: {error}") from None
     write_tensors(path, document, tensors)
 
 

@@ -9,7 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 
 from lrnn.as_network import AsNetwork
-from lrnn.backend import HOST, backend_of
+from lrnn.backend import HOST
 from lrnn.functional import firings
 from lrnn.moments import MomentKind
 from lrnn.progress import watching
@@ -73,7 +73,7 @@ class Learns(AsNetwork):
     def _become(self, trained: Trained, evaluation: Evaluation) -> None:
         """Be the model that was trained."""
         self.history_ = []
-        self.n_iter_ = max(curve.passes for curve in trained.curves)
+        self.n_iter_ = max(1, *(curve.passes for curve in trained.curves))  # the data were read
         self.scaling_ = None
         self._keep(trained, evaluation)
 
@@ -111,7 +111,9 @@ class Learns(AsNetwork):
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
         sizes, schedule = self._sizes(inputs), replace(self._schedule(), max_iter=1)
-        weights = None if first else self._weights.on(backend_of(inputs))
+        weights = None
+        if not first:
+            inputs, weights = self._together(inputs)
         with watching(self, inputs, 1) as observer:
             if self.inhibition:
                 trained = train_on_part(inputs, weights, sizes, schedule, self._random, observer)

@@ -1,5 +1,6 @@
 """Data into [0, 1] and back, in a way that a model file can remember."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -11,6 +12,7 @@ from lrnn.typing import Vector
 
 Kind = Literal["none", "255", "max", "minmax"]
 KINDS: tuple[str, ...] = get_args(Kind)
+ALLOWED = {"max": (0.0, np.inf), "255": (0.0, 255.0)}  # what these take to [0, 1], and no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,18 +29,33 @@ class Scaling:
     span: Vector | float
 
     @classmethod
-    def fit(cls, kind: str, data: Any) -> "Scaling":
-        """The scaling that takes this data, an array or a source of rows, to [0, 1]."""
-        if kind == "none":
-            return cls(kind, 0.0, 1.0)
-        if kind == "255":
-            return cls(kind, 0.0, 255.0)
+    def fit(cls, kind: str, data: Any, names: Sequence[str] | None = None) -> "Scaling":
+        """The scaling that takes this data, an array or a source of rows, to [0, 1].
+
+        Numbers that it would cut off are refused, as are those that are not finite. ``names`` are
+        those of the columns, for messages.
+        """
         if kind not in KINDS:
             raise ValueError(f"the scaling must be one of {', '.join(KINDS)}; got {kind!r}")
-        low, high = (np.asarray(ends, dtype=np.float64) for ends in limits(data))
+        if kind == "none":
+            return cls(kind, 0.0, 1.0)
+        if kind == "255" and data.dtype == np.uint8:
+            return cls(kind, 0.0, 255.0)
+        low, high = found = limits(data)
+        check_within(data, found, kind, names)
+        if kind == "255":
+            return cls(kind, 0.0, 255.0)
         if kind == "max":
             low = np.zeros_like(high)
-        return cls(kind, low, high - low)
+        with np.errstate(over="ignore"):
+            span = high - low
+        if not np.isfinite(span).all():
+            column = int(np.flatnonzero(~np.isfinite(span))[0])
+            raise ValueError(
+                f"the range of {_column(column, names)}, from {low[column]:g} to {high[column]:g}, "
+                "is beyond all numbers; divide that column by some large one"
+            )
+        return cls(kind, low, span)
 
     def apply(self, data: Any) -> Any:
         """The data in [0, 1]; numbers beyond the range that was seen by `fit` are cut off.
@@ -78,7 +95,7 @@ class Scaling:
             return cls("none", 0.0, 1.0)
         try:
             if stored["kind"] in ("none", "255"):
-                return cls.fit(stored["kind"], np.empty((0, 0)))
+                return cls(stored["kind"], 0.0, 255.0 if stored["kind"] == "255" else 1.0)
             low = np.array(stored["low"], dtype=np.float64)
             span = np.array(stored["span"], dtype=np.float64)
             known = stored["kind"] in KINDS and low.ndim == 1 and low.shape == span.shape
@@ -99,17 +116,70 @@ class Scaling:
             )
 
 
-def limits(data: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def limits(data: Any) -> tuple[Vector, Vector]:
     """The lowest and the highest number of each column, of an array or a source of rows."""
     if hasattr(data, "compute"):
         from dask import compute
 
         low, high = compute(data.min(axis=0), data.max(axis=0))
-        return np.asarray(low), np.asarray(high)
-    if isinstance(data, np.ndarray):
-        return data.min(axis=0), data.max(axis=0)
-    height = max(1, BLOCK_BYTES // (data.shape[1] * data.dtype.itemsize))
+        return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     low, high = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf)
-    for block in read_ahead(data.blocks(0, height)):
+    for block in _blocks(data):
         low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
     return low, high
+
+
+def check_within(
+    data: Any, limits: tuple[Vector, Vector], kind: str, names: Sequence[str] | None
+) -> None:
+    """Refuse cells that are not finite, or that a scaling of this kind would cut off.
+
+    The first one is named, and those of its column are counted; only then are the data read again.
+    """
+    least, most = ALLOWED.get(kind, (-np.inf, np.inf))
+    low, high = limits
+    if ((low >= least) & (high <= most) & np.isfinite(low) & np.isfinite(high)).all():
+        return
+    count, seen, first = np.zeros(data.shape[1], dtype=np.int64), 0, None
+    for block in _blocks(data):
+        wrong = ~((block >= least) & (block <= most) & np.isfinite(block))
+        if first is None and wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            first = seen + int(row), int(column), float(block[row, column])
+        count += wrong.sum(axis=0)
+        seen += block.shape[0]
+    if first is None:
+        raise ValueError("the data changed while they were read")
+    row, column, value = first
+    others = int(count.sum() - count[column])
+    also = f"{count[column]:,} such in this column{f', {others:,} in others' if others else ''}"
+    where = f"row {row + 1}, {_column(column, names or getattr(data, 'columns', None))}"
+    if not np.isfinite(value):
+        raise ValueError(
+            f"{where} is {value}, not a finite number ({also}); fill or drop such cells, for "
+            "example with sklearn.impute.SimpleImputer"
+        )
+    beyond = f"below {least:g}" if value < least else f"above {most:g}"
+    raise ValueError(
+        f"{where} is {value:g}, {beyond} ({also}): scaling by {kind} would cut that off; scale by "
+        "minmax"
+    )
+
+
+def _blocks(data: Any) -> Iterator[NDArray[Any]]:
+    """Blocks of raw rows, one after the other."""
+    if hasattr(data, "compute"):
+        for part in data.rechunk({1: -1}).blocks:
+            yield np.asarray(part.compute())
+        return
+    height = max(1, BLOCK_BYTES // (data.shape[1] * data.dtype.itemsize))
+    if isinstance(data, np.ndarray):
+        for first in range(0, len(data), height):
+            yield data[first : first + height]
+        return
+    yield from read_ahead(data.blocks(0, height))
+
+
+def _column(column: int, names: Sequence[str] | None) -> str:
+    name = "" if names is None else f" ({names[column]!r})"
+    return f"column {column + 1}{name}"

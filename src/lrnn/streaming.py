@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from lrnn.atomic import check_apart
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.backend import host_dtype, take_rows, to_numpy
 from lrnn.rows.parallel import CELLS_AT_ONCE
@@ -92,6 +93,7 @@ def _write(
     heard: Heard | None,
 ) -> tuple[int, int]:
     check_stream_output(path)
+    check_apart(path, X, getattr(X, "filename", None))
     inputs = check_data(model, X, reset=False)
     shape = (int(inputs.shape[0]), width)
 

@@ -15,9 +15,10 @@ from sklearn.utils.validation import (
 
 from lrnn.backend import backend_named, backend_of, is_array
 from lrnn.rows import ScaledRows
-from lrnn.rows.device import on
+from lrnn.rows.device import DeviceRows, on
 from lrnn.rows.passes import is_resident
 from lrnn.rows.sources import rows_elsewhere
+from lrnn.rows.types import ConvertedRows
 from lrnn.rows.values import (
     LEVELS,
     CheckedRows,
@@ -91,7 +92,7 @@ def _check_names(estimator: Any, X: Any, rows: Any, reset: bool) -> None:
 
 def check_matrix(X: Any, user: str) -> Any:
     """Data for a function named ``user``, as rows of floats in [0, 1] (CSR if sparse)."""
-    if isinstance(X, ScaledRows):
+    if isinstance(X, ScaledRows | DeviceRows | ConvertedRows):
         return X
     rows = rows_elsewhere(X, user)
     if rows is not None:

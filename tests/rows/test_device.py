@@ -100,6 +100,61 @@ def test_the_cpu_by_name(digits):
 
 
 @pytest.fixture
+def named(device, monkeypatch):
+    """What device="cuda" means in these tests: PyTorch's CPU stands for a GPU."""
+    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: device)
+
+
+def float64_after_float32(digits):
+    """Parts of a stream whose type changes."""
+    parts = digits[:300].astype(np.float32), digits[300:600], digits[600:900].astype(np.float32)
+    for settings in ({}, {"inhibition": True}):
+        model, expected = (
+            LRNNAutoencoder(6, random_state=0, device=name, **settings) for name in ("cuda", None)
+        )
+        for part in parts:
+            model.partial_fit(part)
+            expected.partial_fit(part)
+        error = pytest.approx(expected.reconstruction_err_, rel=1e-3)
+        assert model.reconstruction_err_ == error
+
+
+def audit_after_fit(digits, dtype):
+    """An audit of rows that go to a device block by block, in a type that may not be the model's.
+
+    Levels too: they travel as such.
+    """
+    model = LRNNAutoencoder(6, max_iter=5, device="cuda").fit(digits.astype(dtype))
+    alone = LRNNAutoencoder(6, max_iter=5).fit(digits.astype(dtype))
+    for data in (digits, digits.astype(np.float32), np.round(255 * digits).astype(np.uint8)):
+        found, expected = model.audit(data), alone.audit(data)
+        assert found.valid
+        assert found.layers[0].saturated == expected.layers[0].saturated == 43  # pixels
+        for name in ("error", "variance", "bound"):
+            value = getattr(expected.standing, name)
+            assert getattr(found.standing, name) == pytest.approx(value, rel=1e-4)
+
+
+def test_partial_fit_of_float64_after_float32(digits, named):
+    float64_after_float32(digits)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_audit_of_data_of_the_host(digits, named, dtype):
+    audit_after_fit(digits, dtype)
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_partial_fit_and_audit_take_data_of_the_host(digits):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch finds no CUDA device")
+    float64_after_float32(digits)
+    for dtype in (np.float32, np.float64):
+        audit_after_fit(digits, dtype)
+
+
+@pytest.fixture
 def little_memory():
     """A GPU of which only some hundred megabytes may be used."""
     torch = pytest.importorskip("torch")

@@ -169,3 +169,32 @@ def test_data_next_to_zero_overflow_nowhere(smallest):
     for weights in (*model.encoders_, *model.decoders_):
         assert np.isfinite(weights).all()
     assert model.audit(X).valid
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [(np.float32, 1e-20), (np.float32, 1e-26), (np.float32, 1e-42), (np.float64, 1e-160),
+     (np.float64, 1e-300)],
+)  # fmt: skip
+@pytest.mark.parametrize("tiny", ["one column", "all but one column", "all"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"moment": "implicit"},
+        {"hidden_layer_sizes": (5, 3), "fine_tune": 1},
+        {"rates": "unit", "max_iter": 2},
+        {"inhibition": True, "fine_tune": 2},
+    ],
+    ids=repr,
+)
+def test_numbers_whose_squares_underflow_give_finite_weights(dtype, scale, tiny, settings):
+    X = np.random.default_rng(0).random((60, 6))
+    columns = {"one column": [4], "all but one column": range(1, 6), "all": range(6)}[tiny]
+    X[:, columns] *= scale
+    X = X.astype(dtype)
+    model = LRNNAutoencoder(**{"hidden_layer_sizes": 3, "random_state": 0} | settings).fit(X)
+    for weights in (*model.encoders_, *model.decoders_):
+        assert np.isfinite(weights).all()
+    assert model.reconstruction_err_ <= np.mean(X.astype(float) ** 2) * (1 + 1e-6)
+    assert model.audit(X).valid

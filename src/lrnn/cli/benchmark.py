@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import numpy as np
 import typer
 
-from lrnn.cli.inputs import check_range, table_of
+from lrnn.cli.inputs import check_range, scaling_of, table_of
 from lrnn.cli.options import Scale
 from lrnn.cli.report import check_folder
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
@@ -75,11 +75,14 @@ def benchmark(
 
         lrnn benchmark simulate --quick --json
     """
+    from lrnn.atomic import check_apart
     from lrnn.benchmark import chosen, run
 
     voice = Voice(quiet, as_json)
     if output is not None:
         check_folder(output)
+        for written in (".", "results.json", f"{kind.value}.png", f"{kind.value}.svg"):
+            check_apart(output / written, data)
     peers, left_out = chosen(cast(Any, kind.value), against)
     X = _rows(data, scale, voice)
     if quick:
@@ -106,7 +109,6 @@ def benchmark(
 def _rows(source: str, scale: Scale, voice: Voice) -> Any:
     """Rows in [0, 1] in single precision, as all contenders are given them."""
     from lrnn.datasets import DATA_SETS, load
-    from lrnn.scaling import Scaling
 
     if scale is Scale.none and source in DATA_SETS and not Path(source).exists():
         with voice.working(f"reading {source}"):
@@ -114,7 +116,7 @@ def _rows(source: str, scale: Scale, voice: Voice) -> Any:
     table = table_of(source, voice)
     if scale is Scale.none:
         check_range(table, source)
-    rows = Scaling.fit(scale.value, table.data).apply(table.data)
+    rows = scaling_of(scale.value, table.data, table, source).apply(table.data)
     white = np.iinfo(rows.dtype).max if rows.dtype in (np.uint8, np.uint16) else 1
     return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(white)
 

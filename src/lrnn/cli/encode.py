@@ -35,7 +35,7 @@ def encode(
     from lrnn import streaming
     from lrnn.datasets.write import write
 
-    by_blocks = check_output(output)
+    by_blocks = check_output(output, model, data)
     voice = Voice(quiet, as_json)
     found, rows = _load(model, data, voice, by_blocks, device)
     names = [f"code{i}" for i in range(found.encoders_[-1].shape[1])]
@@ -72,7 +72,7 @@ def reconstruct(
     from lrnn.datasets.write import write
     from lrnn.scaling import Scaling
 
-    by_blocks = check_output(output)
+    by_blocks = check_output(output, model, data)
     voice = Voice(quiet, as_json)
     found, rows = _load(model, data, voice, by_blocks, device)
     revert = Scaling.from_json(found.scaling_).revert if units else None
@@ -93,12 +93,14 @@ def reconstruct(
     )
 
 
-def check_output(output: Path) -> bool:
+def check_output(output: Path, *inputs: str | Path) -> bool:
     """Complain of a name that cannot be written to; tell whether it is written block by block."""
+    from lrnn.atomic import check_apart
     from lrnn.datasets.write import WRITERS, check_writable
     from lrnn.rows.writers import WRITERS as BY_BLOCKS
     from lrnn.rows.writers import check_stream_output
 
+    check_apart(output, *inputs)
     suffix = output.suffix.lower()
     if suffix in BY_BLOCKS:
         check_stream_output(output)

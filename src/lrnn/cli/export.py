@@ -37,12 +37,14 @@ def export(
         lrnn export wine.safetensors wine.onnx --scaling --dtype float32
     """
     import lrnn
+    from lrnn.atomic import check_apart
     from lrnn.export import to_onnx
 
     if output.suffix != ".onnx":
         raise typer.BadParameter(f"{str(output)!r} should end in .onnx", param_hint="OUT")
     if not output.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")
+    check_apart(output, model)
     found = lrnn.load(model)
     to_onnx(found, output, scaling=scaling, dtype=dtype and dtype.value)
     Voice(quiet, as_json).result(

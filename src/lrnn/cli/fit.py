@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from lrnn.cli.cluster import Dask, Workers, cluster, on_cluster
-from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, table_of
+from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, scaling_of, table_of
 from lrnn.cli.options import (
     BatchSize,
     Hidden,
@@ -95,12 +95,12 @@ def fit(
         lrnn fit mnist -o mnist.safetensors --hidden 50 --inhibition --spike-penalty 1e-6
     """
     from lrnn import checkpoints
-    from lrnn.atomic import remove, sole_writer
+    from lrnn.atomic import check_apart, remove, sole_writer
     from lrnn.autoencoder import LRNNAutoencoder
-    from lrnn.scaling import Scaling
 
     voice = Voice(quiet, as_json)
     check_output(output)
+    check_apart(output, data)
     table = table_of(data, voice, stream=True)
     sizes = hidden_sizes(hidden, table.data.shape[1])
     if scale is Scale.none:
@@ -126,7 +126,7 @@ def fit(
         check_leftover(unfinished, resume)
         with cluster(dask, workers, voice) as client, saturation_is_an_error(data):
             rows = table.data if client is None else on_cluster(data, table.data)
-            scaling = Scaling.fit(scale.value, rows)
+            scaling = scaling_of(scale.value, rows, table, data)
             checkpoints.fit(
                 model, scaling.apply(rows), unfinished, every=checkpoint, resume=bool(resume)
             )
@@ -163,7 +163,7 @@ def saturation_is_an_error(data: str) -> Iterator[None]:
             yield
         except SaturationWarning as warning:
             what = str(warning).split(". ")[0].removeprefix("X ")
-            raise ValueError(f"{data!r} {what}; choose --scale minmax, max or 255") from None
+            raise ValueError(f"{data!r} {what}; choose --scale minmax or max") from None
 
 
 def save(model: Any, output: Path, scaling: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from lrnn.cli.fit import saturation_is_an_error
-from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, table_of
+from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, scaling_of, table_of
 from lrnn.cli.options import (
     BatchSize,
     Hidden,
@@ -65,11 +65,12 @@ def frontier(
         lrnn frontier wine.csv --scale minmax --hidden 7 --test new.csv --prices 8 -o wine-frontier
     """
     import lrnn
-    from lrnn.atomic import remove, sole_writer
-    from lrnn.scaling import Scaling
+    from lrnn.atomic import check_apart, remove, sole_writer
 
     voice = Voice(quiet, as_json)
     check_folder(output)
+    for written in (".", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg", "models"):
+        check_apart(output / written, data, test)
     table = table_of(data, voice, stream=True)
     sizes = hidden_sizes(hidden, table.data.shape[1])
     others = _test_rows(data, test, table.data.shape[1], voice)
@@ -79,7 +80,7 @@ def frontier(
     unfinished = output / "checkpoint"
     with sole_writer(output / "frontier.json"), saturation_is_an_error(data):
         check_leftover(unfinished, resume)
-        scaling = Scaling.fit(scale.value, table.data)
+        scaling = scaling_of(scale.value, table.data, table, data)
         found = lrnn.frontier(
             scaling.apply(table.data),
             sizes,

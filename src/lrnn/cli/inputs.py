@@ -56,17 +56,33 @@ def check_range(table: Any, source: str) -> None:
     """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not."""
     if table.data.dtype in (np.uint8, np.uint16) or hasattr(table.data, "blocks"):
         return  # a source of rows is checked as it is read
-    if 0 <= table.data.min() <= table.data.max() <= 1:
+    lowest, highest = table.data.min(), table.data.max()
+    if 0 <= lowest <= highest <= 1:
         return
-    least = table.data.min() < 0
-    at = table.data.argmin() if least else table.data.argmax()
+    if not (np.isfinite(lowest) and np.isfinite(highest)):
+        at, said = np.argmin(np.isfinite(table.data)), "that are not finite numbers"
+        remedy = "fill or drop such cells"
+    elif lowest < 0:
+        at, said, remedy = table.data.argmin(), "below 0", "choose --scale minmax"
+    else:
+        at, said = table.data.argmax(), "above 1"
+        remedy = f"choose --scale minmax{', max or 255' if highest <= 255 else ' or max'}"
     row, column = np.unravel_index(at, table.data.shape)
     name = "" if table.names is None else f" ({table.names[column]!r})"
     raise ValueError(
-        f"{source!r} has values {'below 0' if least else 'above 1'}, such as "
-        f"{table.data[row, column]:g} in row {row + 1}, column {column + 1}{name}; choose --scale "
-        f"minmax{'' if least else ', max or 255'}"
+        f"{source!r} has values {said}, such as {table.data[row, column]:g} in row {row + 1}, "
+        f"column {column + 1}{name}; {remedy}"
     )
+
+
+def scaling_of(kind: str, rows: Any, table: Any, source: str) -> Any:
+    """The scaling of this kind for rows of a table; what it refuses is said of their source."""
+    from lrnn.scaling import Scaling
+
+    try:
+        return Scaling.fit(kind, rows, table.names)
+    except ValueError as error:
+        raise ValueError(f"{source!r}: {error}") from None
 
 
 def table_of(source: str, voice: Voice, stream: bool = False) -> Any:

@@ -49,10 +49,13 @@ def report(
         lrnn report digits-frontier/models/03.safetensors digits --frontier digits-frontier -o page
     """
     import lrnn
+    from lrnn.atomic import check_apart
     from lrnn.report import Subject
 
     voice = Voice(quiet, as_json)
     check_folder(output)
+    check_apart(output, data)
+    check_apart(output / "index.html", model, data, *(against or []))
     found = lrnn.load(model)
     table = table_for(found, data, voice)
     if row is not None and row > len(table.data):

@@ -45,12 +45,14 @@ def simulate(
         lrnn simulate digits.safetensors digits --replicas 20 --no-figure --json
     """
     import lrnn
+    from lrnn.atomic import check_apart
 
     voice = Voice(quiet, as_json)
     count = _number(events)
     output = output or Path(f"{model.stem}-row{row}.png")
     if figure:
         _check_figure(output)
+        check_apart(output, model, data)
     found = lrnn.load(model)
     table = table_for(found, data, voice)
     if row > len(table.data):

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.atomic import put_in_place
+
 Put: TypeAlias = Callable[[NDArray[Any]], None]
 Opened: TypeAlias = AbstractContextManager[Put]
 Names: TypeAlias = Sequence[str] | None
@@ -35,9 +37,7 @@ def write_blocks(
         with WRITERS[path.suffix.lower()](unfinished, shape, np.dtype(dtype), names) as put:
             for block in blocks:
                 put(block)
-        if path.is_dir():
-            shutil.rmtree(path)
-        unfinished.replace(path)
+        put_in_place(unfinished, path)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:

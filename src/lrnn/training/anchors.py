@@ -37,7 +37,8 @@ def anchor_correlations(moment: SecondMoment, hidden: int) -> Array:
             left = np.maximum(left - factor[:, k] ** 2, 0)
             left[anchor] = 0
         columns[:, k] /= np.sqrt(max(lengths[anchor], np.finfo(float).tiny))
-    return columns / np.sqrt(np.maximum(lengths, np.finfo(float).tiny))[:, None]
+    cosines = columns / np.sqrt(np.maximum(lengths, np.finfo(float).tiny))[:, None]
+    return np.minimum(cosines, 1)  # more, where squares of tiny numbers have underflowed
 
 
 def sharpened(correlations: Array, power: float) -> Array:
