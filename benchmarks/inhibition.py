@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 import lrnn
 from common import RESULTS, load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds, plots
-from lrnn.trade_off import Frontier, Point
+from lrnn.frontiers import Frontier, Point
 
 DEEP = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
 PRICES = 24  # of the frontier

@@ -17,7 +17,7 @@ from typing import Any
 from common import RESULTS, report
 from lrnn import LRNNAutoencoder, bounds
 from lrnn.datasets import DATA_SETS, load
-from lrnn.experiments.structures import STRUCTURES
+from lrnn.paper.structures import STRUCTURES
 
 MODEST = 0.014
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lrnn import LRNNAutoencoder, bounds, frontier, load
-from lrnn.backend import backend_of, to_numpy
+from lrnn.arrays import backend_of, to_numpy
 from lrnn.rows.values import SaturationWarning
 
 

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork, plots
+from lrnn.frontiers import Frontier, Point
 from lrnn.plots.axes import GROUND
-from lrnn.trade_off import Frontier, Point
 from lrnn.training import LearningCurve
 
 

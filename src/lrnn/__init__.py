@@ -3,8 +3,9 @@
 The public names are loaded when they are first used: ``import lrnn`` itself is instant.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 __version__ = "0.1.0.dev0"
 
@@ -22,35 +23,43 @@ __all__ = [
     "streaming",
 ]
 
-_HOMES = {
-    "LRNNAutoencoder": "lrnn.autoencoder",
-    "RandomNeuralNetwork": "lrnn.network",
-    "frontier": "lrnn.trade_off",
-    "load": "lrnn.files",
-}
-_MODULES = ("bounds", "checkpoints", "datasets", "export", "functional", "plots", "streaming")
-
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from lrnn import bounds as bounds
-    from lrnn import checkpoints as checkpoints
     from lrnn import datasets as datasets
-    from lrnn import export as export
     from lrnn import functional as functional
     from lrnn import plots as plots
-    from lrnn import streaming as streaming
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
-    from lrnn.files import load as load
+    from lrnn.frontiers import frontier as frontier
     from lrnn.network import RandomNeuralNetwork as RandomNeuralNetwork
-    from lrnn.trade_off import frontier as frontier
+    from lrnn.storage import checkpoints as checkpoints
+    from lrnn.storage import export as export
+    from lrnn.storage import streaming as streaming
+    from lrnn.storage.model_files import load as load
+
+_NAMES = {
+    "LRNNAutoencoder": "lrnn.autoencoder",
+    "RandomNeuralNetwork": "lrnn.network",
+    "frontier": "lrnn.frontiers",
+    "load": "lrnn.storage.model_files",
+}
+_MODULES = {
+    "bounds": "lrnn.bounds",
+    "checkpoints": "lrnn.storage.checkpoints",
+    "datasets": "lrnn.datasets",
+    "export": "lrnn.storage.export",
+    "functional": "lrnn.functional",
+    "plots": "lrnn.plots",
+    "streaming": "lrnn.storage.streaming",
+}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name in _MODULES:
-        return import_module(f"lrnn.{name}")
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        return _import_module(_MODULES[name])
+    if name in _NAMES:
+        return getattr(_import_module(_NAMES[name]), name)
     raise AttributeError(f"module 'lrnn' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, "__version__"])

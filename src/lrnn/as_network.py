@@ -7,13 +7,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from lrnn.arrays import Floats, Layer, Rates, backend_of, take_rows, to_numpy
 from lrnn.audit import Audit, audit, stand
-from lrnn.backend import backend_of, take_rows, to_numpy
 from lrnn.functional import adjust_rows, firing_rates
 from lrnn.network import RandomNeuralNetwork
 from lrnn.rows import of_type
 from lrnn.training import Weights, ever_saturated
-from lrnn.typing import Layer, Rates, Vector
 from lrnn.validation import check_data
 
 
@@ -21,17 +20,17 @@ class AsNetwork:
     """The side of an autoencoder that is a network of spiking neurons."""
 
     rates: Rates
-    encoders_: list[Vector]
-    decoders_: list[Vector]
-    inhibitory_encoders_: list[Vector] | None
-    inhibitory_decoders_: list[Vector] | None
+    encoders_: list[Floats]
+    decoders_: list[Floats]
+    inhibitory_encoders_: list[Floats] | None
+    inhibitory_decoders_: list[Floats] | None
 
     @property
-    def firing_rates_(self) -> list[Vector]:
+    def firing_rates_(self) -> list[Floats]:
         """Firing rates that the weights need of every layer's neurons."""
         return self._rates(least=0.0)
 
-    def _rates(self, least: float) -> list[Vector]:
+    def _rates(self, least: float) -> list[Floats]:
         weights, minus = self._effective_weights(), self._effective_inhibition()
         if self.rates == "unit":
             return [np.ones(len(w)) for w in weights] + [np.ones(weights[-1].shape[1])]
@@ -53,7 +52,7 @@ class AsNetwork:
             least_rate=least_rate,
         )
 
-    def arrivals(self, X: Any, least_rate: float = 1.0) -> Vector:
+    def arrivals(self, X: Any, least_rate: float = 1.0) -> Floats:
         """External arrival rates at every neuron of :meth:`to_network` that present X to it.
 
         ``least_rate`` must be that of the network.
@@ -100,12 +99,12 @@ class AsNetwork:
             minus = (*self.inhibitory_encoders_, *self.inhibitory_decoders_)
         return Weights(tuple(self.encoders_), tuple(self.decoders_), minus)
 
-    def _effective_weights(self) -> list[Vector]:
+    def _effective_weights(self) -> list[Floats]:
         weights = [to_numpy(w).astype(np.float64, copy=False) for w in self._weights.excitatory]
         # rows that sum to 1 in float32 may exceed it in float64
         return [adjust_rows(w) for w in weights] if self.rates == "unit" else weights
 
-    def _effective_inhibition(self) -> list[Vector] | None:
+    def _effective_inhibition(self) -> list[Floats] | None:
         minus = self._weights.inhibitory
         return None if minus is None else [to_numpy(w).astype(np.float64) for w in minus]
 

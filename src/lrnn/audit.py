@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lrnn import bounds
+from lrnn.arrays import Array, Floats, Rates
 from lrnn.network import RandomNeuralNetwork
 from lrnn.training import Weights, evaluate
-from lrnn.typing import Array, Rates, Vector
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def stand(inputs: Array, weights: Weights, rates: Rates) -> Standing:
 
 def audit(
     network: RandomNeuralNetwork,
-    weights: Sequence[Vector],
+    weights: Sequence[Floats],
     saturated: Sequence[int] | None = None,
     standing: Standing | None = None,
 ) -> Audit:

@@ -12,13 +12,12 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.backend import backend_of, is_array, to_numpy
+from lrnn.arrays import Array, Floats, Layer, Rates, backend_of, is_array, to_numpy
 from lrnn.learns import Learns
 from lrnn.moments import MomentKind
 from lrnn.progress import CallbackSupportMixin
 from lrnn.rows import of_type
 from lrnn.training import evaluate, excitatory, transmit
-from lrnn.typing import Array, Layer, Rates, Vector
 from lrnn.validation import check_codes, check_data, read_once
 
 
@@ -271,7 +270,7 @@ class LRNNAutoencoder(
         return to_numpy(found) if self.device is not None and is_array(found) else found
 
     @property
-    def components_(self) -> Vector:
+    def components_(self) -> Floats:
         """What each code neuron adds to the output: the product of the decoders."""
         return reduce(matmul, self.decoders_)
 
@@ -286,7 +285,7 @@ class LRNNAutoencoder(
             How raw data were brought to [0, 1], for example ``{"divide by": 255}``. It is kept in
             the file and found again as ``scaling_``.
         """
-        from lrnn.files import save
+        from lrnn.storage.model_files import save
 
         check_is_fitted(self)
         if scaling is not None:
@@ -299,7 +298,7 @@ class LRNNAutoencoder(
         ``module(X)`` is the reconstruction, ``module.encoder(X)`` the codes, and
         ``module.decoder(codes)`` what they stand for. It knows nothing of lrnn, nor of scaling.
         """
-        from lrnn.export import to_torch
+        from lrnn.storage.export import to_torch
 
         return to_torch(self)
 

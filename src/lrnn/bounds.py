@@ -12,10 +12,9 @@ from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils.validation import check_scalar
 
-from lrnn.backend import backend_of, take_rows, to_numpy
+from lrnn.arrays import Array, backend_of, take_rows, to_numpy
 from lrnn.moments import DenseMoment, ImplicitMoment
 from lrnn.rows import fold_rows
-from lrnn.typing import Array
 from lrnn.validation import check_matrix
 
 LARGEST_DENSE = 4_096  # rows or attributes whose products are formed, for all their eigenvalues

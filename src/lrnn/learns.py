@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 
+from lrnn.arrays import HOST, Array, Floats
 from lrnn.as_network import AsNetwork
-from lrnn.backend import HOST
 from lrnn.functional import firings
 from lrnn.moments import MomentKind
 from lrnn.progress import watching
@@ -26,7 +26,6 @@ from lrnn.training import (
     train_jointly,
     train_on_part,
 )
-from lrnn.typing import Array, Vector
 from lrnn.validation import (
     check_data,
     check_inhibition,
@@ -60,7 +59,7 @@ class Learns(AsNetwork):
     scaling_: Any
     reconstruction_err_: float
     spike_cost_: float
-    layer_spike_costs_: Vector
+    layer_spike_costs_: Floats
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, *watchers: Observer) -> Array:

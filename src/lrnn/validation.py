@@ -13,11 +13,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from lrnn.backend import backend_named, backend_of, is_array
+from lrnn.arrays import Array, backend_named, backend_of, is_array
 from lrnn.rows import ScaledRows
 from lrnn.rows.device import DeviceRows, on
 from lrnn.rows.passes import is_resident
-from lrnn.rows.sources import rows_elsewhere
 from lrnn.rows.types import ConvertedRows
 from lrnn.rows.values import (
     LEVELS,
@@ -28,8 +27,8 @@ from lrnn.rows.values import (
     place,
     warn_of_low_levels,
 )
+from lrnn.tables.sources import rows_elsewhere
 from lrnn.training import held_out_rows
-from lrnn.typing import Array
 
 
 def check_data(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -40,7 +40,7 @@ def folder(tmp_path):
 # It imports all that the command needs once, and then lets children run it and die.
 MURDERER = """
     import os, random, signal, sys, time
-    import lrnn.checkpoints, lrnn.datasets, lrnn.scaling
+    import lrnn.storage.checkpoints, lrnn.datasets, lrnn.tables.scaling
     from lrnn.cli import main
 
     random.seed(5)

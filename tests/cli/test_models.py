@@ -10,8 +10,8 @@ from sklearn.datasets import load_wine
 import lrnn
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import read
-from lrnn.datasets.write import write
-from lrnn.scaling import Scaling
+from lrnn.tables.scaling import Scaling
+from lrnn.tables.write import write
 
 
 @pytest.fixture(scope="module")

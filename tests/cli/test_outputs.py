@@ -11,7 +11,7 @@ import pytest
 
 import lrnn
 from lrnn import LRNNAutoencoder, streaming
-from lrnn.atomic import check_apart, put_in_place
+from lrnn.tables.atomic import check_apart, put_in_place
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_a_report_may_stand_beside_the_data(call, folder):
 KILLED = """
     import os, shutil, signal, sys
     import numpy as np, lrnn
-    from lrnn import atomic
+    from lrnn.tables import atomic
 
     rows = np.random.default_rng(0).random((50, 4))
     model = lrnn.LRNNAutoencoder(2, random_state=0).fit(rows)
@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monke
     old.mkdir()
     (old / "kept").touch()
     if not exchange:
-        monkeypatch.setattr("lrnn.atomic._exchanged", lambda one, other: False)
+        monkeypatch.setattr("lrnn.tables.atomic._exchanged", lambda one, other: False)
     with pytest.raises(OSError, match="No such file"):
         put_in_place(new, old)  # which is not there
     assert os.listdir(old) == ["kept"]
@@ -178,7 +178,7 @@ def raw(request, tmp_path, monkeypatch, digits):
     if request.param == "stream":
         monkeypatch.setattr("lrnn.datasets.open.LARGE", 1_000)
         monkeypatch.setattr("lrnn.rows.stream.BLOCK_BYTES", 10 * 3 * 8)
-        monkeypatch.setattr("lrnn.scaling.BLOCK_BYTES", 10 * 3 * 8)
+        monkeypatch.setattr("lrnn.tables.scaling.BLOCK_BYTES", 10 * 3 * 8)
 
     def write(**cells):
         X = np.random.default_rng(0).random((50, 3))

@@ -2,8 +2,6 @@
 
 import json
 
-from lrnn import experiments
-
 
 def test_it_runs_says_what_it_is_and_goes_on(call, tmp_path):
     done = call("reproduce", "iris", "--quick", "-o", "r", cwd=tmp_path)
@@ -43,7 +41,7 @@ def test_inhibition_is_named_and_shown(call, tmp_path, monkeypatch):
         found |= {"damaged": damage, "restored": damage}
         return [{**task.facts(), **found} for task in tasks if task.method == "pca"]
 
-    monkeypatch.setattr(experiments, "run_tasks", run_tasks)
+    monkeypatch.setattr(paper, "run_tasks", run_tasks)
     done = call("reproduce", "inhibition", "--quick", "-o", "r", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "MNIST, 50 codes (QUICK RUN, cut-down data)" in done.stdout

@@ -12,7 +12,7 @@ import pytest
 
 import lrnn
 from lrnn.datasets import load
-from lrnn.datasets.write import write
+from lrnn.tables.write import write
 
 LRNN = Path(sys.executable).with_name("lrnn")
 
@@ -191,7 +191,7 @@ def test_what_is_not_foreseen_is_no_traceback_either(call, folder, monkeypatch):
     def broken(path):
         raise KeyError("surprise")
 
-    monkeypatch.setattr(lrnn.files, "load", broken)
+    monkeypatch.setattr(lrnn.storage.model_files, "load", broken)
     done = call("inspect", folder / "wine.safetensors")
     assert done.returncode == 1
     assert "KeyError: 'surprise' (a bug in lrnn? --debug shows where)" in done.said
@@ -203,7 +203,7 @@ def test_memory_that_is_not_there(call, folder, monkeypatch):
     def full(path):
         raise MemoryError
 
-    monkeypatch.setattr(lrnn.files, "load", full)
+    monkeypatch.setattr(lrnn.storage.model_files, "load", full)
     assert call("inspect", folder / "wine.safetensors").said == "error: not enough memory"
 
 

@@ -33,7 +33,7 @@ def parts(moments, gram, decoder):
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (34, 9)])
 def test_the_kernel_does_what_the_definition_says(shape):
     from lrnn.functional.cuda_descent import COLUMNS, LANES, _kernel
-    from lrnn.numba_cuda import cuda
+    from lrnn.functional.numba_cuda import cuda
 
     if not (SIMULATED or cuda.is_available()):
         pytest.skip("no CUDA device")

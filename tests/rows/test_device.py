@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder
-from lrnn.backend import HOST, backend_of
+from lrnn.arrays import HOST, backend_of
 from lrnn.rows import ScaledRows, fold_rows, passes
 from lrnn.rows.device import DeviceRows, on
 from lrnn.training import Weights, evaluate, transmit

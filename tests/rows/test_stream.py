@@ -13,9 +13,9 @@ from scipy import sparse
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, streaming
 from lrnn.rows import stream as stream_module
-from lrnn.rows.sources import ArraySource, Blocks, NpyFile, ParquetFiles, open_file
 from lrnn.rows.stream import Stream, read_ahead
 from lrnn.rows.values import SaturationWarning
+from lrnn.tables.sources import ArraySource, Blocks, NpyFile, ParquetFiles, open_file
 
 ROWS = 300  # of a block in these tests
 

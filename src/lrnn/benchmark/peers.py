@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
+from lrnn.arrays import Floats
 from lrnn.benchmark import factorisations, simulators
 from lrnn.benchmark.trained import Matrix, Trained
 from lrnn.network import RandomNeuralNetwork
-from lrnn.typing import Vector
 
 Kind: TypeAlias = Literal["fit", "encode", "simulate", "scale"]
 
@@ -64,7 +64,7 @@ class Factorisation(Contender):
 class Simulator(Contender):
     """Simulates a network for about so many events."""
 
-    run: Callable[[RandomNeuralNetwork, Vector, int], tuple[float, float]]
+    run: Callable[[RandomNeuralNetwork, Floats, int], tuple[float, float]]
     budgets: tuple[int, ...]
 
 

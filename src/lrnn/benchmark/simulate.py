@@ -5,11 +5,11 @@ from functools import partial
 
 import numpy as np
 
+from lrnn.arrays import Floats
 from lrnn.benchmark.course import Row, Step, fastest
 from lrnn.benchmark.peers import ALL_CORES, ONE_CORE, Simulator
 from lrnn.benchmark.trained import Matrix
 from lrnn.network import RandomNeuralNetwork
-from lrnn.typing import Vector
 
 COMPILE = 1_000  # events before the clock runs
 
@@ -27,7 +27,7 @@ def simulate_steps(
     return steps
 
 
-def trained_network(X: Matrix, hidden: int) -> tuple[RandomNeuralNetwork, Vector]:
+def trained_network(X: Matrix, hidden: int) -> tuple[RandomNeuralNetwork, Floats]:
     """The network of an autoencoder, and arrivals that present the first row that is not 0."""
     from lrnn.autoencoder import LRNNAutoencoder
 
@@ -39,7 +39,7 @@ def trained_network(X: Matrix, hidden: int) -> tuple[RandomNeuralNetwork, Vector
 
 
 def _measure(
-    contender: Simulator, network: RandomNeuralNetwork, arrivals: Vector, budget: int
+    contender: Simulator, network: RandomNeuralNetwork, arrivals: Floats, budget: int
 ) -> list[Row]:
     if contender.ours:
         contender.run(network, arrivals, COMPILE)

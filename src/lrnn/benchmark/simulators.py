@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
+from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork
-from lrnn.typing import Vector
 
 SEED = 0
 
 
 def simulate_on_one_core(
-    network: RandomNeuralNetwork, arrivals: Vector, events: int
+    network: RandomNeuralNetwork, arrivals: Floats, events: int
 ) -> tuple[float, float]:
     """One run of lrnn's."""
     return _simulate(network, arrivals, events, 1)
 
 
 def simulate_on_all_cores(
-    network: RandomNeuralNetwork, arrivals: Vector, events: int
+    network: RandomNeuralNetwork, arrivals: Floats, events: int
 ) -> tuple[float, float]:
     """A run of lrnn's on each core, each with so many events."""
     from lrnn.spiking.on_cpu import available_cores
@@ -34,7 +34,7 @@ def simulate_on_all_cores(
 
 
 def _simulate(
-    network: RandomNeuralNetwork, arrivals: Vector, events: int, cores: int
+    network: RandomNeuralNetwork, arrivals: Floats, events: int, cores: int
 ) -> tuple[float, float]:
     began = perf_counter()
     result = network.simulate(
@@ -46,14 +46,14 @@ def _simulate(
     return float(result.events), seconds
 
 
-def events_per_time(network: RandomNeuralNetwork, arrivals: Vector) -> float:
+def events_per_time(network: RandomNeuralNetwork, arrivals: Floats) -> float:
     """Events in a unit of simulated time, in the steady state."""
     firings = np.asarray(network.steady_state(arrivals)) @ network.rates
     return float(arrivals.sum() + firings)
 
 
 def simulate_with_ciw(
-    network: RandomNeuralNetwork, arrivals: Vector, events: int
+    network: RandomNeuralNetwork, arrivals: Floats, events: int
 ) -> tuple[float, float]:
     """Ciw's queueing network: a neuron is a server, its potential the customers at it."""
     import ciw
@@ -77,7 +77,7 @@ def simulate_with_ciw(
 
 
 def simulate_with_brian2(
-    network: RandomNeuralNetwork, arrivals: Vector, events: int
+    network: RandomNeuralNetwork, arrivals: Floats, events: int
 ) -> tuple[float, float]:
     """Brian2, which goes through time in steps: a neuron fires at most once in each."""
     import brian2 as b2

@@ -75,8 +75,8 @@ def benchmark(
 
         lrnn benchmark simulate --quick --json
     """
-    from lrnn.atomic import check_apart
     from lrnn.benchmark import chosen, run
+    from lrnn.tables.atomic import check_apart
 
     voice = Voice(quiet, as_json)
     if output is not None:
@@ -202,8 +202,8 @@ def _write(result: "Result", folder: Path) -> list[Path]:
     import io
     import json
 
-    from lrnn.atomic import write_atomically
     from lrnn.benchmark.figures import figure
+    from lrnn.tables.atomic import write_atomically
 
     paths = [folder / "results.json"]
     document = json.dumps(result.to_json(), indent=1, ensure_ascii=False)

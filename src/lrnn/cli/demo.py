@@ -121,7 +121,7 @@ def _save(model: Any, path: Path) -> None:
     """With its scaling: 16 is black."""
     import numpy as np
 
-    from lrnn.scaling import Scaling
+    from lrnn.tables.scaling import Scaling
 
     scaling = Scaling("max", np.zeros(model.n_features_in_), np.full(model.n_features_in_, 16.0))
     model.save(path, scaling=scaling.to_json())

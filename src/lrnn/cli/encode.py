@@ -33,7 +33,7 @@ def encode(
         lrnn encode wine.safetensors wine.csv -o codes.csv
     """
     from lrnn import streaming
-    from lrnn.datasets.write import write
+    from lrnn.tables.write import write
 
     by_blocks = check_output(output, model, data)
     voice = Voice(quiet, as_json)
@@ -69,8 +69,8 @@ def reconstruct(
         lrnn reconstruct wine.safetensors wine.csv -o back.csv --units
     """
     from lrnn import streaming
-    from lrnn.datasets.write import write
-    from lrnn.scaling import Scaling
+    from lrnn.tables.scaling import Scaling
+    from lrnn.tables.write import write
 
     by_blocks = check_output(output, model, data)
     voice = Voice(quiet, as_json)
@@ -95,10 +95,10 @@ def reconstruct(
 
 def check_output(output: Path, *inputs: str | Path) -> bool:
     """Complain of a name that cannot be written to; tell whether it is written block by block."""
-    from lrnn.atomic import check_apart
-    from lrnn.datasets.write import WRITERS, check_writable
-    from lrnn.rows.writers import WRITERS as BY_BLOCKS
-    from lrnn.rows.writers import check_stream_output
+    from lrnn.tables.atomic import check_apart
+    from lrnn.tables.write import WRITERS, check_writable
+    from lrnn.tables.writers import WRITERS as BY_BLOCKS
+    from lrnn.tables.writers import check_stream_output
 
     check_apart(output, *inputs)
     suffix = output.suffix.lower()

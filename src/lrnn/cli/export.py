@@ -37,8 +37,8 @@ def export(
         lrnn export wine.safetensors wine.onnx --scaling --dtype float32
     """
     import lrnn
-    from lrnn.atomic import check_apart
-    from lrnn.export import to_onnx
+    from lrnn.storage.export import to_onnx
+    from lrnn.tables.atomic import check_apart
 
     if output.suffix != ".onnx":
         raise typer.BadParameter(f"{str(output)!r} should end in .onnx", param_hint="OUT")

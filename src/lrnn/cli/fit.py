@@ -95,8 +95,8 @@ def fit(
         lrnn fit mnist -o mnist.safetensors --hidden 50 --inhibition --spike-penalty 1e-6
     """
     from lrnn import checkpoints
-    from lrnn.atomic import check_apart, remove, sole_writer
     from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.tables.atomic import check_apart, remove, sole_writer
 
     voice = Voice(quiet, as_json)
     check_output(output)

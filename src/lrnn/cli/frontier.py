@@ -65,7 +65,7 @@ def frontier(
         lrnn frontier wine.csv --scale minmax --hidden 7 --test new.csv --prices 8 -o wine-frontier
     """
     import lrnn
-    from lrnn.atomic import check_apart, remove, sole_writer
+    from lrnn.tables.atomic import check_apart, remove, sole_writer
 
     voice = Voice(quiet, as_json)
     check_folder(output)
@@ -126,7 +126,7 @@ def _test_rows(data: str, test: str | None, width: int, voice: Voice) -> Any:
 
 def _known(data: str, sizes: tuple[int, ...]) -> dict[str, float]:
     """What the paper has for these data and layers, if it has them."""
-    from lrnn.experiments.structures import STRUCTURES
+    from lrnn.paper.structures import STRUCTURES
 
     structure = STRUCTURES.get("-".join((data, *map(str, sizes))))
     if structure is None or structure.paper is None:
@@ -135,7 +135,7 @@ def _known(data: str, sizes: tuple[int, ...]) -> dict[str, float]:
 
 
 def _row(point: Any, facts: dict[str, Any]) -> list[str]:
-    from lrnn.trade_off import readable
+    from lrnn.frontiers import readable
 
     tested = "–" if point.test_error is None else f"{point.test_error:.5f}"
     price = {None: "(excitatory)", 0.0: "free"}.get(point.penalty, f"{point.penalty or 0:.2g}")
@@ -159,7 +159,7 @@ def _write(folder: Path, found: Any, document: Any) -> None:
     from matplotlib.figure import Figure
 
     from lrnn import plots
-    from lrnn.atomic import write_atomically
+    from lrnn.tables.atomic import write_atomically
 
     write_atomically(folder / "frontier.json", json.dumps(document, indent=1).encode())
     lines = io.StringIO()

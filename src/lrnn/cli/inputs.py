@@ -77,7 +77,7 @@ def check_range(table: Any, source: str) -> None:
 
 def scaling_of(kind: str, rows: Any, table: Any, source: str) -> Any:
     """The scaling of this kind for rows of a table; what it refuses is said of their source."""
-    from lrnn.scaling import Scaling
+    from lrnn.tables.scaling import Scaling
 
     try:
         return Scaling.fit(kind, rows, table.names)
@@ -100,7 +100,7 @@ def table_for(model: Any, source: str, voice: Voice, stream: bool = False) -> An
     """A table of data, scaled as the model remembers, if it is such as the model was made for."""
     from dataclasses import replace
 
-    from lrnn.scaling import Scaling
+    from lrnn.tables.scaling import Scaling
 
     table = table_of(source, voice, stream)
     if table.data.shape[1] != model.n_features_in_:

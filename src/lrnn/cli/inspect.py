@@ -29,7 +29,7 @@ def inspect(
         lrnn inspect wine.safetensors --parts 100
     """
     import lrnn
-    from lrnn.scaling import Scaling
+    from lrnn.tables.scaling import Scaling
 
     found = lrnn.load(model)
     audit = found.audit()

@@ -49,8 +49,8 @@ def report(
         lrnn report digits-frontier/models/03.safetensors digits --frontier digits-frontier -o page
     """
     import lrnn
-    from lrnn.atomic import check_apart
     from lrnn.report import Subject
+    from lrnn.tables.atomic import check_apart
 
     voice = Voice(quiet, as_json)
     check_folder(output)
@@ -91,7 +91,7 @@ def report(
 
 def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:
     """What ``lrnn frontier`` has written, if it is of networks as wide as the model."""
-    from lrnn.trade_off import Frontier
+    from lrnn.frontiers import Frontier
 
     path = folder / "frontier.json"
     if not path.exists():

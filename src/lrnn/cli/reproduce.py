@@ -59,10 +59,10 @@ def reproduce(
 
         lrnn reproduce inhibition
     """
-    from lrnn.experiments import Settings, chosen_tasks, run_tasks
-    from lrnn.experiments.summary import inhibition, lowest_errors
-    from lrnn.report.paper_figures import QUICK
-    from lrnn.report.reproduction import write_reproduction
+    from lrnn.paper import Settings, chosen_tasks, run_tasks
+    from lrnn.paper.figures import QUICK
+    from lrnn.paper.report import write_reproduction
+    from lrnn.paper.summary import inhibition, lowest_errors
 
     voice = Voice(quiet, as_json)
     check_folder(output)

@@ -45,7 +45,7 @@ def simulate(
         lrnn simulate digits.safetensors digits --replicas 20 --no-figure --json
     """
     import lrnn
-    from lrnn.atomic import check_apart
+    from lrnn.tables.atomic import check_apart
 
     voice = Voice(quiet, as_json)
     count = _number(events)
@@ -126,8 +126,8 @@ def _check_figure(output: Path) -> None:
 def _draw(result: Any, shape: tuple[int, ...] | None, output: Path) -> None:
     import io
 
-    from lrnn.atomic import write_atomically
     from lrnn.plots import simulated_layers
+    from lrnn.tables.atomic import write_atomically
 
     last = result.snapshots[-1]
     moments = [m for m in (10_000, 100_000, 1_000_000) if m < last and m in result.snapshots]

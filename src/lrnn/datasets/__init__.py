@@ -1,12 +1,12 @@
 """Data: one registry of the paper's data sets, and one reader per file format."""
 
 from lrnn.datasets.dataset import DataSet, hidden_width
-from lrnn.datasets.idx import read_idx
 from lrnn.datasets.load import load
 from lrnn.datasets.open import open_table
-from lrnn.datasets.read import read
 from lrnn.datasets.registry import DATA_SETS, find
-from lrnn.datasets.table import Table
+from lrnn.tables.idx import read_idx
+from lrnn.tables.read import read
+from lrnn.tables.table import Table
 
 __all__ = [
     "DATA_SETS",

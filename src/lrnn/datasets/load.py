@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lrnn.datasets.dataset import DataSet, Embedded, Raw
 from lrnn.datasets.fetch import located, obtain
 from lrnn.datasets.registry import find
-from lrnn.scaling import Scaling
+from lrnn.tables.scaling import Scaling
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch

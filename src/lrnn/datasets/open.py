@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from lrnn.datasets.load import load
-from lrnn.datasets.read import read
 from lrnn.datasets.registry import DATA_SETS, unknown
-from lrnn.datasets.table import Table
-from lrnn.rows.sources import open_file
+from lrnn.tables.read import read
+from lrnn.tables.sources import open_file
+from lrnn.tables.table import Table
 
 LARGE = 1 << 30  # bytes of a file that is rather read block by block
 
@@ -19,7 +19,7 @@ def open_table(source: str | PathLike[str], stream: bool = False) -> Table:
     """The table in a file or folder, or else the data set of that name, its numbers unscaled.
 
     With ``stream``, the data of large files are not read, but a source of rows
-    (:mod:`lrnn.rows.sources`). Some kinds of files can be read only so, and are read at once
+    (:mod:`lrnn.tables.sources`). Some kinds of files can be read only so, and are read at once
     without it.
 
     >>> open_table("digits").data.shape

@@ -7,7 +7,7 @@ import numpy as np
 
 from lrnn.datasets.archive import read_members
 from lrnn.datasets.dataset import DataSet, Raw
-from lrnn.datasets.idx import read_idx
+from lrnn.tables.idx import read_idx
 
 
 def read_mnist(entry: DataSet, paths: Sequence[Path], parts: Collection[str]) -> Raw:

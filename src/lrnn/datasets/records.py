@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from lrnn.arrays import Floats
 from lrnn.datasets.dataset import DataSet, Raw
-from lrnn.typing import Vector
 
 MISSING = "?"
 
@@ -32,6 +32,6 @@ def _number(cell: str) -> float:
     return np.nan if cell == MISSING else float(cell)
 
 
-def _filled(data: Vector) -> Vector:
+def _filled(data: Floats) -> Floats:
     """The data with the median of its column in each cell that is nan."""
     return np.where(np.isnan(data), np.nanmedian(data, axis=0), data)

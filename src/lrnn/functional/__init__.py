@@ -9,9 +9,7 @@ encoder :math:`W` (attributes Ã— hidden), decoder :math:`\overline{W}` (hidden Ã
 codes :math:`Q = \min(XW, 1)`. Equation numbers are the paper's.
 """
 
-from lrnn.functional.constraints import adjust_rows, normalisation, row_sums
-from lrnn.functional.errors import squared_error
-from lrnn.functional.forward import activations, propagate, saturate
+from lrnn.functional.forward import activations, propagate, saturate, squared_error
 from lrnn.functional.gradients import (
     error_gradients,
     free_gradient,
@@ -21,7 +19,14 @@ from lrnn.functional.gradients import (
 )
 from lrnn.functional.gram import descend_decoder, extrapolate, gram_error
 from lrnn.functional.realisation import firing_rates, firings, routing
-from lrnn.functional.updates import multiply, update_decoder, update_encoder
+from lrnn.functional.updates import (
+    adjust_rows,
+    multiply,
+    normalisation,
+    row_sums,
+    update_decoder,
+    update_encoder,
+)
 
 __all__ = [
     "activations",

@@ -11,9 +11,8 @@ from typing import Any
 from array_api_compat import is_torch_array
 from numba import float32, float64, int64
 
-from lrnn.backend import copied, host_dtype
-from lrnn.numba_cuda import cuda
-from lrnn.typing import Array
+from lrnn.arrays import Array, copied, host_dtype
+from lrnn.functional.numba_cuda import cuda
 
 COLUMNS, LANES = 8, 32  # of a block of threads
 

@@ -1,4 +1,4 @@
-r"""The forward pass: how excitation travels through a feed-forward network.
+r"""The forward pass: how excitation travels through a feed-forward network, and what it misses.
 
 With effective weights :math:`A^+` (and, for the full random neural network, :math:`A^-`)
 between consecutive layers, the probability that a neuron is excited is (eqs. 3, 4, 8)
@@ -10,11 +10,10 @@ between consecutive layers, the probability that a neuron is excited is (eqs. 3,
 from collections.abc import Iterable
 
 import numpy as np
-from array_api_compat import is_numpy_array
+from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
-from lrnn.functional.limits import at_most
-from lrnn.typing import Array, Layer
+from lrnn.arrays import Array, Layer, at_most
 
 
 def saturate(drive: Array) -> Array:
@@ -55,3 +54,21 @@ def activations(
     for plus, minus in zip(weights, blocking, strict=True):
         layers.append(propagate(layers[-1], plus, minus))
     return layers
+
+
+def squared_error(inputs: Array, outputs: Array) -> Array:
+    """Sum of squared differences, a number of float64; ``inputs`` may be sparse.
+
+    A row's sum is taken in the precision of the arrays, and the rows' are added up in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(squared_error(np.array([[0.0, 1.0]]), np.array([[0.5, 1.0]])))
+    0.25
+    """
+    if sparse.issparse(inputs):
+        inputs = sparse.csr_array(inputs)
+    difference = inputs - outputs
+    xp = array_namespace(outputs)
+    return xp.sum(xp.vecdot(difference, difference), dtype=xp.float64)

@@ -19,9 +19,11 @@ from itertools import accumulate
 from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
+from lrnn.arrays import Array, at_least, at_most
 from lrnn.functional.forward import propagate
-from lrnn.functional.limits import LARGEST, at_least, at_most
-from lrnn.typing import Array
+
+LARGEST = 4e9
+"""Of a weight that is learnt: four of them multiplied are still a number of 32 bits."""
 
 
 def error_gradients(inputs: Array, weights: Sequence[Array]) -> tuple[Array, list[Array]]:

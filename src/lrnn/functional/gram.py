@@ -9,9 +9,7 @@ While no hidden neuron saturates, with :math:`B = W^\mathsf{T}G`, :math:`A = W^\
 
 from array_api_compat import array_namespace
 
-from lrnn.backend import backend_of, copied
-from lrnn.functional.limits import at_least, at_most
-from lrnn.typing import Array
+from lrnn.arrays import Array, at_least, at_most, backend_of, copied
 
 
 def gram_error(trace: float, moments: Array, gram: Array, decoder: Array) -> float:

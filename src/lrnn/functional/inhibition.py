@@ -21,8 +21,8 @@ from typing import Any
 from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.functional.limits import LARGEST, at_most
-from lrnn.typing import Array
+from lrnn.arrays import Array, at_most
+from lrnn.functional.gradients import LARGEST
 
 Gradients = tuple[list[Array], list[Array]]
 

@@ -23,7 +23,7 @@ from math import sqrt
 
 from array_api_compat import array_namespace
 
-from lrnn.typing import Array
+from lrnn.arrays import Array
 
 
 def firing_rates(

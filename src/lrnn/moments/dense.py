@@ -6,11 +6,10 @@ from typing import Any
 from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
-from lrnn.backend import backend_of
+from lrnn.arrays import Array, backend_of
 from lrnn.moments.implicit import added, peaks
 from lrnn.moments.reading import Reading
 from lrnn.rows import ROWS_TO_SUM
-from lrnn.typing import Array
 
 CELLS_OF_PRODUCTS = 1 << 28  # that a GPU forms at once
 

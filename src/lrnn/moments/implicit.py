@@ -9,10 +9,9 @@ import numpy as np
 from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.backend import backend_of, weights_for
+from lrnn.arrays import Array, backend_of, weights_for
 from lrnn.moments.reading import Reading
 from lrnn.rows import ROWS_TO_SUM, fold_rows
-from lrnn.typing import Array
 
 
 class ImplicitMoment:

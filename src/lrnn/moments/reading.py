@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from lrnn.arrays import Array
 from lrnn.rows.passes import fold_rows
-from lrnn.typing import Array
 
 
 class Reading:

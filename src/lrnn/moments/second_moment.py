@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from lrnn.typing import Array
+from lrnn.arrays import Array
 
 
 class SecondMoment(Protocol):

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from lrnn.typing import Vector
+from lrnn.arrays import Floats
 
 
-def check_rates(rates: ArrayLike) -> Vector:
+def check_rates(rates: ArrayLike) -> Floats:
     """Firing rates as a read-only vector of finite numbers ≥ 0."""
     vector = np.array(rates, dtype=np.float64)
     if vector.ndim != 1 or not len(vector):
@@ -54,7 +54,7 @@ def check_probabilities(n_neurons: int, excitatory: Any, inhibitory: Any) -> tup
 
 def check_weights(
     weights: Sequence[Any], inhibitory: Sequence[Any] | None
-) -> tuple[list[Vector], list[Vector | None] | None]:
+) -> tuple[list[Floats], list[Floats | None] | None]:
     """Weights between consecutive layers: finite, nonnegative, of shapes that fit together."""
     if not len(weights):
         raise ValueError("weights is empty; give one matrix per connection between layers")
@@ -79,7 +79,7 @@ def check_weights(
     return plus, minus
 
 
-def check_unit_rows(weights: Sequence[Vector], inhibitory: Sequence[Vector | None] | None) -> None:
+def check_unit_rows(weights: Sequence[Floats], inhibitory: Sequence[Floats | None] | None) -> None:
     """Rows of weights between layers must sum to at most 1 to be probabilities themselves."""
     for layer, plus in enumerate(weights):
         minus = None if inhibitory is None else inhibitory[layer]
@@ -95,7 +95,7 @@ def check_unit_rows(weights: Sequence[Vector], inhibitory: Sequence[Vector | Non
 
 def check_arrivals(
     n_neurons: int, arrivals: ArrayLike, inhibitory: ArrayLike | None
-) -> tuple[Vector, Vector | None]:
+) -> tuple[Floats, Floats | None]:
     """Arrival rates for one vector or a batch of rows; the inhibitory ones may be one for all."""
     plus = _arrival_rates(n_neurons, arrivals, "arrivals")
     if inhibitory is None:
@@ -109,7 +109,7 @@ def check_arrivals(
     return plus, minus
 
 
-def _arrival_rates(n_neurons: int, arrivals: ArrayLike, name: str) -> Vector:
+def _arrival_rates(n_neurons: int, arrivals: ArrayLike, name: str) -> Floats:
     array = np.asarray(arrivals, dtype=np.float64)
     if array.ndim not in (1, 2) or array.shape[-1] != n_neurons:
         raise ValueError(
@@ -142,7 +142,7 @@ def _routing(n_neurons: int, probabilities: Any, name: str) -> Any:
     return matrix
 
 
-def _weight_matrix(weights: Any, name: str) -> Vector:
+def _weight_matrix(weights: Any, name: str) -> Floats:
     dense = weights.toarray() if sparse.issparse(weights) else weights
     matrix = np.asarray(dense, dtype=np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:
@@ -151,7 +151,7 @@ def _weight_matrix(weights: Any, name: str) -> Vector:
     return matrix
 
 
-def _no_offender(array: Vector, message: str, coordinates: Any = None) -> None:
+def _no_offender(array: Floats, message: str, coordinates: Any = None) -> None:
     """Raise, with place and value, if a number is negative, infinite or not a number."""
     if array.size and not 0 <= array.min() <= array.max() < np.inf:
         offends = ~(np.isfinite(array) & (array >= 0))

@@ -29,7 +29,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, gmres, spilu
 
-from lrnn.typing import Vector
+from lrnn.arrays import Floats
 
 Weights = Any
 
@@ -44,14 +44,14 @@ SMALLEST = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)  # that h
 LEAK = 1e-13  # keeps the Newton system of a network without any loss of spikes regular
 
 
-def excitation(plus: Vector, total: Vector) -> Vector:
+def excitation(plus: Floats, total: Floats) -> Floats:
     """``min(plus / total, 1)``; 0 where nothing arrives, 1 where nothing takes spikes away."""
     q = (plus > 0).astype(float)
     np.divide(plus, total, out=q, where=plus < total)
     return q
 
 
-def violation(q: Vector, image: Vector) -> Vector:
+def violation(q: Floats, image: Floats) -> Floats:
     """By which share ``q`` differs from its ``image`` T(q), neuron by neuron: 1 is all of it.
 
     An activation of 1e-13 matters as much as one of 0.1: a fast neuron that is hardly ever excited
@@ -61,8 +61,8 @@ def violation(q: Vector, image: Vector) -> Vector:
 
 
 def solve_feedback(
-    plus: Vector, total: Vector, rates: Vector, loop_plus: Weights, loop_minus: Weights, tol: float
-) -> tuple[Vector, Vector]:
+    plus: Floats, total: Floats, rates: Floats, loop_plus: Weights, loop_minus: Weights, tol: float
+) -> tuple[Floats, Floats]:
     """Activations of a batch of rows, and the largest `violation` of eq. 1 in each.
 
     ``plus`` and ``total`` are numerator and denominator of eq. 1 without the loops.
@@ -90,23 +90,23 @@ def solve_feedback(
 class Loop:
     """The map T of eq. 1 for neurons that feed back on each other, for one or many rows."""
 
-    plus: Vector
-    total: Vector
-    rates: Vector
+    plus: Floats
+    total: Floats
+    rates: Floats
     loop_plus: Weights
     loop_minus: Weights
 
-    def __call__(self, q: Vector) -> Vector:
+    def __call__(self, q: Floats) -> Floats:
         """T(q)."""
         return excitation(*self.drive(q))
 
-    def drive(self, q: Vector) -> tuple[Vector, Vector]:
+    def drive(self, q: Floats) -> tuple[Floats, Floats]:
         """Numerator and denominator of eq. 1."""
         plus = self.plus if self.loop_plus is None else self.plus + q @ self.loop_plus
         total = self.total if self.loop_minus is None else self.total + q @ self.loop_minus
         return plus, total
 
-    def reached(self) -> Vector:
+    def reached(self) -> Floats:
         """1 for neurons that a spike from outside can reach, 0 for the others."""
         if self.loop_plus is None:
             return (self.plus > 0).astype(float)
@@ -120,7 +120,7 @@ class Loop:
         reached[found] = 1
         return reached[1:]
 
-    def solve(self, q: Vector, tol: float) -> tuple[Vector, float]:
+    def solve(self, q: Floats, tol: float) -> tuple[Floats, float]:
         """The steady state of one row from an approximate one, and its residual."""
         tol = max(tol, ROUNDING)  # no use in iterating for less
         best, least = self._newton(q, tol)
@@ -135,7 +135,7 @@ class Loop:
             best, least = min((best, least), self._newton(q, tol), key=itemgetter(1))
         return best, least
 
-    def _newton(self, q: Vector, tol: float) -> tuple[Vector, float]:
+    def _newton(self, q: Floats, tol: float) -> tuple[Floats, float]:
         """Newton steps as long as the residual, or all of q, goes down; the best state seen."""
         best, least, idle = q, np.inf, 0
         while True:
@@ -154,7 +154,7 @@ class Loop:
             if (q <= before).all() and (q < before).any():
                 idle = 0
 
-    def _newton_step(self, gap: Vector, image: Vector, plus: Vector, total: Vector) -> Vector:
+    def _newton_step(self, gap: Floats, image: Floats, plus: Floats, total: Floats) -> Floats:
         """Solve ``d − T'(q) d = T(q) − q``; a saturated neuron has no derivative.
 
         In flows (rate × d) the system's columns are diagonally dominant.
@@ -169,14 +169,14 @@ class Loop:
         return _sparse_solution(weights, flow) / self.rates
 
 
-def _scale(weights: Weights, rates: Vector, slope: Vector) -> Weights:
+def _scale(weights: Weights, rates: Floats, slope: Floats) -> Weights:
     """Weights divided by the sender's rate and multiplied by the receiver's slope."""
     if sparse.issparse(weights):
         return sparse.diags_array(1 / rates) @ weights @ sparse.diags_array(slope)
     return weights / rates[:, None] * slope
 
 
-def _dense_solution(weights: Weights, flow: Vector) -> Vector:
+def _dense_solution(weights: Weights, flow: Floats) -> Floats:
     """``y`` with ``y − y @ weights = flow``."""
     matrix = weights.toarray() if sparse.issparse(weights) else weights
     matrix = np.eye(len(flow)) - matrix
@@ -186,7 +186,7 @@ def _dense_solution(weights: Weights, flow: Vector) -> Vector:
         return flow
 
 
-def _sparse_solution(weights: Weights, flow: Vector) -> Vector:
+def _sparse_solution(weights: Weights, flow: Floats) -> Floats:
     """The same by an iterative method, with an incomplete factorisation where it needs one."""
     matrix = sparse.csr_array(sparse.eye_array(len(flow)) - weights.T)
     solution, _ = gmres(matrix, flow, rtol=1e-6, restart=50, maxiter=4)

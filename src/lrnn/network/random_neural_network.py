@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from lrnn.arrays import Floats, Rates
 from lrnn.functional import firing_rates, routing
 from lrnn.network.checks import (
     check_arrivals,
@@ -22,7 +23,6 @@ from lrnn.network.checks import (
 from lrnn.network.feedback import TOLERANCE, excitation, violation
 from lrnn.network.stages import Stage, condense, flow, solve
 from lrnn.network.steady_state import SteadyState
-from lrnn.typing import Rates, Vector
 
 if TYPE_CHECKING:
     from lrnn.spiking import Simulation
@@ -159,13 +159,13 @@ class RandomNeuralNetwork:
         return len(self.rates)
 
     @property
-    def routed(self) -> Vector:
+    def routed(self) -> Floats:
         """Probability that a neuron's spike goes to another neuron (or to itself)."""
         sent = _row_sums(self.excitatory)
         return sent if self.inhibitory is None else sent + _row_sums(self.inhibitory)
 
     @property
-    def departures(self) -> Vector:
+    def departures(self) -> Floats:
         """Probability that a neuron's spike leaves the network."""
         return np.maximum(1 - self.routed, 0)
 
@@ -307,7 +307,7 @@ class RandomNeuralNetwork:
 
     def residual(
         self, q: ArrayLike, arrivals: ArrayLike, inhibitory_arrivals: ArrayLike | None = None
-    ) -> Vector:
+    ) -> Floats:
         """By which share of its activation ``q`` violates eq. 1, neuron by neuron.
 
         It is |q − T(q)| / max(q, T(q)), T(q) being the right-hand side of eq. 1: 0 where a neuron
@@ -357,7 +357,7 @@ def _between_layers(matrices: Sequence[Any], sizes: Sequence[int]) -> sparse.csr
     return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
 
-def _row_sums(probabilities: Routing) -> Vector:
+def _row_sums(probabilities: Routing) -> Floats:
     return np.asarray(probabilities.sum(axis=1), dtype=np.float64)
 
 

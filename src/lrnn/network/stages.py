@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from lrnn.arrays import Floats
 from lrnn.network.feedback import excitation, solve_feedback
-from lrnn.typing import Vector
 
 Indices = NDArray[np.intp]
 Weights = Any  # a dense or sparse matrix of weights, or None where there are none
@@ -34,7 +34,7 @@ class Stage:
     loop_minus: Weights = None
 
 
-def condense(rates: Vector, excitatory: Weights, inhibitory: Weights) -> list[Stage]:
+def condense(rates: Floats, excitatory: Weights, inhibitory: Weights) -> list[Stage]:
     """Stages of a network, such that each depends on earlier ones and on itself only."""
     weights = [None if p is None else _incoming(rates, p) for p in (excitatory, inhibitory)]
     edges = sparse.csr_array(sum(sparse.csr_array(w != 0) for w in weights if w is not None))
@@ -50,8 +50,8 @@ def condense(rates: Vector, excitatory: Weights, inhibitory: Weights) -> list[St
 
 
 def solve(
-    stages: list[Stage], rates: Vector, arrivals: Vector, inhibition: Vector | None, tol: float
-) -> tuple[Vector, float]:
+    stages: list[Stage], rates: Floats, arrivals: Floats, inhibition: Floats | None, tol: float
+) -> tuple[Floats, float]:
     """Excitation probabilities for a batch of arrival rates (rows × neurons), and the residual."""
     q = np.empty(arrivals.shape)
     residual = 0.0
@@ -72,12 +72,12 @@ def solve(
     return q, residual
 
 
-def flow(q: Vector, weights: Weights) -> Any:
+def flow(q: Floats, weights: Weights) -> Any:
     """Spikes per unit time that ``weights`` bring from neurons excited with probability ``q``."""
     return 0.0 if weights is None else q @ weights
 
 
-def _incoming(rates: Vector, probabilities: Weights) -> Weights:
+def _incoming(rates: Floats, probabilities: Weights) -> Weights:
     """Weights rate × probability, in a form whose columns are cheap to take."""
     if sparse.issparse(probabilities):
         return sparse.csc_array(sparse.diags_array(rates) @ probabilities)

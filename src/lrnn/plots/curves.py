@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from lrnn.arrays import Floats
 from lrnn.plots.axes import axes_or_new, key, level, literal, logarithmic, plain, style
 from lrnn.spiking import Simulation
 from lrnn.spiking.estimators import ESTIMATORS, Estimator
 from lrnn.training import LearningCurve
-from lrnn.typing import Vector
 
 if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
@@ -117,7 +117,7 @@ def convergence(
     return plain(ax, "events", "RMSE" if names == ("all",) else f"RMSE, {names[which]} layer")
 
 
-def _draw_inverse_root(ax: Axes, lines: Sequence[tuple[Vector, Vector]]) -> None:
+def _draw_inverse_root(ax: Axes, lines: Sequence[tuple[Floats, Floats]]) -> None:
     """The slope that errors should have, through their middle; and logarithmic axes."""
     events, errors = (np.concatenate(values) for values in zip(*lines, strict=True))
     seen = errors > 0
@@ -133,8 +133,8 @@ def _draw_inverse_root(ax: Axes, lines: Sequence[tuple[Vector, Vector]]) -> None
 def _draw_stage(
     ax: Axes,
     curve: LearningCurve,
-    x: Vector,
-    between: Vector,
+    x: Floats,
+    between: Floats,
     line: tuple[str, str],
     pale: bool,
     dot: bool,
@@ -180,12 +180,12 @@ def _stages(run: Any) -> list[LearningCurve]:
 
 def _in_succession(
     stages: Iterable[LearningCurve], against: Against
-) -> Iterator[tuple[LearningCurve, Vector, Vector]]:
+) -> Iterator[tuple[LearningCurve, Floats, Floats]]:
     """Each stage, and where its errors and those on its minibatches are on the axis."""
     begin = 0.0
     for curve in stages:
-        x: Vector = np.asarray(curve.iterations, dtype=np.float64)
-        between: Vector = np.arange(1.0, len(curve.batch_errors) + 1)
+        x: Floats = np.asarray(curve.iterations, dtype=np.float64)
+        between: Floats = np.arange(1.0, len(curve.batch_errors) + 1)
         if against == "seconds":
             between = np.interp(between, [0, *x], [0, *curve.seconds])
             x = curve.seconds

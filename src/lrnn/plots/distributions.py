@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from sklearn.utils.validation import check_is_fitted
 
+from lrnn.arrays import Floats
 from lrnn.plots.axes import COLOURS, SMALL, axes_or_new, key, logarithmic, plain, style
 from lrnn.plots.matrix import matrix
-from lrnn.typing import Vector
 
 if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
@@ -64,7 +64,7 @@ def codes(codes: Any, *, ax: Axes | None = None) -> Axes:
     return plain(ax, "code", "share of all values")
 
 
-def _bins(rates: Vector) -> Vector:
+def _bins(rates: Floats) -> Floats:
     low, high = rates.min(), rates.max()
     if low == high:
         low, high = low / 2, high * 2

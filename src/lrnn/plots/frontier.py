@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from lrnn.plots.axes import COLOURS, axes_or_new, key, level, logarithmic, plain
 
 if TYPE_CHECKING:
-    from lrnn.trade_off import Frontier
+    from lrnn.frontiers import Frontier
 
 
 def frontier(

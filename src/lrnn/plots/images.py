@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from numpy.typing import ArrayLike
 
+from lrnn.arrays import Floats
 from lrnn.plots.axes import GROUND, SHADES, axes_or_new, bare
 from lrnn.plots.matrix import matrix
-from lrnn.typing import Vector
 
 GAP = 1 / 20  # between images, as a share of their size
 
@@ -68,7 +68,7 @@ def layer_image(
     return ax
 
 
-def as_images(rows: Vector, shape: Sequence[int]) -> Vector:
+def as_images(rows: Floats, shape: Sequence[int]) -> Floats:
     """Rows as images: rows × height × width, and × 3 if they have colours."""
     dimensions = tuple(int(n) for n in shape)
     colour = len(dimensions) == 3 and 3 in (dimensions[0], dimensions[-1])
@@ -85,13 +85,13 @@ def as_images(rows: Vector, shape: Sequence[int]) -> Vector:
     return np.moveaxis(images, 1, -1) if colour and dimensions[-1] != 3 else images
 
 
-def scaled(images: Vector) -> Vector:
+def scaled(images: Floats) -> Floats:
     """Each image divided by its maximum, if that is positive."""
     largest = images.max(axis=tuple(range(1, images.ndim)), keepdims=True)
     return images / np.where(largest > 0, largest, 1)
 
 
-def in_lines(images: Vector, columns: int) -> list[Vector]:
+def in_lines(images: Floats, columns: int) -> list[Floats]:
     """Images in lines of ``columns``; the last may be shorter."""
     if columns < 1:
         raise ValueError(f"columns must be 1 or more, got {columns}")
@@ -104,7 +104,7 @@ def full_lines(count: int) -> int:
     return next((n for n in range(root, int(2 * np.sqrt(count)) + 1) if count % n == 0), root)
 
 
-def mosaic(lines: Sequence[Vector], together: int = 1) -> tuple[Vector, list[float]]:
+def mosaic(lines: Sequence[Floats], together: int = 1) -> tuple[Floats, list[float]]:
     """Lines of images as one large image, and at what height in it their middles are.
 
     What is between images is NaN; every ``together`` lines there is more of it.
@@ -125,7 +125,7 @@ def mosaic(lines: Sequence[Vector], together: int = 1) -> tuple[Vector, list[flo
     return canvas, [top + (height - 1) / 2 for top in tops]
 
 
-def draw(canvas: Vector, ax: Axes | None, columns: int = 1) -> Axes:
+def draw(canvas: Floats, ax: Axes | None, columns: int = 1) -> Axes:
     """Draw an image with values from 0 to 1, of so many columns; NaN is the ground behind it."""
     width = float(np.clip(0.6 * columns, 2, 6.5))
     ax = axes_or_new(ax, width, width * min(canvas.shape[0] / canvas.shape[1], 2))

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from lrnn.arrays import Floats
 from lrnn.rows.values import LEVELS
-from lrnn.typing import Vector
 
 
-def matrix(data: Any, name: str) -> Vector:
+def matrix(data: Any, name: str) -> Floats:
     """Rows × columns in float64; one row may be a vector, and 8- or 16-bit levels become shares."""
     values = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
     if values.dtype in LEVELS:

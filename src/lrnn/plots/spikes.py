@@ -7,12 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from lrnn.arrays import Floats
 from lrnn.plots.axes import SMALL, TEXT, TITLE, axes_or_new, plain, size, style, tick_step
 from lrnn.plots.images import layer_image
 from lrnn.spiking import Simulation
 from lrnn.spiking.estimators import Estimator
 from lrnn.spiking.recording import Raster
-from lrnn.typing import Vector
 
 MOMENTS = (10_000, 100_000, 1_000_000)  # the paper's
 
@@ -127,7 +127,7 @@ def _layers(result: Simulation, neurons: NDArray[np.int64]) -> NDArray[np.int64]
     return np.searchsorted(np.cumsum(sizes), neurons, side="right")
 
 
-def _split(result: Simulation, values: Vector) -> list[Vector]:
+def _split(result: Simulation, values: Floats) -> list[Floats]:
     return [values] if result.layer_names == ("all",) else result.network.split(values)
 
 

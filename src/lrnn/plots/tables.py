@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from lrnn.arrays import Floats
 from lrnn.plots.axes import COLOURS, SMALL, axes_or_new, key, literal, plain, tick_step
-from lrnn.typing import Vector
 
 MOST_POINTS = 50_000  # of a scatter plot
 
 
-def heat_map(components: Vector, names: Sequence[str] | None, ax: Axes | None) -> Axes:
+def heat_map(components: Floats, names: Sequence[str] | None, ax: Axes | None) -> Axes:
     """Parts × attributes, each part from 0 (white) to its largest weight."""
     count, width = components.shape
     names = None if names is None else [shorten(name) for name in names]
@@ -32,7 +32,7 @@ def heat_map(components: Vector, names: Sequence[str] | None, ax: Axes | None) -
 
 
 def scatter(
-    originals: Vector, outputs: Vector, names: Sequence[str] | None, ax: Axes | None
+    originals: Floats, outputs: Floats, names: Sequence[str] | None, ax: Axes | None
 ) -> Axes:
     """Outputs against originals: on the diagonal they are equal.
 

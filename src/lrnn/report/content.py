@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from lrnn import plots
+from lrnn.arrays import Floats
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
@@ -14,7 +15,6 @@ from lrnn.report.cost import frontier, rates
 from lrnn.report.machine import machine
 from lrnn.report.subject import MOMENTS, Subject
 from lrnn.report.tables import TableOf, number
-from lrnn.typing import Vector
 
 MOST_PARTS = 100  # that are shown
 MOST_BARS = 8  # attributes of a part of a table
@@ -184,7 +184,7 @@ def codes(subject: Subject) -> dict[str, Any]:
     return {"figure": drawn, "table": TableOf("Sparsity of the codes", ["", ""], rows)}
 
 
-def hoyer(values: Vector) -> float:
+def hoyer(values: Floats) -> float:
     """Hoyer's measure of rows, averaged: 0 if all of a row's values are equal, 1 if one is not 0.
 
     >>> hoyer(np.array([[0.0, 3.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]]))
@@ -210,7 +210,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
     for i, name in enumerate(result.layer_names):
         outer = shape if i in (0, len(exact) - 1) else None
 
-        def picture(values: Vector, outer: tuple[int, ...] | None = outer) -> str:
+        def picture(values: Floats, outer: tuple[int, ...] | None = outer) -> str:
             return pictures.image(values, outer, ink) if outer else pictures.square(values, ink)
 
         errors = [float(np.sqrt(np.mean((f[i] - exact[i]) ** 2))) for f in found]

@@ -3,10 +3,10 @@
 from typing import Any
 
 from lrnn import plots
+from lrnn.frontiers import readable
 from lrnn.report import pictures
 from lrnn.report.subject import Subject
 from lrnn.report.tables import TableOf, number
-from lrnn.trade_off import readable
 
 
 def rates(subject: Subject) -> dict[str, Any]:

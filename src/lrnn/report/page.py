@@ -12,9 +12,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from lrnn.atomic import write_atomically
 from lrnn.report.content import SECTIONS
 from lrnn.report.subject import Subject
+from lrnn.tables.atomic import write_atomically
 
 
 def write_report(

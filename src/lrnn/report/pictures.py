@@ -13,23 +13,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
+from lrnn.arrays import Floats
 from lrnn.plots.images import as_images
-from lrnn.typing import Vector
 
 INK = 0.2  # data whose median is below: images of something dark on white paper
 
 
-def is_ink(values: Vector) -> bool:
+def is_ink(values: Floats) -> bool:
     """Whether 1 is to be black: most of the picture is background."""
     return bool(np.median(values) < INK)
 
 
-def image(values: Vector, shape: tuple[int, ...], ink: bool) -> str:
+def image(values: Floats, shape: tuple[int, ...], ink: bool) -> str:
     """Values in [0, 1] as an image, pixel for pixel, in a data address."""
     return png(as_images(np.atleast_2d(values), shape)[0], ink)
 
 
-def square(values: Vector, ink: bool) -> str:
+def square(values: Floats, ink: bool) -> str:
     """Activations of a layer whose neurons have no places of their own, as square as can be."""
     width = max(1, int(np.ceil(np.sqrt(len(values)))))
     height = -(-len(values) // width)
@@ -38,14 +38,14 @@ def square(values: Vector, ink: bool) -> str:
     return png(canvas.reshape(height, width), ink)
 
 
-def pair(above: Vector, below: Vector, shape: tuple[int, ...], ink: bool) -> str:
+def pair(above: Floats, below: Floats, shape: tuple[int, ...], ink: bool) -> str:
     """Two images on top of each other."""
     both = as_images(np.stack([above, below]), shape)
     line = np.full((1, *both.shape[2:]), 0.0 if ink else 1.0)
     return png(np.concatenate([both[0], line, both[1]]), ink)
 
 
-def png(pixels: Vector, ink: bool) -> str:
+def png(pixels: Floats, ink: bool) -> str:
     """Pixels (height × width, or × 3) as a data address."""
     values = np.clip(np.nan_to_num(pixels), 0, 1)
     if ink and values.ndim == 2:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.arrays import Floats
 from lrnn.audit import Audit
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.frontiers import Frontier
 from lrnn.spiking import Simulation
-from lrnn.trade_off import Frontier
-from lrnn.typing import Vector
 
 MOMENTS = (10_000, 100_000, 1_000_000)
 """After how many events the simulation is shown: those of the paper."""
@@ -68,7 +68,7 @@ class Subject:
         return self.model.audit(self.X)
 
     @cached_property
-    def codes(self) -> Vector:
+    def codes(self) -> Floats:
         """Of all rows."""
         return np.asarray(self.model.transform(self.X))
 
@@ -111,6 +111,6 @@ class Subject:
         return next((i for i in rows if self.X[i : i + 1].max() > 0), 0)
 
     @property
-    def _arrivals(self) -> Vector:
+    def _arrivals(self) -> Floats:
         row = self.shown_row
         return np.asarray(self.model.arrivals(self.X[row : row + 1])[0])

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from lrnn.backend import HOST, Backend, host_dtype
+from lrnn.arrays import HOST, Array, Backend, host_dtype
 from lrnn.rows.levels import ScaledRows
 from lrnn.rows.values import FLOATS, LEVELS, check_values
-from lrnn.typing import Array
 
 FAN_IN = 4  # results that are combined at a time
 REMEDY = "give the workers more memory, or make blocks of fewer rows, X.rechunk({0: 1_000})"
@@ -197,15 +196,15 @@ def _as_frame(through: Callable[[Any], Any], frame: Any) -> Any:
 
 
 def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None) -> Any:
-    """A file that `lrnn.rows.sources.open_file` can read, as a Dask array.
+    """A file that `lrnn.tables.sources.open_file` can read, as a Dask array.
 
     Workers read their blocks themselves, so the file must be where they can find it.
     """
     import dask.array as da
     from dask import delayed
 
-    from lrnn.rows.sources import open_file
     from lrnn.rows.stream import BLOCK_BYTES
+    from lrnn.tables.sources import open_file
 
     path = Path(path).resolve()
     source = open_file(path)
@@ -225,7 +224,7 @@ def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None)
 
 
 def _read(path: Path, first: int, last: int) -> Any:
-    from lrnn.rows.sources import open_file
+    from lrnn.tables.sources import open_file
 
     found: list[Any] = []
     for block in open_file(path).blocks(first, last - first):

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lrnn.backend import Backend, host_dtype, is_array, to_numpy
+from lrnn.arrays import Array, Backend, host_dtype, is_array, to_numpy
 from lrnn.rows.levels import ScaledRows
 from lrnn.rows.passes import on_device
-from lrnn.typing import Array
 
 SHARE = 0.5  # of a device's free memory that the data may take
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any
 
-from lrnn.backend import backend_of, take_rows
+from lrnn.arrays import Array, backend_of, take_rows
 from lrnn.functional import propagate
-from lrnn.typing import Array
 
 
 class EncodedRows:

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import Backend, backend_of, host_dtype, take_rows
-from lrnn.typing import Array
+from lrnn.arrays import Array, Backend, backend_of, host_dtype, take_rows
 
 
 class ScaledRows:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from lrnn.typing import Array
+from lrnn.arrays import Array
 
 Result = TypeVar("Result")
 CELLS_AT_ONCE = 1 << 22  # rows × the widest layer: bounds the working memory

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from lrnn.backend import backend_of, take_rows
+from lrnn.arrays import Array, backend_of, take_rows
 from lrnn.rows.encoded import EncodedRows
 from lrnn.rows.parallel import CELLS_AT_ONCE, map_rows
-from lrnn.typing import Array
 
 Result = TypeVar("Result")
 

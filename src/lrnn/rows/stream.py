@@ -8,10 +8,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from scipy import sparse
 
-from lrnn.backend import HOST, Backend, host_dtype, is_array, to_numpy
+from lrnn.arrays import HOST, Array, Backend, host_dtype, is_array, to_numpy
 from lrnn.rows.levels import ScaledRows
 from lrnn.rows.values import FLOATS, LEVELS, check_values
-from lrnn.typing import Array
 
 Item = TypeVar("Item")
 BLOCK_BYTES = 1 << 26  # of a block of rows, once they are floats

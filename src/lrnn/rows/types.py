@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lrnn.backend import backend_of, is_array
+from lrnn.arrays import backend_of, is_array
 
 
 def of_type(inputs: Any, dtype: Any) -> Any:

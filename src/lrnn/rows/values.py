@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lrnn.backend import backend_of, host_dtype, to_numpy
+from lrnn.arrays import Array, backend_of, host_dtype, to_numpy
 from lrnn.functional import saturate
 from lrnn.rows.levels import ScaledRows
 from lrnn.rows.parallel import map_rows
-from lrnn.typing import Array
 
 LEVELS = (np.dtype(np.uint8), np.dtype(np.uint16))
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numba import uint16, uint64
 
-from lrnn.numba_cuda import cuda as cuda
+from lrnn.functional.numba_cuda import cuda as cuda
 from lrnn.spiking import draws
 
 TICKS, EVENTS, LOOKS, OBSERVATIONS = range(4)

@@ -24,8 +24,8 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
+from lrnn.arrays import Floats
 from lrnn.spiking.plan import BATCHES
-from lrnn.typing import Vector
 
 Estimator = Literal["potential", "busy", "arrivals"]
 ESTIMATORS: tuple[Estimator, ...] = ("potential", "busy", "arrivals")
@@ -37,13 +37,13 @@ def check_estimator(estimator: str) -> None:
         raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}; got {estimator!r}")
 
 
-def ratio(numerator: Vector, denominator: Vector) -> Vector:
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Sum over samples (the first axis) of N by that of D; NaN where there is nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(numerator.sum(axis=0) / denominator.sum(axis=0))
 
 
-def spread(numerator: Vector, denominator: Vector, level: float) -> Vector:
+def spread(numerator: Floats, denominator: Floats, level: float) -> Floats:
     """Half the width of the interval around `ratio`; NaN with fewer than two samples."""
     total = denominator.sum(axis=0)
     residual = numerator - ratio(numerator, denominator) * denominator
@@ -55,7 +55,7 @@ def spread(numerator: Vector, denominator: Vector, level: float) -> Vector:
         return np.asarray(quantile * np.sqrt(variance))
 
 
-def batch_ends(ticks: Vector) -> list[int]:
+def batch_ends(ticks: Floats) -> list[int]:
     """Which snapshots cut a run into parts, none much shorter than 1/32 of the whole."""
     shortest = 0.9 * ticks[-1] / BATCHES
     ends: list[int] = []
@@ -67,7 +67,7 @@ def batch_ends(ticks: Vector) -> list[int]:
     return ends
 
 
-def probability(value: Vector, estimator: Estimator) -> Vector:
+def probability(value: Floats, estimator: Estimator) -> Floats:
     """The activation that an estimator's ratio stands for, from 0 to 1."""
     value = np.maximum(value, 0)
     if estimator == "potential":

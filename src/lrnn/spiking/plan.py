@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.network.checks import check_arrivals
 from lrnn.spiking.tables import Clocks, Routes, clocks_of, routes_of
-from lrnn.typing import Vector
 
 Start = Literal["empty", "stationary"]
 
@@ -43,8 +43,8 @@ class Plan:
     """
 
     network: RandomNeuralNetwork
-    arrivals: Vector
-    inhibitory_arrivals: Vector | None
+    arrivals: Floats
+    inhibitory_arrivals: Floats | None
     steady: SteadyState
     routes: Routes
     clocks: Sequence[Clocks]
@@ -241,7 +241,7 @@ def _number(value: Any, name: str, positive: bool = False) -> float:
     return float(value)
 
 
-def _steady_state(network: RandomNeuralNetwork, rows: Vector, minus: Vector | None) -> SteadyState:
+def _steady_state(network: RandomNeuralNetwork, rows: Floats, minus: Floats | None) -> SteadyState:
     with warnings.catch_warnings():  # here it only tells how often things happen
         warnings.simplefilter("ignore")
         return network.steady_state(rows, minus)

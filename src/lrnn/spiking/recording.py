@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.typing import Vector
+from lrnn.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Raster:
         Whose spikes were recorded, fired or not.
     """
 
-    times: Vector
+    times: Floats
     neurons: NDArray[np.int64]
     recorded: NDArray[np.int64]
 
@@ -36,17 +36,17 @@ class Raster:
 class Trace:
     """All potentials added up, in the course of time."""
 
-    times: Vector
+    times: Floats
     totals: NDArray[np.int64]
 
 
 def tick_times(
     ticks: NDArray[np.int64],
     ends: NDArray[np.int64],
-    end_times: Vector,
+    end_times: Floats,
     last_is_tick: bool,
     random: np.random.Generator,
-) -> Vector:
+) -> Floats:
     """Times of ``ticks`` (ascending) in a run that has made ``ends`` ticks at ``end_times``.
 
     Between two such times the ticks are uniform. The last of them is at the end itself, if the

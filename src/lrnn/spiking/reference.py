@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork
-from lrnn.typing import Vector
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Moment:
 
 def events(
     network: RandomNeuralNetwork,
-    arrivals: Vector,
-    inhibitory_arrivals: Vector,
+    arrivals: Floats,
+    inhibitory_arrivals: Floats,
     random: np.random.Generator,
 ) -> Iterator[Moment]:
     """All events of a network that starts at rest, one after the other, without end.
@@ -55,5 +55,5 @@ def events(
         yield Moment(time, potentials.copy())
 
 
-def _dense(matrix: object) -> Vector:
+def _dense(matrix: object) -> Floats:
     return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork
 from lrnn.progress import work_bar
 from lrnn.spiking.estimators import probability
@@ -14,7 +15,6 @@ from lrnn.spiking.on_dask import simulate_on_dask
 from lrnn.spiking.plan import Plan, Start, make_plan, whole
 from lrnn.spiking.recording import Raster, Trace, tick_times
 from lrnn.spiking.simulation import Simulation
-from lrnn.typing import Vector
 
 WATCHED = 16  # runs whose error the progress bar shows
 
@@ -140,7 +140,7 @@ def _result(
     )
 
 
-def _times(plan: Plan, ledger: Ledger, rates: Vector) -> Vector:
+def _times(plan: Plan, ledger: Ledger, rates: Floats) -> Floats:
     """Simulated time at every snapshot of every run."""
     ticks = ledger.counts[:, TICKS]
     if plan.unit == "events":
@@ -153,7 +153,7 @@ def _times(plan: Plan, ledger: Ledger, rates: Vector) -> Vector:
     return np.where(ticks < due, ticks / rates, times)
 
 
-def _when(plan: Plan, ledger: Ledger, times: Vector, ticks: NDArray[np.int64]) -> Vector:
+def _when(plan: Plan, ledger: Ledger, times: Floats, ticks: NDArray[np.int64]) -> Floats:
     """Times of ticks of the first run."""
     ends = ledger.counts[:, TICKS, 0]
     return tick_times(ticks, ends, times[:, 0], plan.unit == "events", plan.generator("when"))

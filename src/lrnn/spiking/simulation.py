@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.spiking.estimators import (
     Estimator,
@@ -29,7 +30,6 @@ from lrnn.spiking.ledger import (
     TICKS,
 )
 from lrnn.spiking.recording import Raster, Trace
-from lrnn.typing import Vector
 
 NEVER = 1e-100  # the rate of a neuron that does not fire: one spike is more than it can handle
 
@@ -48,9 +48,9 @@ class Convergence:
         Root mean square error over a layer's neurons (and all rows).
     """
 
-    events: Vector
+    events: Floats
     layers: tuple[str, ...]
-    errors: Vector
+    errors: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +97,8 @@ class Simulation:
     _steady: SteadyState
     _counts: NDArray[np.int64]
     _sums: NDArray[np.float32]
-    _times: Vector
-    _total_rates: Vector
+    _times: Floats
+    _total_rates: Floats
     _one: bool
 
     @property
@@ -117,12 +117,12 @@ class Simulation:
         return self._of_row(self._per_row(self._times[-1]).sum(axis=1))[()]
 
     @property
-    def mean_potential(self) -> Vector:
+    def mean_potential(self) -> Floats:
         """Potentials, averaged over the observations."""
         return self._of_row(ratio(*self._samples("potential", -1, pooled=True)))
 
     @property
-    def busy_time(self) -> Vector:
+    def busy_time(self) -> Floats:
         """Time for which each neuron was excited, in all of `time`."""
         share = ratio(*self._samples("busy", -1, pooled=True))
         return self._of_row(share * self._per_row(self._times[-1]).sum(axis=1)[:, None])
@@ -137,7 +137,7 @@ class Simulation:
         """Neurons whose potential grows without bound."""
         return np.asarray(self.steady.saturated)
 
-    def activation(self, estimator: Estimator = "potential") -> Vector:
+    def activation(self, estimator: Estimator = "potential") -> Floats:
         r"""Estimated probability of each neuron to be excited.
 
         Parameters
@@ -154,7 +154,7 @@ class Simulation:
 
     def confidence_interval(
         self, level: float = 0.95, estimator: Estimator = "potential"
-    ) -> tuple[Vector, Vector]:
+    ) -> tuple[Floats, Floats]:
         """Lower and upper ends of intervals that contain the activation with probability ``level``.
 
         From the spread between replicas or, where there is one run only, between its parts from
@@ -251,7 +251,7 @@ class Simulation:
             f"{how})"
         )
 
-    def _layers(self, values: Vector) -> Sequence[Vector]:
+    def _layers(self, values: Floats) -> Sequence[Floats]:
         return [values] if self.layer_names == ("all",) else self.network.split(values)
 
     def _per_row(self, values: Any) -> Any:
@@ -269,7 +269,7 @@ class Simulation:
 
     def _samples(
         self, estimator: Estimator, snapshot: int, pooled: bool = False
-    ) -> tuple[Vector, Vector]:
+    ) -> tuple[Floats, Floats]:
         """Numerator and denominator of an estimator: samples × rows × neurons.
 
         Samples are the replicas or, of a single run, its parts between snapshots.
@@ -281,7 +281,7 @@ class Simulation:
         numerator, denominator = self._ratio(estimator, [snapshot])
         return tuple(np.moveaxis(self._per_row(v[0]), 1, 0) for v in (numerator, denominator))
 
-    def _ratio(self, estimator: Estimator, part: Any) -> tuple[Vector, Vector]:
+    def _ratio(self, estimator: Estimator, part: Any) -> tuple[Floats, Floats]:
         """Numerator and denominator, snapshots × runs × neurons, of all up to each snapshot."""
         kind, counted = {
             "potential": (OBSERVED, OBSERVATIONS),

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork
 from lrnn.spiking.compiled import compiled
-from lrnn.typing import Vector
 
 UNIT = 1 << 32
 NEGLIGIBLE = 1 / (2 * UNIT)  # a route that is taken less often only makes tables longer
@@ -102,7 +102,7 @@ def routes_of(network: RandomNeuralNetwork) -> Routes:
 
 
 def clocks_of(
-    routes: Routes, rates: Vector, arrivals: Vector, inhibitory_arrivals: Vector | None
+    routes: Routes, rates: Floats, arrivals: Floats, inhibitory_arrivals: Floats | None
 ) -> Clocks:
     """The clocks under these firing rates and arrivals: none for neurons that are never excited."""
     n = len(rates)
@@ -124,7 +124,7 @@ def clocks_of(
 
 @compiled
 def reach(
-    first: NDArray[np.int32], targets: NDArray[np.int32], rates: Vector, arrivals: Vector
+    first: NDArray[np.int32], targets: NDArray[np.int32], rates: Floats, arrivals: Floats
 ) -> NDArray[np.bool_]:
     """Neurons that a spike from outside can ever lead to."""
     n = len(rates)
@@ -150,7 +150,7 @@ def reach(
 
 @compiled
 def alias_rows(
-    first: NDArray[np.int64], weights: Vector
+    first: NDArray[np.int64], weights: Floats
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Alias tables of several distributions: limits, and the alias of each entry.
 

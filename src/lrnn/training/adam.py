@@ -6,10 +6,9 @@ from typing import Any
 
 from array_api_compat import array_namespace, is_numpy_array
 
-from lrnn.backend import backend_of
+from lrnn.arrays import Array, Rates, backend_of
 from lrnn.functional import free_gradient, reroute, reweight, route_gradient
 from lrnn.training.observer import State
-from lrnn.typing import Array, Rates
 
 MEAN, SQUARE = 0.9, 0.999  # how much of their past the running means keep
 CELLS_IN_CACHE = 1 << 15

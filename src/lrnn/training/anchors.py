@@ -5,10 +5,9 @@ from math import sqrt
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import copied, to_numpy, weights_for
+from lrnn.arrays import Array, copied, to_numpy, weights_for
 from lrnn.functional import gram_error
 from lrnn.moments import SecondMoment
-from lrnn.typing import Array
 
 FLOOR = 1e-4  # weights between uncorrelated attributes: small, but free to grow
 

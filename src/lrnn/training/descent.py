@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lrnn.backend import HOST, take_rows
+from lrnn.arrays import HOST, Array, Floats, take_rows
 from lrnn.functional import firing_rates, firings
 from lrnn.functional.inhibition import penalised_gradients
 from lrnn.training.adam import LogAdam
@@ -15,7 +15,6 @@ from lrnn.training.observer import Observer
 from lrnn.training.pace import Pace
 from lrnn.training.recorder import Recorder
 from lrnn.training.result import Schedule, Trained, Weights
-from lrnn.typing import Array, Vector
 
 
 class Descent:
@@ -78,7 +77,7 @@ def priced(evaluation: Evaluation, weights: Weights, penalty: float) -> float:
     return evaluation.error + penalty * float(spikes(evaluation, weights).sum())
 
 
-def spikes(evaluation: Evaluation, weights: Weights) -> Vector:
+def spikes(evaluation: Evaluation, weights: Weights) -> Floats:
     """Firings per unit time of the input and of each hidden layer, on average over the rows."""
     on_host = weights.on(HOST).each(lambda w: w.astype(np.float64, copy=False))
     rates = firing_rates(on_host.excitatory, on_host.inhibitory)

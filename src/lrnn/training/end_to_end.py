@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import take_rows, weights_for
+from lrnn.arrays import Array, Rates, take_rows, weights_for
 from lrnn.functional import error_gradients
 from lrnn.rows.parallel import CELLS_AT_ONCE
 from lrnn.training.adam import LogAdam
@@ -17,7 +17,6 @@ from lrnn.training.observer import Observer
 from lrnn.training.pace import Pace
 from lrnn.training.recorder import Recorder
 from lrnn.training.result import Schedule, Trained, Weights
-from lrnn.typing import Array, Rates
 
 STEPS_A_PASS = 128  # where the data have so many rows
 PATIENCE = 3  # passes without progress of tol, after which the steps become smaller

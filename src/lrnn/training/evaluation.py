@@ -10,13 +10,12 @@ import numpy as np
 from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.backend import backend_of, take_rows, to_numpy
+from lrnn.arrays import Array, Floats, Layer, backend_of, take_rows, to_numpy
 from lrnn.functional import propagate, squared_error
 from lrnn.moments.reading import Reading
 from lrnn.rows import fold_rows, map_rows
 from lrnn.rows.passes import on_device
 from lrnn.training.result import Weights
-from lrnn.typing import Array, Layer, Vector
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Evaluation:
     """
 
     error: float
-    mean_activations: list[Vector]
+    mean_activations: list[Floats]
 
 
 def evaluate(inputs: Any, weights: Weights) -> Evaluation:

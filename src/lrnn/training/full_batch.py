@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import weights_for
+from lrnn.arrays import Array, weights_for
 from lrnn.moments import MomentKind, SecondMoment, second_moment
 from lrnn.rows import EncodedRows
 from lrnn.training.anchors import anchor_correlations, anchor_weights
@@ -18,7 +18,6 @@ from lrnn.training.observer import Observer
 from lrnn.training.reading import ObservedReading
 from lrnn.training.result import LearningCurve, Schedule, Trained, Weights
 from lrnn.training.split import deepened, divisor
-from lrnn.typing import Array
 
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
 RANDOM_STARTS = 4  # besides, for small networks

@@ -14,12 +14,11 @@ from time import perf_counter
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import backend_of
+from lrnn.arrays import Array, backend_of
 from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment
 from lrnn.training.observer import Observer, State, training
 from lrnn.training.result import LearningCurve, Schedule, StopReason
-from lrnn.typing import Array
 
 SWEEPS = 2  # over the decoder in each iteration
 RELAXATION = 1.5

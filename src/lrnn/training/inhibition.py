@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import backend_of, weights_for
-from lrnn.functional.limits import at_least
+from lrnn.arrays import Array, at_least, backend_of, weights_for
 from lrnn.training.descent import Descent
 from lrnn.training.evaluation import evaluate
 from lrnn.training.observer import Observer
 from lrnn.training.pace import Pace
 from lrnn.training.result import Schedule, Trained, Weights
-from lrnn.typing import Array
 
 PASSES = 20  # over the data, if nobody says how many
 LEAST_STEPS = 4_000  # however few the rows are

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from lrnn.backend import weights_for
+from lrnn.arrays import Array, weights_for
 from lrnn.functional import adjust_rows
 from lrnn.training.result import Weights
-from lrnn.typing import Array
 
 NUMBERS = np.empty(0)
 

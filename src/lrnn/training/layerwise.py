@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from lrnn.arrays import Array
 from lrnn.training.evaluation import transmit
 from lrnn.training.minibatch import train_jointly
 from lrnn.training.observer import Observer
 from lrnn.training.result import LearningCurve, Schedule, Trained, Weights
-from lrnn.typing import Array
 
 
 def train_layerwise(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.backend import backend_of
+from lrnn.arrays import backend_of
 from lrnn.training.adam import LogAdam
 from lrnn.training.observer import Observer, State
 from lrnn.training.pace import Pace

@@ -13,7 +13,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
-from lrnn.backend import backend_of, take_rows
+from lrnn.arrays import Array, Rates, backend_of, take_rows
 from lrnn.functional import (
     adjust_rows,
     normalisation,
@@ -27,7 +27,6 @@ from lrnn.training.observer import Observer, State, training
 from lrnn.training.recorded import recorded
 from lrnn.training.recorder import Recorder
 from lrnn.training.result import Schedule, StopReason, Trained, Weights
-from lrnn.typing import Array, Rates
 
 PATIENCE = 10  # passes without progress of tol that end the training: errors fluctuate
 

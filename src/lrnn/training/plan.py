@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from lrnn.arrays import Array
 from lrnn.moments import MomentKind
 from lrnn.training.end_to_end import fine_tuned
 from lrnn.training.full_batch import FullBatch
@@ -16,7 +17,6 @@ from lrnn.training.minibatch import train_jointly
 from lrnn.training.observer import Observer
 from lrnn.training.result import Schedule, Trained
 from lrnn.training.unit_rate import train_unit_rate
-from lrnn.typing import Array
 
 
 @dataclass(frozen=True)

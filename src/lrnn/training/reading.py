@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from lrnn.backend import Backend, backend_of, is_array
+from lrnn.arrays import Array, Backend, backend_of, is_array
 from lrnn.moments.reading import Reading
 from lrnn.training.observer import Observer, State
-from lrnn.typing import Array
 
 
 class ObservedReading(Reading):

@@ -10,9 +10,8 @@ from typing import Any, TypeAlias
 
 from array_api_compat import is_torch_namespace
 
-from lrnn.backend import backend_of, is_array
+from lrnn.arrays import Array, backend_of, is_array
 from lrnn.rows import ScaledRows
-from lrnn.typing import Array
 
 Step: TypeAlias = Callable[..., Array]
 PLAIN = 3  # steps that are made as they are, before they are recorded

@@ -6,11 +6,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from lrnn.backend import backend_of
+from lrnn.arrays import Array, backend_of
 from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.observer import State
 from lrnn.training.result import LearningCurve, StopReason, Weights
-from lrnn.typing import Array
 
 Price: TypeAlias = Callable[[Evaluation, Weights], float]
 

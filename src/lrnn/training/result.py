@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.backend import Backend, copied
+from lrnn.arrays import Array, Backend, Floats, Layer, Rates, copied
 from lrnn.training.observer import State
-from lrnn.typing import Array, Layer, Rates, Vector
 
 if TYPE_CHECKING:
     from lrnn.training.evaluation import Evaluation
@@ -102,10 +101,10 @@ class LearningCurve:
     """
 
     layer: int | None
-    batch_errors: Vector
+    batch_errors: Floats
     iterations: NDArray[np.int64]
-    errors: Vector
-    seconds: Vector
+    errors: Floats
+    seconds: Floats
     passes: int
     stopped: StopReason
 

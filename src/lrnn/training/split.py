@@ -15,14 +15,13 @@ from math import sqrt
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.backend import backend_of, to_numpy
+from lrnn.arrays import Array, Rates, backend_of, to_numpy
 from lrnn.functional import adjust_rows, firing_rates, routing
 from lrnn.moments.implicit import peaks
 from lrnn.rows import EncodedRows
 from lrnn.training.end_to_end import fine_tuned
 from lrnn.training.observer import Observer
 from lrnn.training.result import Schedule, Trained, Weights
-from lrnn.typing import Array, Rates
 
 
 def deepened(

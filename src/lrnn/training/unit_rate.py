@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lrnn.backend import weights_for
+from lrnn.arrays import Array, weights_for
 from lrnn.functional import adjust_rows
 from lrnn.moments import second_moment
 from lrnn.training.anchors import anchor_correlations, sharpened
@@ -18,7 +18,6 @@ from lrnn.training.initial import random_weights
 from lrnn.training.observer import Observer
 from lrnn.training.result import Schedule, Trained, Weights
 from lrnn.training.split import deepened
-from lrnn.typing import Array
 
 POWER = 4.0  # by which correlations with anchors are sharpened
 

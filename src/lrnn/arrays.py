@@ -1,0 +1,184 @@
+"""Whose arrays, and where: NumPy's, torch's, CuPy's or any other's of the array API."""
+
+import importlib
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import array_api_compat
+import numpy as np
+from array_api_compat import array_namespace, is_cupy_array, is_numpy_array, is_torch_array
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array: TypeAlias = Any
+"""An array of any namespace of the array API; a SciPy sparse array where a docstring says so."""
+
+Layer: TypeAlias = Any
+"""Weights between two layers: a matrix, or a pair of an excitatory and an inhibitory one."""
+
+Floats: TypeAlias = NDArray[np.float64]
+"""A NumPy array of float64."""
+
+Rates: TypeAlias = Literal["free", "unit"]
+"""Whether firing rates follow from the weights, or are 1 and bind the weights' row sums."""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A namespace of the array API, and a device of its."""
+
+    xp: Any
+    device: Any
+
+    def array(self, host: NDArray[Any]) -> Array:
+        """A NumPy array as one of these."""
+        if self.is_numpy:
+            return host
+        writable = host if host.flags.writeable else host.copy()
+        return self.xp.asarray(np.ascontiguousarray(writable), device=self.device)
+
+    def send(self, array: Array) -> Array:
+        """Any array as one of these; itself, if it is."""
+        if is_array(array) and backend_of(array) == self:
+            return array
+        return self.array(to_numpy(array))
+
+    @property
+    def is_numpy(self) -> bool:
+        """Whether these are NumPy's."""
+        return array_api_compat.is_numpy_namespace(self.xp)
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether these are in the memory of a GPU."""
+        return "cuda" in str(self.device).lower()
+
+    def out_of_memory(self, error: BaseException) -> bool:
+        """Whether this error says that the device has no memory left."""
+        return type(error).__name__ in ("OutOfMemoryError", "cudaErrorMemoryAllocation")
+
+    def free_memory(self) -> int | None:
+        """Bytes that are free on a GPU; None if this is none."""
+        if not self.on_gpu:
+            return None
+        if array_api_compat.is_torch_namespace(self.xp):
+            import torch
+
+            torch.cuda.empty_cache()
+            return int(torch.cuda.mem_get_info(self.device)[0])
+        import cupy
+
+        cupy.get_default_memory_pool().free_all_blocks()
+        with self.device:
+            return int(cupy.cuda.runtime.memGetInfo()[0])
+
+
+HOST = Backend(array_namespace(np.empty(0)), "cpu")
+
+
+def backend_of(inputs: Any) -> Backend:
+    """The backend of an array, or of rows (see :mod:`lrnn.rows`); sparse arrays are NumPy's."""
+    own = getattr(inputs, "backend", None)
+    if isinstance(own, Backend):
+        return own
+    if not is_array(inputs) or is_numpy_array(inputs):
+        return HOST
+    return Backend(array_namespace(inputs), array_api_compat.device(inputs))
+
+
+def is_array(value: Any) -> bool:
+    """Whether this is an array of some namespace, and not a sparse one."""
+    return not sparse.issparse(value) and bool(array_api_compat.is_array_api_obj(value))
+
+
+def to_numpy(array: Array) -> NDArray[Any]:
+    """Any array as one of NumPy's, in the memory of the host."""
+    if is_numpy_array(array):
+        return np.asarray(array)
+    if is_torch_array(array):
+        return np.asarray(array.detach().cpu().numpy())
+    if is_cupy_array(array):
+        return np.asarray(array.get())
+    return np.asarray(array)
+
+
+def take_rows(inputs: Any, rows: Any) -> Array:
+    """Rows of an array (or of an object of :mod:`lrnn.rows`): a slice of them, or some in order."""
+    if not is_array(inputs) or is_numpy_array(inputs):
+        return inputs[rows]
+    if isinstance(rows, slice):
+        return inputs[rows, ...]
+    return array_namespace(inputs).take(inputs, backend_of(inputs).send(rows), axis=0)
+
+
+def copied(array: Array) -> Array:
+    """A copy whose rows lie one after the other: sums over them are then accurate, and fast."""
+    if is_numpy_array(array):
+        return np.array(array, order="C")
+    xp = array_namespace(array)
+    copy = xp.empty(tuple(array.shape), dtype=array.dtype, device=backend_of(array).device)
+    copy[...] = array
+    return copy
+
+
+def host_dtype(dtype: Any) -> np.dtype[Any]:
+    """A type of numbers of any namespace as NumPy calls it."""
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        found = np.dtype(str(dtype).rsplit(".", 1)[-1])
+    return found
+
+
+def weights_for(inputs: Any, host: NDArray[Any]) -> Array:
+    """Numbers of the host as weights for ``inputs``: of their backend and type."""
+    return backend_of(inputs).array(host.astype(host_dtype(inputs.dtype), copy=False))
+
+
+def backend_named(device: str) -> Backend:
+    """The backend for data of the host that should be worked on on ``device``: "cpu" or "cuda".
+
+    PyTorch serves a GPU, or CuPy where that is missing.
+    """
+    if device == "cpu":
+        return HOST
+    name, _, number = device.partition(":")
+    if name != "cuda" or not (number.isdecimal() or device == "cuda"):
+        raise ValueError(f"device={device!r} cannot be used: it must be cpu, cuda or cuda:1 …")
+    index = int(number or 0)
+    problem = "neither PyTorch nor CuPy is installed: pip install 'lrnn[torch]' or 'lrnn[cuda]'"
+    for library in ("torch", "cupy"):
+        try:
+            module = importlib.import_module(library)
+        except ImportError:
+            continue
+        count = _count(module) if module.cuda.is_available() else 0
+        if index < count:
+            if library == "torch":
+                return backend_of(module.empty(0, device=f"cuda:{index}"))
+            with module.cuda.Device(index):
+                return backend_of(module.empty(0))
+        there = f"only {count} CUDA devices" if count else "no CUDA device"
+        problem = f"{library} finds {there}"
+    raise ValueError(f"device={device!r} cannot be used: {problem}")
+
+
+def _count(module: Any) -> int:
+    counted = getattr(module.cuda, "device_count", None)
+    return int(counted() if counted else module.cuda.runtime.getDeviceCount())
+
+
+def at_least(array: Array, low: float) -> Array:
+    """``max(array, low)``, element by element, by the cheapest function that a library has."""
+    xp = array_namespace(array)
+    if is_numpy_array(array) or is_cupy_array(array):
+        return xp.maximum(array, low)
+    return xp.clip(array, min=low)
+
+
+def at_most(array: Array, high: float) -> Array:
+    """``min(array, high)``, element by element, by the cheapest function that a library has."""
+    xp = array_namespace(array)
+    if is_numpy_array(array) or is_cupy_array(array):
+        return xp.minimum(array, high)
+    return xp.clip(array, max=high)

@@ -1,0 +1,186 @@
+"""The paper's figures, made again from results of experiments."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lrnn.arrays import Floats
+from lrnn.datasets import DATA_SETS
+from lrnn.paper.structures import STRUCTURES, Structure
+from lrnn.paper.summary import Result, trainings
+from lrnn.plots import layer_image
+from lrnn.plots.axes import COLOURS, SMALL, TITLE, key, logarithmic, plain
+
+LINES = {
+    ("free", "printed"): (COLOURS[1], "-", "printed algorithm"),
+    ("free", "lrnn"): (COLOURS[0], "-", "lrnn"),
+    ("unit", "printed"): (COLOURS[1], ":", "printed, unit rates"),
+    ("unit", "lrnn"): (COLOURS[0], ":", "lrnn, unit rates"),
+}
+QUICK = "Quick run on cut-down data: these numbers say nothing of the paper"
+
+
+def figures(results: Sequence[Result]) -> dict[str, Figure]:
+    """All that can be drawn of these results, by file name."""
+    made: dict[str, Figure] = {}
+    present = [s for s in STRUCTURES.values() if (s.name, "free", "lrnn") in trainings(results)]
+    images = [s for s in present if s.figure != "3"]
+    if images:
+        made["figure2"] = figure2(results, images)
+    for part in dict.fromkeys(s.figure for s in images):
+        made[f"figure{part}-compared"] = compared(results, [s for s in images if s.figure == part])
+    uci = [s for s in present if s.figure == "3"]
+    if uci:
+        made["figure3"] = figure3(results, uci, "iterations")
+        made["figure3-seconds"] = figure3(results, uci, "seconds")
+    for result in results:
+        if result["kind"] == "spiking":
+            made["figure4"] = figure4(result)
+    return marked(made, results)
+
+
+def marked(made: dict[str, Figure], results: Sequence[Result]) -> dict[str, Figure]:
+    """Figures that say so if they are of a quick run."""
+    if any(result["quick"] for result in results):
+        for figure in made.values():
+            figure.suptitle(QUICK, fontsize=TITLE, color="#b00020")
+    return made
+
+
+def figure2(results: Sequence[Result], structures: Sequence[Structure]) -> Figure:
+    """Error against iterations of the printed algorithm, as the paper shows it."""
+    parts = list(dict.fromkeys(s.figure for s in structures))
+    figure = Figure(figsize=(3.4 * len(parts), 2.9), layout="constrained", dpi=150)
+    for ax, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
+        shown = [s for s in structures if s.figure == part]
+        for i, structure in enumerate(shown):
+            for seed, result in enumerate(trainings(results)[structure.name, "free", "printed"]):
+                x, errors = course(result, "iterations")
+                ax.plot(
+                    x, errors, color=COLOURS[i], linewidth=1.4 if seed == 0 else 0.4,
+                    alpha=1 if seed == 0 else 0.5, label=structure.label if seed == 0 else None,
+                )  # fmt: skip
+            if structure.paper is not None:
+                ax.axhline(structure.paper, color=COLOURS[i], linestyle=":", linewidth=1)
+        ax.set_title(f"({part[1]}) {DATA_SETS[shown[0].data].title}", fontsize=TITLE, loc="left")
+        _finish(ax, "iterations")
+        key(ax)
+    return figure
+
+
+def compared(results: Sequence[Result], structures: Sequence[Structure]) -> Figure:
+    """Both algorithms and both kinds of rates, against iterations and against seconds."""
+    columns = len(structures)
+    figure = Figure(figsize=(3.6 * columns, 5.4), layout="constrained", dpi=150)
+    grid = figure.subplots(2, columns, squeeze=False, sharey="col")
+    for i, structure in enumerate(structures):
+        for ax, against in zip(grid[:, i], ("iterations", "seconds"), strict=True):
+            panel(ax, results, structure, against)
+            _finish(ax, against)
+        grid[0, i].set_title(f"{structure.data}, {structure.label}", fontsize=TITLE, loc="left")
+    key_below(figure, grid[0, -1])
+    return figure
+
+
+def figure3(results: Sequence[Result], structures: Sequence[Structure], against: str) -> Figure:
+    """All UCI data sets."""
+    columns = min(4, len(structures))
+    lines = -(-len(structures) // columns)
+    figure = Figure(figsize=(2.9 * columns, 2.3 * lines), layout="constrained", dpi=150)
+    grid = figure.subplots(lines, columns, squeeze=False)
+    for ax in grid.ravel()[len(structures) :]:
+        ax.set_axis_off()
+    for ax, structure in zip(grid.ravel(), structures, strict=False):
+        panel(ax, results, structure, against)
+        ax.set_title(f"{structure.data}, {structure.label}", fontsize=SMALL + 1, loc="left")
+        _finish(ax, against)
+    key_below(figure, grid[0, 0])
+    return figure
+
+
+def panel(ax: Axes, results: Sequence[Result], structure: Structure, against: str) -> None:
+    """One structure, trained in all ways, and what is possible."""
+    for (rates, method), (colour, dashes, label) in LINES.items():
+        for seed, result in enumerate(trainings(results).get((structure.name, rates, method), [])):
+            x, errors = course(result, against)
+            ax.plot(
+                x, errors, color=colour, linestyle=dashes, linewidth=1.3 if seed == 0 else 0.4,
+                alpha=1 if seed == 0 else 0.4, label=label if seed == 0 else None,
+            )  # fmt: skip
+    for rates, dashes in (("free", "--"), ("unit", "-.")):
+        found = trainings(results).get((structure.name, rates, "lrnn"))
+        if found and found[0]["bound"] > 1e-4:
+            name = "linear bound" if rates == "free" else "unit-rate bound"
+            ax.axhline(found[0]["bound"], color="0.3", linestyle=dashes, linewidth=0.8, label=name)
+    if structure.paper is not None:
+        ax.axhline(structure.paper, color=COLOURS[2], linewidth=0.8, label="paper")
+
+
+def course(result: Result, against: str) -> tuple[Floats, Floats]:
+    """Where the error was taken, and what it was, stage after stage; of ours, the lowest so far."""
+    begin, x, errors = 0.0, [], []
+    for curve in result["curves"]:
+        place = np.asarray(curve[against], dtype=np.float64)
+        x.append(begin + place)
+        errors.append(np.asarray(curve["errors"]))
+        begin += place[-1]
+    floor = 1 if against == "iterations" else 1e-3
+    found = np.concatenate(errors)
+    if result["method"] == "lrnn":
+        found = np.minimum.accumulate(found)
+    return np.maximum(np.concatenate(x), floor), found
+
+
+def figure4(result: Result) -> Figure:
+    """Layers as computed, and as simulated."""
+    moments = list(result["simulated"])
+    columns = 1 + len(moments)
+    figure = Figure(
+        figsize=(1.9 * columns, 2.05 * len(result["layers"])), layout="constrained", dpi=150
+    )
+    grid = figure.subplots(len(result["layers"]), columns, squeeze=False)
+    for i, name in enumerate(result["layers"]):
+        shape = (28, 28) if len(result["numeric"][i]) == 784 else None
+        layer_image(result["numeric"][i], shape=shape, ax=grid[i, 0])
+        grid[i, 0].set_ylabel(name, fontsize=TITLE)
+        for k, moment in enumerate(moments, start=1):
+            layer_image(result["simulated"][moment][i], shape=shape, ax=grid[i, k])
+            grid[i, k].set_xlabel(f"RMSE {result['rmse'][moment][i]:.4f}", fontsize=SMALL)
+    grid[0, 0].set_title("numeric", fontsize=TITLE)
+    for k, moment in enumerate(moments, start=1):
+        grid[0, k].set_title(f"after {int(moment):,} events", fontsize=TITLE)
+    return figure
+
+
+def key_below(figure: Figure, ax: Axes) -> None:
+    """What lines are, under the whole figure."""
+    figure.legend(
+        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=SMALL,
+        frameon=False,
+    )  # fmt: skip
+
+
+def _finish(ax: Axes, against: str) -> None:
+    if ax.get_lines():
+        ax.set_xscale("log")
+        logarithmic(ax, "y")
+    plain(ax, "iterations" if against == "iterations" else "seconds", "mean squared error")
+
+
+_COMPARED = (
+    "The printed algorithm and our solver, with free and with unit rates, against iterations and "
+    "against seconds, with what no linear map and no network with unit rates can pass"
+)
+CAPTIONS = {
+    "figure2": "The paper's Figure 2: error of the printed algorithm against iterations; dotted, "
+    "the lowest errors that the paper reports",
+    "figure2a-compared": _COMPARED,
+    "figure2b-compared": _COMPARED,
+    "figure2c-compared": _COMPARED,
+    "figure3": "The paper's Figure 3: error against iterations for the UCI data sets",
+    "figure3-seconds": "The same, against seconds of training",
+    "figure4": "The paper's Figure 4: layers of the MNIST network, computed and simulated",
+}
+"""What each figure shows, in words."""

@@ -1,0 +1,132 @@
+"""Is inhibition good for anything else? Held-out rows, damaged images, parts, spikes."""
+
+from time import perf_counter
+from typing import Any, Protocol, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+
+from lrnn.arrays import Floats
+from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.datasets import DATA_SETS, load
+from lrnn.paper.contenders import CONTENDERS, Contender
+from lrnn.paper.damage import damaged
+from lrnn.paper.spiking import MOMENTS, simulated
+from lrnn.paper.structures import STRUCTURES
+from lrnn.paper.tasks import QUICK_ROWS, Task
+from lrnn.paper.training import fully_trained
+
+LATER_MOMENTS = (*MOMENTS, 10_000_000, 100_000_000)  # where spikes are many, time is short
+QUICK_PASSES = 20  # of few steps each
+
+
+class Autoencoder(Protocol):
+    """What is compared: it learns from rows, and gives rows back."""
+
+    def fit(self, X: Any) -> Any:
+        """Learn."""
+
+    def reconstruct(self, X: Any) -> Any:
+        """Give back."""
+
+
+class PrincipalComponents:
+    """PCA as an autoencoder; what it gives back may be clipped to [0, 1]."""
+
+    def __init__(self, width: int, clipped: bool) -> None:
+        self.pca = PCA(width, random_state=0)
+        self.clipped = clipped
+
+    def fit(self, X: Any) -> Self:
+        """Learn."""
+        self.pca.fit(X)
+        return self
+
+    def reconstruct(self, X: Any) -> Floats:
+        """Give back."""
+        found: Floats = self.pca.inverse_transform(self.pca.transform(X))
+        return np.clip(found, 0, 1) if self.clipped else found
+
+
+def compete(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder | None]:
+    """Train one contender; tell how it does on new rows and damaged ones, and what its parts are.
+
+    X are levels of images. The network itself is returned too, if it is one.
+    """
+    contender = CONTENDERS[task.method]
+    white = np.float32(DATA_SETS[task.data].white)
+    new = load(task.data, split="test", scaled=False).data[: QUICK_ROWS if task.quick else None]
+    clean = new / white
+    began = perf_counter()
+    model = trained(contender, task, X, white)
+    seconds = perf_counter() - began
+    found = {
+        "test_error": error(model.reconstruct(clean), clean),
+        "damaged": {name: error(rows, clean) for name, rows in damaged(clean)},
+        "restored": {name: error(model.reconstruct(rows), clean) for name, rows in damaged(clean)},
+        "seconds": seconds,
+        "rows": len(X),
+        "test_rows": len(clean),
+    }
+    if isinstance(model, LRNNAutoencoder):
+        found |= of_network(model, X)
+        if contender.simulated:
+            moments = MOMENTS if task.quick else LATER_MOMENTS
+            found["spiking"] = simulated(model, X[:1], moments, task.seed)
+        return found, model
+    rows = X / white
+    return {**found, "error": error(model.reconstruct(rows), rows)}, None
+
+
+def trained(contender: Contender, task: Task, X: Any, white: np.float32) -> Any:
+    """A contender that has learnt from levels of images."""
+    (width,) = STRUCTURES[task.subject].hidden
+    if not contender.network:
+        return PrincipalComponents(width, contender.clipped).fit(X / white)
+    passes = QUICK_PASSES if task.quick else contender.passes
+    model = LRNNAutoencoder(width, max_iter=30 if task.quick else 200, random_state=task.seed)
+    if contender.share is None:
+        return fully_trained(model.set_params(fine_tune=passes), X)
+    return fully_trained(inhibitory(fully_trained(model, X), contender.share, passes), X)
+
+
+def inhibitory(excitatory: LRNNAutoencoder, share: float, passes: int) -> LRNNAutoencoder:
+    """A network with inhibition, to be trained on the rows that an excitatory one has learnt.
+
+    A spike costs it ``share`` of the excitatory network's error per spike: a price that is
+    neither high nor low for any data.
+    """
+    price = share * excitatory.reconstruction_err_ / excitatory.spike_cost_
+    model: LRNNAutoencoder = clone(excitatory)
+    model.set_params(inhibition=True, spike_penalty=price, fine_tune=passes)
+    return model
+
+
+def of_network(model: LRNNAutoencoder, X: Any) -> dict[str, Any]:
+    """What only a network has: spikes, and parts that are never negative."""
+    components = np.asarray(model.components_, dtype=np.float64)
+    used = np.asarray(model.transform(X)).mean(axis=0) * components.sum(axis=1)
+    order = np.argsort(-used, kind="stable")
+    alone = np.asarray(model.inverse_transform(np.eye(len(components))))
+    return {
+        "error": model.reconstruction_err_,
+        "spike_penalty": model.spike_penalty if model.inhibition else None,
+        "spike_cost": model.spike_cost_,
+        "highest_rate": float(max(rates.max() for rates in model.firing_rates_)),
+        "largest_routed": model.audit().largest_routed,
+        "valid": model.audit().valid,
+        "parts": _to_own_maximum(components[order]),
+        "alone": _to_own_maximum(alone[order]),
+    }
+
+
+def error(found: Floats, wanted: Floats) -> float:
+    """Mean squared, per attribute."""
+    return float(np.mean((np.asarray(found) - wanted) ** 2, dtype=np.float64))
+
+
+def _to_own_maximum(rows: Floats) -> list[list[float]]:
+    """Each row from 0 to 1, to four digits: for pictures."""
+    largest = rows.max(axis=1, keepdims=True)
+    return np.round(rows / np.where(largest > 0, largest, 1), 4).tolist()  # type: ignore[no-any-return]

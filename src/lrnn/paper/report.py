@@ -1,0 +1,237 @@
+"""The report on all experiments of the paper: a page, figures and tables in a folder."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from lrnn.datasets import DATA_SETS
+from lrnn.paper import inhibition_report as beyond
+from lrnn.paper import tasks
+from lrnn.paper.contenders import MODEST
+from lrnn.paper.figures import CAPTIONS as PAPER_CAPTIONS
+from lrnn.paper.figures import QUICK, figures
+from lrnn.paper.recognition import PASSES, STEPS
+from lrnn.paper.structures import STRUCTURES
+from lrnn.paper.summary import Result, audits, lowest_errors, recognition
+from lrnn.report import pictures
+from lrnn.report.machine import machine
+from lrnn.report.markdown import escaped, markdown
+from lrnn.report.page import render
+from lrnn.report.tables import TableOf
+from lrnn.tables.atomic import write_atomically
+
+CAPTIONS = PAPER_CAPTIONS | beyond.CAPTIONS
+FEATURES = {
+    name: {"inhibition_modest": "inhibition, modest"}.get(name, name) for name in tasks.FEATURES
+}
+RECOGNISED = (
+    "Recognition: a linear classifier (logistic regression on standardised features) and the five "
+    "nearest neighbours, on raw attributes and on codes of one width. NMF is scikit-learn's, and "
+    "learns from at most 5,000 rows. With inhibition spikes are free, or (modest) cost "
+    f"{100 * MODEST:g} % of the excitatory network's error per spike; these networks are trained "
+    f"for {PASSES['mnist']} passes over MNIST, {PASSES['cifar10']} over CIFAR-10 and some {STEPS} "
+    "steps on other data only, from each of two starts."
+)
+
+
+def write_reproduction(results: Sequence[Result], folder: Path, command: str) -> Path:
+    """Write ``index.html`` and ``README.md``, tables as CSV and JSON, figures as PNG and SVG."""
+    summary: dict[str, Any] = {
+        "lowest_errors": lowest_errors(results, "free"),
+        "lowest_errors_unit_rates": lowest_errors(results, "unit"),
+        "audits": audits(results),
+        "recognition": recognition(results),
+        **beyond.inhibition_summary(results),
+        "machine": dict(machine()),
+        "command": command,
+        "quick": any(result["quick"] for result in results),
+    }
+    write_atomically(folder / "summary.json", json.dumps(summary, indent=1).encode())
+    for name, rows in summary.items():
+        if isinstance(rows, list) and rows:
+            write_atomically(folder / f"{name}.csv", _csv(rows).encode())
+    drawn = figures(results) | beyond.inhibition_figures(results)
+    for name, figure in drawn.items():
+        for kind in ("png", "svg"):
+            write_atomically(folder / "figures" / f"{name}.{kind}", _file(figure, kind))
+    content = _content(results, summary, drawn)
+    write_atomically(folder / "README.md", _markdown(content, list(drawn)).encode())
+    page = folder / "index.html"
+    write_atomically(page, render("reproduction.html", content).encode())
+    return page
+
+
+def _markdown(content: dict[str, Any], drawn: Sequence[str]) -> str:
+    lead = [
+        *([f"**{content['quick']}.**"] if content["quick"] else []),
+        f"Made by `{content['command']}` on {datetime.now(UTC).date().isoformat()}; all "
+        f"experiments together took {content['minutes']} minutes.",
+        *_in_words(content),
+        *(f"{escaped(what)}: {escaped(remark)}." for what, remark in content["remarks"]),
+        *(f"{escaped(title)}: {escaped(note)}" for title, note in content["notes"]),
+    ]
+    names = ("lowest", "lowest_unit", "recognition", "audits")
+    tables = [*(content[k] for k in names), *content["inhibition"], content["facts"]]
+    figures = [(f"figures/{name}.png", CAPTIONS[name]) for name in drawn]
+    return markdown(content["title"], lead, tables, figures)
+
+
+def _in_words(content: dict[str, Any]) -> list[str]:
+    """What the tables come to."""
+    worse, count, spiking = content["worse"], content["count"], content["spiking"]
+    lead = []
+    if count:
+        lead.append(
+            f"On {len(worse) or 'none'} of the {count} structures is our error above that of the "
+            "printed algorithm, or the paper's where it reports one"
+            f"{': ' * bool(worse) + ', '.join(map(escaped, worse))}. The bound for free rates is "
+            "what no linear map of that rank can pass; outputs that saturate are not linear, and "
+            "may. With ± is the standard deviation over seeds, or between folds."
+        )
+    if content["recognition"].rows:
+        lead.append(RECOGNISED)
+    if content["audits"].rows and content["valid"]:
+        lead.append(
+            "All networks are valid random neural networks: with their firing rates, no neuron's "
+            "routing probabilities sum to more than 1."
+        )
+    if spiking:
+        lead.append(
+            f"Figure 4: the 95 % confidence intervals of {100 * spiking['coverage']:.0f} % of the "
+            "unsaturated neurons hold the numeric value after 1,000,000 events."
+        )
+    if content["inhibition"][0].rows:
+        lead += beyond.EXPLAINED
+    return lead
+
+
+def _content(
+    results: Sequence[Result], summary: dict[str, Any], drawn: dict[str, Figure]
+) -> dict[str, Any]:
+    used = dict.fromkeys(
+        r["subject"] if r["kind"] == "recognition" else STRUCTURES[r["subject"]].data
+        for r in results
+    )
+    free = summary["lowest_errors"]
+    worse = [r for r in free if r["lrnn"] > min(r["printed"], r["paper"] or r["printed"]) + 5e-5]
+    spiking = next((r for r in results if r["kind"] == "spiking"), None)
+    paper = any(r["kind"] != "inhibition" for r in results)
+    return {
+        "title": "The paper's experiments, run again" if paper else "What inhibition is good for",
+        "paper": paper,
+        "quick": QUICK if summary["quick"] else "",
+        "command": summary["command"],
+        "figures": {
+            name: pictures.markup(figure, name, CAPTIONS[name]) for name, figure in drawn.items()
+        },
+        "captions": CAPTIONS,
+        "lowest": _errors("Lowest mean squared errors, free rates", free),
+        "lowest_unit": _errors(
+            "Lowest mean squared errors, all rates 1", summary["lowest_errors_unit_rates"]
+        ),
+        "remarks": [(f"{r['data']} {r['structure']}", r["remark"]) for r in free if r["remark"]],
+        "count": len(free),
+        "worse": [f"{r['data']} {r['structure']}" for r in worse],
+        "recognition": _recognition(summary["recognition"]),
+        "recognised": RECOGNISED,
+        "inhibition": beyond.inhibition_tables(summary),
+        "explained": beyond.EXPLAINED,
+        "audits": _audits(summary["audits"]),
+        "valid": all(r["valid"] for r in summary["audits"]),
+        "spiking": spiking,
+        "notes": [(DATA_SETS[n].title, DATA_SETS[n].notes) for n in used if DATA_SETS[n].notes],
+        "minutes": f"{sum(r['took'] for r in results) / 60:.0f}",
+        "facts": TableOf("Versions and machine", ["", ""], [list(f) for f in machine()]),
+    }
+
+
+def _errors(caption: str, rows: Sequence[dict[str, Any]]) -> TableOf:
+    def error(row: dict[str, Any], which: str) -> str:
+        width = row[f"{which}_spread"]
+        return f"{row[which]:.5f}" + (f" ± {width:.5f}" if width is not None else "")
+
+    header = ["data", "structure", "paper", "printed algorithm", "lrnn", "bound", "variance",
+              "seconds, printed", "seconds, lrnn"]  # fmt: skip
+    return TableOf(
+        caption,
+        header,
+        [
+            [
+                row["data"],
+                row["structure"],
+                "–" if row["paper"] is None else f"{row['paper']:.4f}",
+                error(row, "printed"),
+                error(row, "lrnn"),
+                f"{row['bound']:.5f}",
+                f"{row['variance']:.5f}",
+                f"{row['printed_seconds']:.1f}",
+                f"{row['lrnn_seconds']:.1f}",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _recognition(rows: Sequence[dict[str, Any]]) -> TableOf:
+    def accuracy(row: dict[str, Any], name: str) -> str:
+        width = row[f"{name}_spread"]
+        return f"{100 * row[name]:.1f}" + (f" ± {100 * width:.1f}" if width is not None else "")
+
+    return TableOf(
+        "Accuracy in percent",
+        ["data", "codes", "classifier", *FEATURES.values(), "measured on"],
+        [
+            [
+                row["data"],
+                str(row["width"]),
+                row["classifier"],
+                *(accuracy(row, name) for name in FEATURES),
+                row["how"],
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _audits(rows: Sequence[dict[str, Any]]) -> TableOf:
+    return TableOf(
+        "Every network that was trained (the worst seed)",
+        ["network", "trained by", "rates", "largest row sum of weights", "largest Σ probabilities",
+         "steady state − forward pass", "spikes", "valid"],
+        [
+            [
+                row["structure"],
+                row["method"],
+                row["rates"],
+                f"{row['largest_row_sum']:.3f}",
+                f"{row['largest_routed']:.6f}",
+                f"{row['steady_state_gap']:.0e}",
+                f"{row['spikes']:,.1f}",
+                "yes" if row["valid"] else "NO",
+            ]
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
+    if not rows:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _file(figure: Figure, kind: str) -> bytes:
+    content = io.BytesIO()
+    metadata = {"Date": None} if kind == "svg" else None
+    figure.savefig(content, format=kind, metadata=metadata)
+    return content.getvalue()

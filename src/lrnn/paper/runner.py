@@ -1,0 +1,105 @@
+"""Runs experiments one after the other; what is finished is not run again."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import lrnn
+from lrnn import bounds
+from lrnn.datasets import DATA_SETS, load
+from lrnn.paper.inhibition import compete
+from lrnn.paper.recognition import recognise
+from lrnn.paper.spiking import simulate
+from lrnn.paper.structures import STRUCTURES
+from lrnn.paper.tasks import QUICK_ROWS, SPIKING, Task
+from lrnn.paper.training import train
+from lrnn.tables.atomic import write_atomically
+
+
+def run_tasks(
+    tasks: Sequence[Task], folder: Path, progress: Callable[[int, Task | None], None]
+) -> list[dict[str, Any]]:
+    """Results of all tasks, each written to a file as soon as it is there.
+
+    ``progress`` is told how many are done, and which is next.
+    """
+    results = []
+    data = Data()
+    for done, task in enumerate(tasks):
+        progress(done, task)
+        path = folder / "results" / f"{task.name}.json"
+        result = read_result(path, task)
+        if result is None:
+            began = perf_counter()
+            result = {**task.facts(), "lrnn_version": lrnn.__version__, **_run(task, folder, data)}
+            result["took"] = perf_counter() - began
+            write_atomically(path, json.dumps(result).encode())
+        results.append(result)
+    progress(len(tasks), None)
+    return results
+
+
+def read_result(path: Path, task: Task) -> dict[str, Any] | None:
+    """What an earlier run has found of this very task, if it did."""
+    try:
+        result = dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return None
+    return result if all(result.get(k) == v for k, v in task.facts().items()) else None
+
+
+class Data:
+    """The data set that is in use."""
+
+    def __init__(self) -> None:
+        self._held: tuple[Task | None, Any] = (None, None)
+        self._bounds: dict[tuple[str, bool, str, int], float] = {}
+
+    def of(self, task: Task) -> Any:
+        """Rows as the paper trains on them: levels of images, other attributes in [0, 1]."""
+        held, X = self._held
+        if held is None or (held.data, held.quick) != (task.data, task.quick):
+            self._held = (None, None)  # free its memory first
+            X = load(task.data, scaled=DATA_SETS[task.data].white is None).data
+            if task.quick:
+                X = X[:: -(-len(X) // QUICK_ROWS)].copy()
+            self._held = (task, X)
+        return X
+
+    def bound(self, task: Task) -> float:
+        """The lowest error that a task could reach."""
+        width = min(STRUCTURES[task.subject].hidden)
+        key = (task.data, task.quick, task.rates, width)
+        if key not in self._bounds:
+            lowest = bounds.unit_rate if task.rates == "unit" else bounds.svd
+            self._bounds[key] = lowest(self.of(task), width)
+        return self._bounds[key]
+
+
+def _run(task: Task, folder: Path, data: Data) -> dict[str, Any]:
+    if task.kind == "recognition":
+        return recognise(task)
+    model_path = folder / "models" / f"{SPIKING}.safetensors"
+    X = data.of(task)
+    if task.kind == "inhibition":
+        result, network = compete(task, X)
+        if network is not None:
+            network.save(folder / "models" / f"{task.name}.safetensors")
+        return result
+    if task.kind == "spiking":
+        if not model_path.exists():
+            raise FileNotFoundError(f"there is no {str(model_path)!r}; run {SPIKING} again")
+        return simulate(task, lrnn.load(model_path), X)
+    result, model = train(task, X)
+    result["bound"] = data.bound(task)
+    if task.subject == SPIKING and (task.method, task.rates, task.seed) == ("lrnn", "free", 0):
+        model.save(model_path)
+    return _plain(result)
+
+
+def _plain(value: dict[str, Any]) -> dict[str, Any]:
+    return {k: v.item() if isinstance(v, np.generic) else v for k, v in value.items()}

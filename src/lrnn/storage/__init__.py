@@ -1,0 +1,1 @@
+"""Models and trainings on disk: model files, checkpoints, results larger than memory, export."""

@@ -1,0 +1,197 @@
+"""Training that survives being killed: its state in a file, every so often.
+
+Training is a sequence of loops, always the same for the same data and parameters. A checkpoint
+holds the final state of each loop that has ended and a state of the one that has not. A run that
+resumes goes through all of them again: those that have ended end at once, and the last goes on.
+What comes out is what an undisturbed run would have given, bit for bit.
+"""
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+import lrnn
+from lrnn.arrays import Array, is_array, to_numpy
+from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.rows.cluster import DaskRows
+from lrnn.rows.stream import Stream
+from lrnn.storage.model_files import plain_parameters
+from lrnn.storage.tensors import READ_ERRORS, TensorFileError, read_tensors, write_tensors
+from lrnn.tables.sources import rows_elsewhere
+from lrnn.training import Observer, State
+
+FORMAT = 2
+
+
+class CheckpointError(TensorFileError):
+    """A file is no checkpoint from which this training could go on."""
+
+
+def fit(
+    model: LRNNAutoencoder,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    every: float = 60.0,
+    resume: bool = True,
+) -> LRNNAutoencoder:
+    """Train ``model`` on X with checkpoints.
+
+    Parameters
+    ----------
+    model : LRNNAutoencoder
+        What to train.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Data in [0, 1].
+    path : str or path-like
+        The checkpoint's file. It is left there at the end: remove it when the model is safe.
+    every : float, default=60.0
+        Seconds between checkpoints, which are made after full passes or steps.
+    resume : bool, default=True
+        Go on from the file if there is one. It must be of the same data and parameters.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> X = np.random.default_rng(0).random((50, 4))
+    >>> model = LRNNAutoencoder((2,), random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model = fit(model, X, f"{folder}/checkpoint")
+    >>> model.transform(X).shape
+    (50, 2)
+    """
+    elsewhere = rows_elsewhere(X, type(model).__name__)
+    X = X if elsewhere is None else elsewhere
+    model._fit(X, checkpoint_of(model, X, Path(path), every, resume))
+    return model
+
+
+def checkpoint_of(
+    model: LRNNAutoencoder, X: Any, path: Path, every: float, resume: bool, **more: Any
+) -> "Checkpoint":
+    """What writes checkpoints of ``model``, and knows those of an earlier run.
+
+    ``more`` are other facts of the training that must be the same.
+    """
+    facts = _facts(model, X) | more
+    states = read(path, facts) if resume and path.exists() else []
+    return Checkpoint(path, every, facts, states)
+
+
+class Checkpoint(Observer):
+    """Writes the states of all loops to a file, and knows those of an earlier run."""
+
+    def __init__(
+        self, path: Path, every: float, facts: Mapping[str, Any], states: list[State]
+    ) -> None:
+        self._path, self._every, self._facts = path, every, facts
+        self._known = list(states)
+        self._ended: list[State] = []
+        self._written = monotonic()
+
+    def resume(self) -> State | None:
+        """What the earlier run left of the next loop."""
+        return self._known.pop(0) if self._known else None
+
+    def checkpoint(self, state: Callable[[], State], finished: bool = False) -> None:
+        """Write, if it is time to; a loop that has ended is kept for all later checkpoints."""
+        if finished:
+            self._ended.append(state())
+        if self._known or monotonic() - self._written < self._every:
+            return  # there is more in the file, or it is new
+        try:
+            write(self._path, self._facts, self._ended if finished else [*self._ended, state()])
+        except OSError as error:
+            warnings.warn(
+                f"no checkpoint could be written to {str(self._path)!r} "
+                f"({error.strerror or error}); training goes on",
+                stacklevel=2,
+            )
+        self._written = monotonic()
+
+
+def write(path: Path, facts: Mapping[str, Any], states: list[State]) -> None:
+    """Write states of loops."""
+    tensors: dict[str, Array] = {}
+    document = {"checkpoint": FORMAT, "facts": facts, "states": _plain(states, tensors)}
+    write_tensors(path, document, tensors)
+
+
+def read(path: Path, facts: Mapping[str, Any]) -> list[State]:
+    """States of loops that `write` wrote for training with the same ``facts``."""
+
+    def check(document: dict[str, Any]) -> None:
+        if document.get("checkpoint") != FORMAT:
+            raise CheckpointError("it is not a checkpoint of this version of lrnn")
+        for what, value in facts.items():
+            if document["facts"].get(what) != value:
+                raise CheckpointError(
+                    f"it is of a training with {what} {document['facts'].get(what)!r:.60}, and "
+                    f"this one has {value!r:.60}"
+                )
+
+    try:
+        document, tensors = read_tensors(path, check)
+        return list(_filled(document["states"], tensors))
+    except READ_ERRORS as error:
+        raise CheckpointError(
+            f"cannot go on from {str(path)!r}: {str(error) or type(error).__name__}"
+        ) from None
+
+
+def _facts(model: LRNNAutoencoder, X: Any) -> dict[str, Any]:
+    parameters = plain_parameters(model)
+    del parameters["verbose"]
+    return {"lrnn": lrnn.__version__, **parameters, "data": _digest(X)}
+
+
+def _digest(X: Any) -> str:
+    """A sum over the data: their shape, type and bytes."""
+    if isinstance(X, Stream | DaskRows):
+        return X.identity()
+    total = hashlib.sha256()
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        parts = [X.shape, X.data, X.indices, X.indptr]
+    else:
+        parts = [X]
+    for part in parts:
+        values = np.ascontiguousarray(part)
+        total.update(f"{values.dtype.str} {values.shape}".encode())
+        total.update(values.data if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
+    return total.hexdigest()
+
+
+def _plain(value: Any, tensors: dict[str, Array]) -> Any:
+    """``value`` as JSON can hold it; arrays are put into ``tensors``."""
+    if is_array(value):
+        value = to_numpy(value)
+        if value.ndim == 0:
+            return value.item()
+        name = str(len(tensors))
+        turned = value.flags.f_contiguous and not value.flags.c_contiguous
+        tensors[name] = value.T if turned else value
+        return {"tensor": name, "turned": turned}  # sums depend on the order in memory
+    if isinstance(value, Mapping):
+        return {key: _plain(v, tensors) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v, tensors) for v in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _filled(value: Any, tensors: Mapping[str, Array]) -> Any:
+    """What `_plain` was given."""
+    if isinstance(value, dict):
+        if "tensor" in value:
+            tensor = tensors[value["tensor"]]
+            return tensor.T if value["turned"] else tensor
+        return {key: _filled(v, tensors) for key, v in value.items()}
+    if isinstance(value, list):
+        return [_filled(v, tensors) for v in value]
+    return value

@@ -1,0 +1,221 @@
+"""Models in safetensors files: numbers and text only, nothing that could be run.
+
+The tensors are ``encoder.0`` …, ``decoder.0`` …, ``firing_rates.0`` … and, for each learning
+curve, ``history.0.batch_errors``, ``history.0.iterations``, ``history.0.errors``,
+``history.0.seconds``. The document (see :mod:`lrnn.storage.tensors`) holds everything else.
+"""
+
+import math
+import os
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+import lrnn
+from lrnn.arrays import Array, to_numpy
+from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.storage.tensors import READ_ERRORS, TensorFileError, read_tensors, write_tensors
+from lrnn.training import LearningCurve, StopReason
+
+FORMAT = 2
+"""Version of the format. Newer code reads older files; older code refuses newer ones.
+
+Version 2 has inhibitory weights, ``inhibitory_encoder.0`` … and ``inhibitory_decoder.0`` …; files
+of networks without them are still of version 1.
+"""
+
+CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class ModelFileError(TensorFileError):
+    """A file is not a model that this version of lrnn can read."""
+
+
+def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model. The file is replaced as a whole, or not at all.
+
+    Nothing is written that `load` would refuse: weights that are not finite, for example.
+    """
+    tensors: dict[str, Array] = {}
+    with np.errstate(over="ignore", invalid="ignore"):  # told below, if they are not finite
+        rates = model.firing_rates_
+    for kind, matrices in (
+        ("encoder", model.encoders_),
+        ("decoder", model.decoders_),
+        ("firing_rates", rates),
+    ):
+        tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
+    for i, curve in enumerate(model.history_):
+        tensors |= {f"history.{i}.{name}": getattr(curve, name) for name in CURVE_ARRAYS}
+    names = getattr(model, "feature_names_in_", None)
+    if model.inhibitory_encoders_ is not None and model.inhibitory_decoders_ is not None:
+        for kind, matrices in (
+            ("inhibitory_encoder", model.inhibitory_encoders_),
+            ("inhibitory_decoder", model.inhibitory_decoders_),
+        ):
+            tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
+    document = {
+        "format": 1 if model.inhibitory_encoders_ is None else FORMAT,
+        "lrnn_version": lrnn.__version__,
+        "parameters": plain_parameters(model) | {"device": None},  # the reader may have no GPU
+        "history": [
+            {"layer": c.layer, "passes": c.passes, "stopped": c.stopped} for c in model.history_
+        ],
+        "n_iter": model.n_iter_,
+        "reconstruction_err": model.reconstruction_err_,
+        "spike_cost": model.spike_cost_,
+        "feature_names": None if names is None else list(names),
+        "scaling": model.scaling_,
+    }
+    if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
+        document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
+    try:
+        _model(document, tensors)
+    except READ_ERRORS as error:
+        raise ValueError(f"this model cannot be saved: {error}") from None
+    write_tensors(path, document, tensors)
+
+
+def load(path: str | os.PathLike[str]) -> LRNNAutoencoder:
+    """Read a model that :meth:`LRNNAutoencoder.save` wrote.
+
+    A file that is damaged, foreign or of a newer format gives one :class:`ModelFileError`.
+    """
+    if Path(path).is_dir():
+        raise ModelFileError(f"{os.fspath(path)!r} is a folder, not a model file")
+    try:
+        return _model(*read_tensors(path, _check_format))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file {os.fspath(path)!r}") from None
+    except PermissionError:
+        raise PermissionError(f"no permission to read {os.fspath(path)!r}") from None
+    except READ_ERRORS as error:
+        reason = str(error) or type(error).__name__
+        raise ModelFileError(f"cannot read {os.fspath(path)!r} as a model: {reason}") from None
+
+
+def plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
+    """Parameters as JSON can hold them; a generator as random_state is left out."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, list | tuple | np.ndarray):
+            return [plain(v) for v in value]
+        return value if value is None or isinstance(value, bool | int | float | str) else None
+
+    return {name: plain(value) for name, value in model.get_params().items()}
+
+
+def _check_format(document: dict[str, Any]) -> None:
+    version = document["format"]
+    if not isinstance(version, int) or version < 1:
+        raise ModelFileError(f"its format version is {version!r}")
+    if version > FORMAT:
+        raise ModelFileError(
+            f"it has format {version}, written by lrnn {document['lrnn_version']}; this is lrnn "
+            f"{lrnn.__version__}, which reads formats up to {FORMAT}. Update lrnn"
+        )
+
+
+def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
+    parameters = dict(document["parameters"])
+    known = LRNNAutoencoder().get_params()
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise ModelFileError(f"it has unknown parameters {', '.join(unknown)}")
+    if isinstance(parameters.get("hidden_layer_sizes"), list):
+        parameters["hidden_layer_sizes"] = tuple(parameters["hidden_layer_sizes"])
+    model = LRNNAutoencoder(**parameters)
+    model._validate_params()
+    model.encoders_ = _matrices(tensors, "encoder")
+    model.decoders_ = _matrices(tensors, "decoder")
+    _check_chain(model.encoders_, model.decoders_)
+    model.inhibitory_encoders_ = model.inhibitory_decoders_ = None
+    if document["format"] > 1:
+        model.inhibitory_encoders_ = _matrices(tensors, "inhibitory_encoder")
+        model.inhibitory_decoders_ = _matrices(tensors, "inhibitory_decoder")
+        _check_alike(model)
+    _check_rates(model, tensors)
+    model.n_features_in_ = len(model.encoders_[0])
+    names = document["feature_names"]
+    if names is not None:
+        if len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names):
+            raise ModelFileError("its feature names do not fit its weights")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    model.history_ = [_curve(i, facts, tensors) for i, facts in enumerate(document["history"])]
+    model.n_iter_ = int(document["n_iter"])
+    model.reconstruction_err_ = _finite(document["reconstruction_err"])
+    model.spike_cost_ = _finite(document["spike_cost"])
+    model.layer_spike_costs_ = _spike_costs(model, document)
+    model.scaling_ = document["scaling"]
+    return model
+
+
+def _curve(i: int, facts: dict[str, Any], tensors: dict[str, Array]) -> LearningCurve:
+    arrays = {name: tensors[f"history.{i}.{name}"] for name in CURVE_ARRAYS}
+    layer, stopped = facts["layer"], facts["stopped"]
+    if (
+        any(array.ndim != 1 or array.dtype.kind not in "fi" for array in arrays.values())
+        or len({len(arrays[name]) for name in ("iterations", "errors", "seconds")}) != 1
+        or not (layer is None or isinstance(layer, int))
+        or stopped not in get_args(StopReason)
+    ):
+        raise ModelFileError(f"its learning curve {i} makes no sense")
+    return LearningCurve(layer=layer, passes=int(facts["passes"]), stopped=stopped, **arrays)
+
+
+def _matrices(tensors: dict[str, Array], kind: str) -> list[Array]:
+    found: list[Array] = []
+    while f"{kind}.{len(found)}" in tensors:
+        name = f"{kind}.{len(found)}"
+        matrix = tensors[name]
+        if matrix.ndim != 2 or 0 in matrix.shape or matrix.dtype not in FLOATS:
+            raise ModelFileError(f"{name} is no matrix of floating-point numbers")
+        if not np.isfinite(matrix).all() or matrix.min() < 0:
+            raise ModelFileError(f"{name} has weights that are negative or not finite")
+        found.append(matrix)
+    if not found:
+        raise ModelFileError(f"it has no {kind}.0")
+    return found
+
+
+def _check_chain(encoders: list[Array], decoders: list[Array]) -> None:
+    matrices = encoders + decoders
+    sizes = [len(m) for m in matrices] + [matrices[-1].shape[1]]
+    fits = all(m.shape[1] == size for m, size in zip(matrices, sizes[1:], strict=True))
+    mirrored = sizes == sizes[::-1] and len(encoders) == len(decoders)
+    if not fits or not mirrored or len({m.dtype for m in matrices}) != 1:
+        raise ModelFileError(f"its weights {[m.shape for m in matrices]} do not fit together")
+
+
+def _check_alike(model: LRNNAutoencoder) -> None:
+    plus = [*model.encoders_, *model.decoders_]
+    minus = [*(model.inhibitory_encoders_ or ()), *(model.inhibitory_decoders_ or ())]
+    if [(m.shape, m.dtype) for m in plus] != [(m.shape, m.dtype) for m in minus]:
+        raise ModelFileError("its inhibitory weights do not fit the excitatory ones")
+
+
+def _check_rates(model: LRNNAutoencoder, tensors: dict[str, Array]) -> None:
+    for i, rates in enumerate(model.firing_rates_):
+        stored = tensors[f"firing_rates.{i}"]
+        if stored.shape != rates.shape or not np.allclose(stored, rates, rtol=1e-9, atol=0):
+            raise ModelFileError("its firing rates do not belong to its weights")
+
+
+def _spike_costs(model: LRNNAutoencoder, document: dict[str, Any]) -> Array:
+    """Of each layer; files of the first versions of lrnn only have their sum."""
+    layers = 2 * len(model.encoders_)
+    costs = np.array(document.get("layer_spike_costs", [np.nan] * layers), dtype=np.float64)
+    known = "layer_spike_costs" in document
+    if costs.shape != (layers,) or (known and not np.isclose(costs.sum(), model.spike_cost_)):
+        raise ModelFileError("its spikes by layer do not fit their sum")
+    return costs
+
+
+def _finite(value: Any) -> float:
+    if not math.isfinite(value):
+        raise ModelFileError(f"its error {value!r} is not a finite number")
+    return float(value)

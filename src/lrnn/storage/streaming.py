@@ -1,0 +1,121 @@
+"""Codes and reconstructions of data that do not fit in memory, written as they are computed."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from lrnn.arrays import host_dtype, take_rows, to_numpy
+from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.rows.parallel import CELLS_AT_ONCE
+from lrnn.tables.atomic import check_apart
+from lrnn.tables.writers import check_stream_output, write_blocks
+from lrnn.validation import check_data
+
+Heard = Callable[[int], None]
+
+
+def encode(
+    model: LRNNAutoencoder,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    heard: Heard | None = None,
+) -> tuple[int, int]:
+    """Write the codes of X to a .npy, .csv, .tsv, .parquet or .zarr file, block by block.
+
+    Parameters
+    ----------
+    model : LRNNAutoencoder
+        A fitted model.
+    X : anything that `LRNNAutoencoder.transform` takes
+        The data; at no time is more than a few blocks of them in memory.
+    path : str or path-like
+        The file. It appears when all is written, or not at all.
+    heard : callable, optional
+        Is told after each block how many rows are done.
+
+    Returns
+    -------
+    shape : (int, int)
+        Of what was written.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> X = np.random.default_rng(0).random((50, 4))
+    >>> model = LRNNAutoencoder(2, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     encode(model, X, f"{folder}/codes.npy")
+    ...     bool((np.load(f"{folder}/codes.npy") == model.transform(X)).all())
+    (50, 2)
+    True
+    """
+    width = int(model.encoders_[-1].shape[1])
+    names = [f"code{i}" for i in range(width)]
+
+    def codes(block: Any) -> Any:
+        return model._transmitted(block, model._encoding)
+
+    return _write(model, X, path, codes, width, names, heard)
+
+
+def reconstruct(
+    model: LRNNAutoencoder,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    revert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+    heard: Heard | None = None,
+) -> tuple[int, int]:
+    """Write what the network makes of X, block by block; see `encode`.
+
+    ``revert`` may bring it back to the units of the data.
+    """
+
+    def back(block: Any) -> Any:
+        found = model._transmitted(block, model._weights.layers)
+        return found if revert is None else revert(to_numpy(found))
+
+    names = getattr(model, "feature_names_in_", None)
+    known = None if names is None else list(names)
+    return _write(model, X, path, back, model.n_features_in_, known, heard)
+
+
+def _write(
+    model: LRNNAutoencoder,
+    X: Any,
+    path: str | os.PathLike[str],
+    work: Callable[[Any], Any],
+    width: int,
+    names: Sequence[str] | None,
+    heard: Heard | None,
+) -> tuple[int, int]:
+    check_stream_output(path)
+    check_apart(path, X, getattr(X, "filename", None))
+    inputs = check_data(model, X, reset=False)
+    shape = (int(inputs.shape[0]), width)
+
+    def results() -> Iterator[NDArray[Any]]:
+        done = 0
+        for block in blocks(inputs):
+            found = to_numpy(work(block))
+            yield found
+            done += found.shape[0]
+            if heard is not None:
+                heard(done)
+
+    weight = model.encoders_[0]
+    write_blocks(path, results(), shape, host_dtype(weight.dtype), names)
+    return shape
+
+
+def blocks(inputs: Any) -> Iterator[Any]:
+    """Rows of any kind, a block at a time."""
+    if hasattr(inputs, "blocks"):
+        yield from inputs.blocks()
+        return
+    height = max(1, CELLS_AT_ONCE // inputs.shape[1])
+    for first in range(0, inputs.shape[0], height):
+        yield take_rows(inputs, slice(first, first + height))

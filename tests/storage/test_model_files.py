@@ -1,0 +1,319 @@
+"""Model files: what is saved is found again, and nothing else is taken for a model."""
+
+import json
+import os
+import pickle
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.numpy import load as read_tensors
+from safetensors.numpy import save as to_bytes
+
+import lrnn
+from lrnn import LRNNAutoencoder
+from lrnn.storage.model_files import FORMAT, ModelFileError
+from lrnn.storage.tensors import checksum
+
+STORED = Path(__file__).parents[1] / "data" / "format-1.safetensors"
+STORED_INPUT = np.array([[0.0, 0.25, 0.5, 1.0], [1.0, 0.0, 0.75, 0.25]])
+
+
+def small_model():
+    data = np.random.RandomState(0).uniform(size=(12, 4))
+    return LRNNAutoencoder((3, 2), max_iter=2, batch_size=4, random_state=1).fit(data)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A model file's bytes."""
+    path = tmp_path_factory.mktemp("model") / "model.safetensors"
+    small_model().save(path)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory):
+    return tmp_path_factory.mktemp("fuzz") / "mutant.safetensors"
+
+
+def assert_same(a, b):
+    assert a.get_params() == b.get_params()
+    for x, y in zip(a.encoders_ + a.decoders_, b.encoders_ + b.decoders_, strict=True):
+        np.testing.assert_array_equal(x, y)
+        assert x.dtype == y.dtype
+    assert (a.n_iter_, a.reconstruction_err_, a.spike_cost_) == (
+        b.n_iter_,
+        b.reconstruction_err_,
+        b.spike_cost_,
+    )
+    for x, y in zip(a.history_, b.history_, strict=True):
+        for name in ("batch_errors", "iterations", "errors", "seconds"):
+            np.testing.assert_array_equal(getattr(x, name), getattr(y, name))
+        assert (x.layer, x.passes, x.stopped) == (y.layer, y.passes, y.stopped)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("parameters", [{}, {"rates": "unit"}, {"hidden_layer_sizes": 3}])
+def test_what_is_saved_is_found_again(tmp_path, digits, dtype, parameters):
+    frame = pd.DataFrame(digits[:100].astype(dtype), columns=[f"pixel{i}" for i in range(64)])
+    parameters = {"hidden_layer_sizes": (8, 4), "max_iter": 2, "random_state": 0, **parameters}
+    model = LRNNAutoencoder(**parameters).fit(frame)
+    model.save(tmp_path / "a.safetensors", scaling={"divide by": 16})
+    found = lrnn.load(tmp_path / "a.safetensors")
+    assert_same(model, found)
+    np.testing.assert_array_equal(found.transform(frame), model.transform(frame))
+    assert list(found.feature_names_in_) == list(frame.columns)
+    assert found.scaling_ == {"divide by": 16}
+    found.save(tmp_path / "b.safetensors")
+    assert lrnn.load(tmp_path / "b.safetensors").scaling_ == {"divide by": 16}
+    found.partial_fit(frame)  # it can go on learning
+    assert found.n_iter_ == model.n_iter_ + 1
+
+
+def test_the_file_speaks_for_itself(original, tmp_path):
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(original)
+    with safe_open(path, "numpy") as file:
+        document = json.loads(file.metadata()["lrnn"])
+        assert document["format"] == 1
+        assert document["lrnn_version"] == lrnn.__version__
+        assert file.get_tensor("encoder.0").shape == (4, 3)
+        assert file.get_tensor("firing_rates.0").shape == (4,)
+
+
+def test_a_generator_as_random_state_is_left_out(tmp_path, digits):
+    model = LRNNAutoencoder(2, max_iter=1, random_state=np.random.RandomState(0)).fit(digits[:50])
+    model.save(tmp_path / "m.safetensors")
+    assert lrnn.load(tmp_path / "m.safetensors").random_state is None
+
+
+def test_numpy_parameters_are_saved_as_plain_numbers(tmp_path, digits):
+    model = LRNNAutoencoder(np.array([3, 2]), max_iter=np.int64(1), tol=np.float32(0)).fit(
+        digits[:50]
+    )
+    model.save(tmp_path / "m.safetensors")
+    assert lrnn.load(tmp_path / "m.safetensors").hidden_layer_sizes == (3, 2)
+
+
+def test_an_unfitted_model_cannot_be_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        LRNNAutoencoder().save(tmp_path / "m.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_the_first_format_is_still_read():
+    model = lrnn.load(STORED)
+    assert model.hidden_layer_sizes == (3, 2)
+    assert model.scaling_ == {"divide by": 255}
+    assert list(model.feature_names_in_) == ["a", "b", "c", "d"]
+    expected = np.load(STORED.with_suffix(".expected.npy"))
+    frame = pd.DataFrame(STORED_INPUT, columns=list("abcd"))
+    np.testing.assert_allclose(model.reconstruct(frame), expected, rtol=1e-12)
+    assert model.history_[0].layer == 1
+
+
+def test_saving_obeys_the_umask_and_follows_links(tmp_path):
+    target, link = tmp_path / "target.safetensors", tmp_path / "link.safetensors"
+    link.symlink_to(target)
+    small_model().save(link)
+    assert link.is_symlink()
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~mask
+    assert sorted(p.name for p in tmp_path.iterdir()) == [link.name, target.name]
+
+
+def save_in_a_process(path, preparation):
+    code = f"""
+import os, resource, signal, sys
+import numpy as np
+from lrnn import LRNNAutoencoder
+data = np.random.RandomState(1).uniform(size=(50, 40))
+model = LRNNAutoencoder(30, max_iter=1, random_state=0).fit(data)
+{preparation}
+model.save({str(path)!r})
+"""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path, original):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(original)
+    done = save_in_a_process(
+        path,
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # the kernel refuses more",
+    )
+    assert done.returncode == 1
+    assert "File too large" in done.stderr
+    assert path.read_bytes() == original
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_kill_while_writing_leaves_the_old_file(tmp_path, original):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(original)
+    done = save_in_a_process(path, "os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)")
+    assert done.returncode == -signal.SIGKILL
+    assert path.read_bytes() == original
+
+
+def load_bytes(content, path):
+    path.write_bytes(content)
+    return lrnn.load(path)
+
+
+@st.composite
+def mutants(draw, content):
+    """The bytes of a file, damaged in one to three places."""
+    damaged = bytearray(content)
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, max(len(damaged) - 1, 0)))
+        length = draw(st.integers(1, 64))
+        kind = draw(st.sampled_from(["flip", "overwrite", "insert", "delete", "cut", "copy"]))
+        if kind == "flip" and damaged:
+            damaged[at] ^= 1 << draw(st.integers(0, 7))
+        elif kind == "overwrite":
+            damaged[at : at + length] = draw(st.binary(min_size=length, max_size=length))
+        elif kind == "insert":
+            damaged[at:at] = draw(st.binary(min_size=1, max_size=length))
+        elif kind == "delete":
+            del damaged[at : at + length]
+        elif kind == "cut":
+            del damaged[at:]
+        else:
+            damaged[at:at] = damaged[at : at + length]
+    return bytes(damaged)
+
+
+@settings(max_examples=4000)
+@given(data=st.data())
+def test_a_damaged_file_gives_one_clear_error_or_the_very_same_model(data, original, scratch):
+    mutant = data.draw(mutants(original))
+    try:
+        model = load_bytes(mutant, scratch)
+    except ModelFileError as error:
+        assert str(scratch) in str(error)  # noqa: PT017
+    else:
+        assert_same(model, load_bytes(original, scratch))  # e.g. a space more in the header
+
+
+def forged(original, change):
+    """A file with a right checksum but other content."""
+    tensors = {name: array.copy() for name, array in read_tensors(original).items()}
+    header = json.loads(original[8 : 8 + int.from_bytes(original[:8], "little")])
+    document = json.loads(header["__metadata__"]["lrnn"])
+    change(document, tensors)
+    text = json.dumps(document)
+    return to_bytes(tensors, {"lrnn": text, "sha256": checksum(text, tensors)})
+
+
+def put(name, value):
+    def change(document, tensors):
+        tensors[name] = value
+
+    return change
+
+
+def say(*path_and_value):
+    *path, key, value = path_and_value
+
+    def change(document, tensors):
+        part = document
+        for step in path:
+            part = part[step]
+        part[key] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("encoder.0", -np.ones((4, 3))), "negative or not finite"),
+        (put("encoder.0", np.full((4, 3), np.nan)), "negative or not finite"),
+        (put("encoder.0", np.ones((4, 5))), "do not fit together"),
+        (put("encoder.0", np.ones(4)), "no matrix of floating-point numbers"),
+        (put("encoder.0", np.ones((4, 3), dtype=np.int64)), "no matrix of floating-point numbers"),
+        (put("encoder.0", np.ones((4, 3), dtype=np.float32)), "do not fit together"),
+        (put("encoder.2", np.ones((2, 2))), "do not fit together"),
+        (put("firing_rates.0", np.ones(4)), "firing rates do not belong"),
+        (put("history.0.errors", np.ones((2, 2))), "learning curve 0"),
+        (lambda document, tensors: tensors.pop("decoder.0"), "no decoder.0"),
+        (lambda document, tensors: tensors.pop("history.1.errors"), "history.1.errors"),
+        (say("format", FORMAT + 1), f"format {FORMAT + 1}.*Update lrnn"),
+        (say("format", "1"), "format version is '1'"),
+        (say("parameters", "solver", "os.system"), "'solver' parameter"),
+        (say("parameters", "evil", 1), "unknown parameters evil"),
+        (say("parameters", {"random_state": {"__reduce__": "x"}}), "'random_state' parameter"),
+        (say("history", 0, "stopped", "never"), "learning curve 0"),
+        (say("feature_names", ["only one"]), "feature names do not fit"),
+        (say("reconstruction_err", float("nan")), "not a finite number"),
+        (say("reconstruction_err", [1]), "cannot read"),
+        (say("n_iter", "x"), "cannot read"),
+    ],
+)
+def test_a_hostile_file_is_refused(original, scratch, change, message):
+    with pytest.raises(ModelFileError, match=message):
+        load_bytes(forged(original, change), scratch)
+
+
+class Explosive:
+    def __reduce__(self):
+        return (os.mkdir, ("exploded",))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x00" * 8,
+        b"\xff" * 100,
+        b"just some text, renamed",
+        b"\x89PNG\r\n\x1a\n" + b"\x00" * 100,
+        pickle.dumps(Explosive()),
+        to_bytes({"weights": np.ones(3)}),
+        to_bytes({"weights": np.ones(3)}, {"lrnn": "[" * 100_000, "sha256": ""}),
+        to_bytes({"weights": np.ones(3)}, {"lrnn": "{}", "sha256": ""}),
+        to_bytes({"weights": np.ones(3)}, {"lrnn": "1" * 10_000, "sha256": ""}),
+    ],
+    ids=range(10),
+)
+def test_a_foreign_file_is_refused_and_runs_no_code(tmp_path, monkeypatch, content):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelFileError, match="as a model"):
+        load_bytes(content, tmp_path / "model.safetensors")
+    assert [p.name for p in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+def test_no_file_and_a_folder_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*missing"):
+        lrnn.load(tmp_path / "missing")
+    with pytest.raises(ModelFileError, match="is a folder"):
+        lrnn.load(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_a_model_of_an_old_file_can_be_saved_again(tmp_path):
+    old = lrnn.load(STORED)
+    old.save(tmp_path / "again.safetensors")
+    again = lrnn.load(tmp_path / "again.safetensors")
+    np.testing.assert_array_equal(again.transform(STORED_INPUT), old.transform(STORED_INPUT))
+    np.testing.assert_array_equal(again.layer_spike_costs_, old.layer_spike_costs_)
+
+
+def test_a_file_with_inhibition_is_still_read():
+    model = lrnn.load(STORED.with_name("format-2.safetensors"))
+    X = np.random.RandomState(0).uniform(size=(60, 8)) ** 2
+    expected = np.load(STORED.with_name("format-2.expected.npy"))
+    np.testing.assert_allclose(model.reconstruct(X[:2]), expected, rtol=1e-9)
+    assert model.inhibitory_encoders_ is not None

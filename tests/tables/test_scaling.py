@@ -1,0 +1,71 @@
+"""Scaling to [0, 1], remembered and undone."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from lrnn.tables.scaling import KINDS, Scaling
+
+tables = hnp.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 6), st.integers(1, 4)),
+    elements=st.floats(0, 1e6, width=32),
+)
+
+
+@given(tables, st.sampled_from(["max", "minmax"]))
+def test_scaled_data_are_in_range_and_come_back(data, kind):
+    scaling = Scaling.fit(kind, data)
+    scaled = scaling.apply(data)
+    assert ((scaled >= 0) & (scaled <= 1)).all()
+    np.testing.assert_allclose(scaling.revert(scaled), data, rtol=1e-9, atol=1e-9)
+
+
+@given(tables, st.sampled_from(KINDS))
+def test_a_file_remembers_it_exactly(data, kind):
+    data = data.clip(max=255) if kind == "255" else data
+    scaling = Scaling.fit(kind, data)
+    again = Scaling.from_json(json.loads(json.dumps(scaling.to_json())))
+    assert again.kind == kind
+    np.testing.assert_array_equal(again.apply(data), scaling.apply(data))
+
+
+def test_what_each_kind_does():
+    data = np.array([[2.0, 7.0, 0.0], [4.0, 7.0, 0.0]])
+    assert Scaling.fit("minmax", data).apply(data).tolist() == [[0, 0, 0], [1, 0, 0]]
+    assert Scaling.fit("max", data).apply(data).tolist() == [[0.5, 1, 0], [1, 1, 0]]
+    assert Scaling.fit("255", data).apply(np.array([[0, 255]])).tolist() == [[0, 1]]
+    levels = np.array([[3, 255]], dtype=np.uint8)
+    assert Scaling.fit("none", data).apply(levels) is levels
+    new = np.array([[1.0, 8.0, -3.0]])  # beyond what was seen
+    assert Scaling.fit("minmax", data).apply(new).tolist() == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"kind": "magic"},
+        {"kind": "minmax"},
+        {"kind": "minmax", "low": [0], "span": [-1]},
+        {"kind": "minmax", "low": [0, 1], "span": [1]},
+        {"kind": "max", "low": ["a"], "span": [1]},
+        {"kind": "max", "low": [0], "span": [float("nan")]},
+        {"divide by": 16},
+        7,
+    ],
+)
+def test_a_foreign_scaling_is_refused(stored):
+    with pytest.raises(ValueError, match="remembers a scaling that is not one of"):
+        Scaling.from_json(stored)
+
+
+def test_bad_requests_are_refused():
+    with pytest.raises(ValueError, match=r"must be one of none, 255, max, minmax; got 'log'"):
+        Scaling.fit("log", np.ones((2, 2)))
+    with pytest.raises(ValueError, match="for 2 attributes, but the data have 3"):
+        Scaling.fit("max", np.ones((2, 2))).apply(np.ones((2, 3)))
+    assert Scaling.from_json(None).kind == "none"

@@ -1,0 +1,158 @@
+"""The frontier of error against spikes."""
+
+import json
+
+import numpy as np
+import pytest
+
+import lrnn
+from lrnn import LRNNAutoencoder, bounds, checkpoints, frontier
+from lrnn.frontiers import Frontier
+
+SETTINGS = {"penalties": 5, "passes": 80, "random_state": 0, "max_iter": 50}
+
+
+@pytest.fixture(scope="module")
+def found(digits):
+    return frontier(digits[:600], 12, X_test=digits[1500:], **SETTINGS)
+
+
+def test_more_spikes_buy_lower_errors(digits, found):
+    spikes = [p.spikes for p in found.points]
+    assert spikes == sorted(spikes)
+    others = [p.error for p in found.points if p.penalty is not None]
+    assert others == sorted(others, reverse=True)
+    assert len(others) >= 4
+    assert found.points[-1].penalty == 0
+    assert found.points[-1].error < 0.9 * found.excitatory.error
+    assert found.sizes == (64, 12)
+    assert found.svd == bounds.svd(digits[:600], 12)
+
+
+def test_its_points_are_models(digits, found):
+    for point in found.points:
+        model = point.model
+        assert model.reconstruction_err_ == point.error
+        assert -model.score(digits[:600]) == pytest.approx(point.error, rel=1e-9)
+        assert -model.score(digits[1500:]) == pytest.approx(point.test_error, rel=1e-9)
+        assert model.spike_cost_ == point.spikes
+        assert model.inhibition == (point.penalty is not None)
+        assert model.spike_penalty == (point.penalty or 0)
+        assert (model.inhibitory_encoders_ is None) == (point.penalty is None)
+        assert model.audit().valid
+        assert model.to_network().routed.max() <= 1 + 1e-12
+
+
+def test_no_network_is_bettered_by_another(found):
+    for point in found.points:
+        if point.penalty is not None:
+            assert not any(
+                other.error <= point.error and other.spikes < point.spikes for other in found.points
+            )
+
+
+def test_the_neighbours_help(digits, found):
+    """At a price in the middle some network is no worse than a single fit as long."""
+    penalty = found.points[len(found.points) // 2].penalty
+    alone = LRNNAutoencoder(
+        12, inhibition=True, spike_penalty=penalty, fine_tune=80, random_state=0, max_iter=50
+    ).fit(digits[:600])
+    price = min(p.error + penalty * p.spikes for p in found.points)
+    assert price <= alone.reconstruction_err_ + penalty * alone.spike_cost_
+
+
+def test_a_budget_finds_its_network(found):
+    cheapest = found.points[0]
+    assert found.within(cheapest.spikes) is cheapest
+    assert found.within(np.inf) is found.points[-1]
+    middle = found.within(2 * found.excitatory.spikes)
+    assert middle.spikes <= 2 * found.excitatory.spikes
+    with pytest.raises(ValueError, match="no network needs only 1 spikes; the cheapest"):
+        found.within(1)
+
+
+def test_it_is_kept_as_text(found):
+    again = Frontier.from_json(json.loads(json.dumps(found.to_json())))
+    assert again.svd == found.svd
+    assert [(p.penalty, p.error, p.spikes) for p in again.points] == [
+        (p.penalty, p.error, p.spikes) for p in found.points
+    ]
+    for damaged in ({}, {**found.to_json(), "points": []}, {**found.to_json(), "svd": None}):
+        with pytest.raises(ValueError, match="this is no frontier"):
+            Frontier.from_json(damaged)
+
+
+def test_prices_of_ones_own(digits):
+    found = frontier(digits[:200], 4, penalties=[1e-6, 1e-4], passes=5, random_state=0, max_iter=9)
+    assert {p.penalty for p in found.points} <= {None, 0.0, 1e-6, 1e-4}
+
+
+def test_deep_networks_and_names(digits):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(digits[:200], columns=[f"pixel {i}" for i in range(64)])
+    found = frontier(table, (10, 4), penalties=2, passes=4, random_state=0, max_iter=9)
+    assert found.sizes == (64, 10, 4)
+    assert found.points[-1].model.feature_names_in_[1] == "pixel 1"
+    assert found.points[-1].model.transform(table).shape == (200, 4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"inhibition": False}, TypeError, r"frontier\(\) sets inhibition itself"),
+        ({"penalties": [0.0]}, ValueError, "penalties must be numbers above 0"),
+        ({"penalties": 1}, ValueError, "penalties == 1, must be >= 2"),
+        ({"passes": 0}, ValueError, "passes == 0, must be >= 1"),
+        ({"rates": "unit"}, ValueError, "inhibition=True needs rates='free'"),
+        ({"batch_size": 0}, ValueError, "batch_size"),
+    ],
+)
+def test_settings_that_make_no_sense(digits, settings, error, words):
+    with pytest.raises(error, match=words):
+        frontier(digits[:50], 4, **settings)
+
+
+def test_data_without_a_spike():
+    found = frontier(np.zeros((20, 5)), 2, penalties=2, passes=2, random_state=0)
+    assert all(p.error == 0 for p in found.points)
+
+
+def test_what_was_interrupted_is_kept(digits, ctrl_c):
+    ctrl_c(2.0)
+    with pytest.warns(UserWarning, match="training was interrupted; what was found is kept"):
+        found = frontier(digits, 12, penalties=4, passes=20_000, random_state=0, max_iter=9)
+    assert found.interrupted
+    assert found.points[0].model.transform(digits[:3]).shape == (3, 12)
+
+
+def test_a_run_that_was_killed_goes_on(digits, tmp_path, monkeypatch):
+    X, path = digits[:300], tmp_path / "checkpoint"
+    settings = {"penalties": 3, "passes": 3, "random_state": 0, "max_iter": 9}
+    expected = frontier(X, 6, **settings)
+    plain, count = checkpoints.Checkpoint.checkpoint, 0
+
+    class KilledError(Exception):
+        pass
+
+    def until(self, state, finished=False):
+        nonlocal count
+        new = not self._known
+        plain(self, state, finished)
+        count += new
+        if new and count % 9 == 0:
+            raise KilledError
+
+    monkeypatch.setattr(checkpoints.Checkpoint, "checkpoint", until)
+    killed, again = 0, None
+    while again is None:
+        try:
+            again = frontier(X, 6, checkpoint=path, every=0, **settings)
+        except KilledError:
+            killed += 1
+    assert killed >= 2
+    assert [(p.error, p.spikes) for p in again.points] == [
+        (p.error, p.spikes) for p in expected.points
+    ]
+    monkeypatch.undo()
+    with pytest.raises(lrnn.checkpoints.CheckpointError, match="frontier"):
+        frontier(X, 6, checkpoint=path, **settings | {"penalties": 4})
