@@ -2,6 +2,8 @@
 
 import json
 
+from lrnn import paper
+
 
 def test_it_runs_says_what_it_is_and_goes_on(call, tmp_path):
     done = call("reproduce", "iris", "--quick", "-o", "r", cwd=tmp_path)
