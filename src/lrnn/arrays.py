@@ -35,7 +35,8 @@ class Backend:
         if self.is_numpy:
             return host
         writable = host if host.flags.writeable else host.copy()
-        return self.xp.asarray(np.ascontiguousarray(writable), device=self.device)
+        native = writable.astype(writable.dtype.newbyteorder("="), copy=False)
+        return self.xp.asarray(np.ascontiguousarray(native), device=self.device)
 
     def send(self, array: Array) -> Array:
         """Any array as one of these; itself, if it is."""
@@ -53,9 +54,23 @@ class Backend:
         """Whether these are in the memory of a GPU."""
         return "cuda" in str(self.device).lower()
 
+    def detached(self, array: Array) -> Array:
+        """The numbers of an array alone, if its library keeps anything else with them."""
+        return array.detach() if array_api_compat.is_torch_namespace(self.xp) else array
+
     def out_of_memory(self, error: BaseException) -> bool:
         """Whether this error says that the device has no memory left."""
-        return type(error).__name__ in ("OutOfMemoryError", "cudaErrorMemoryAllocation")
+        if array_api_compat.is_torch_namespace(self.xp):
+            import torch
+
+            return isinstance(error, torch.OutOfMemoryError)
+        if array_api_compat.is_cupy_namespace(self.xp):
+            from cupy.cuda.memory import OutOfMemoryError
+            from cupy.cuda.runtime import CUDARuntimeError
+
+            lacks = isinstance(error, CUDARuntimeError) and "MemoryAllocation" in str(error)
+            return isinstance(error, OutOfMemoryError) or lacks
+        return False
 
     def free_memory(self) -> int | None:
         """Bytes that are free on a GPU; None if this is none."""
@@ -77,10 +92,7 @@ HOST = Backend(array_namespace(np.empty(0)), "cpu")
 
 
 def backend_of(inputs: Any) -> Backend:
-    """The backend of an array, or of rows (see :mod:`lrnn.rows`); sparse arrays are NumPy's."""
-    own = getattr(inputs, "backend", None)
-    if isinstance(own, Backend):
-        return own
+    """The backend of an array; sparse arrays are NumPy's."""
     if not is_array(inputs) or is_numpy_array(inputs):
         return HOST
     return Backend(array_namespace(inputs), array_api_compat.device(inputs))
@@ -103,7 +115,7 @@ def to_numpy(array: Array) -> NDArray[Any]:
 
 
 def take_rows(inputs: Any, rows: Any) -> Array:
-    """Rows of an array (or of an object of :mod:`lrnn.rows`): a slice of them, or some in order."""
+    """Rows of an array: a slice of them, or some in order."""
     if not is_array(inputs) or is_numpy_array(inputs):
         return inputs[rows]
     if isinstance(rows, slice):
@@ -130,9 +142,9 @@ def host_dtype(dtype: Any) -> np.dtype[Any]:
     return found
 
 
-def weights_for(inputs: Any, host: NDArray[Any]) -> Array:
-    """Numbers of the host as weights for ``inputs``: of their backend and type."""
-    return backend_of(inputs).array(host.astype(host_dtype(inputs.dtype), copy=False))
+def like(array: Array, host: NDArray[Any]) -> Array:
+    """Numbers of the host as an array of the kind and type of another."""
+    return backend_of(array).array(host.astype(host_dtype(array.dtype), copy=False))
 
 
 def backend_named(device: str) -> Backend:

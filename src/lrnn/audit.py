@@ -11,9 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from lrnn import bounds
-from lrnn.arrays import Array, Floats, Rates
+from lrnn.arrays import Floats, Rates
 from lrnn.network import RandomNeuralNetwork
-from lrnn.training import Weights, evaluate
+from lrnn.rows import Rows
+from lrnn.training import evaluate
+from lrnn.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -146,12 +148,12 @@ class Audit:
         return "\n".join(lines if self.standing is None else [*lines, str(self.standing)])
 
 
-def stand(inputs: Array, weights: Weights, rates: Rates) -> Standing:
-    """Where a network stands on ``inputs`` in [0, 1] (may be sparse)."""
-    hidden = min(len(weight) for weight in weights.excitatory)
+def stand(rows: Rows, weights: Weights, rates: Rates) -> Standing:
+    """Where a network stands on these rows."""
+    hidden = min(weights.sizes)
     bound = bounds.unit_rate if rates == "unit" else bounds.svd
-    error = evaluate(inputs, weights).error
-    return Standing(error, bounds.variance(inputs), bound(inputs, hidden), rates, hidden)
+    error = evaluate(rows, weights).error
+    return Standing(error, bounds.variance(rows), bound(rows, hidden), rates, hidden)
 
 
 def audit(

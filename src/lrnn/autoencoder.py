@@ -1,28 +1,99 @@
-"""The autoencoder as a scikit-learn estimator: its parameters, and what it does with data."""
+"""The autoencoder as a scikit-learn estimator: it checks, chooses, delegates, and remembers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Integral, Real
 from operator import matmul
 from os import PathLike
 from typing import Any, Literal, Self
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.arrays import Array, Floats, Layer, Rates, backend_of, is_array, to_numpy
-from lrnn.learns import Learns
+from lrnn.arrays import HOST, Array, Floats, Layer, Rates, is_array, to_numpy
+from lrnn.audit import Audit, audit, stand
 from lrnn.moments import MomentKind
-from lrnn.progress import CallbackSupportMixin
-from lrnn.rows import of_type
-from lrnn.training import evaluate, excitatory, transmit
-from lrnn.validation import check_codes, check_data, read_once
+from lrnn.network import RandomNeuralNetwork
+from lrnn.rows import Rows
+from lrnn.rows.checks import warn
+from lrnn.training import (
+    Evaluation,
+    LearningCurve,
+    Observer,
+    Run,
+    Settings,
+    Trained,
+    evaluate,
+    ever_saturated,
+    fine_tuned,
+    train_gram,
+    train_inhibitory,
+    train_jointly,
+    train_layerwise,
+    train_on_part,
+    train_unit_rate,
+    watching,
+)
+from lrnn.validation import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    check_codes,
+    check_data,
+    check_inhibition,
+    check_layer_sizes,
+    check_order,
+    check_solver,
+    fit_context,
+    read_once,
+)
+from lrnn.weights import Weights, excitatory_part, random_weights, transmit
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What makes a model a fitted one, whether it was trained or read from a file."""
+
+    weights: Weights
+    history: Sequence[LearningCurve]
+    n_iter: int
+    error: float
+    layer_spike_costs: Floats
+    spike_cost: float
+    scaling: Any = None
+
+    @classmethod
+    def after(
+        cls, trained: Trained, evaluation: Evaluation, rates: Rates, before: "Fitted | None" = None
+    ) -> "Fitted":
+        """After training; if that was of a part of a stream, what was ``before`` it counts."""
+        costs = trained.weights.spikes(evaluation.mean_activations, rates)
+        passes = max(1, *(curve.passes for curve in trained.curves))  # the data were read
+        return cls(
+            trained.weights,
+            [*(before.history if before else ()), *trained.curves],
+            passes if before is None else before.n_iter + 1,
+            evaluation.error,
+            costs,
+            float(costs.sum()),
+            None if before is None else before.scaling,
+        )
+
+
+def warn_if_interrupted(trained: Trained) -> None:
+    """Ctrl-C ends training, but not without a word."""
+    if trained.curves[-1].stopped == "interrupted":
+        warn(
+            f"training was interrupted after {trained.curves[-1].passes} passes or full-batch "
+            "steps; the best weights so far are kept"
+        )
 
 
 class LRNNAutoencoder(
-    Learns,
     CallbackSupportMixin,  # type: ignore[misc]
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -234,45 +305,253 @@ class LRNNAutoencoder(
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Train on X and return its codes: the same as ``fit(X).transform(X)``."""
-        inputs = self._fit(X)
-        return self._given_back(self._transmitted(inputs, self._encoding), X)
+        rows = self._fit(X)
+        return self._passed(rows, self.weights_.encoding)
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, *watchers: Observer) -> Rows:
+        rows = check_data(self, X, reset=True)
+        self._random = check_random_state(self.random_state)
+        settings = self._settings(rows)
+        with watching(self, X, settings.most_passes(rows.shape[0]), *watchers) as observer:
+            trained = self._train(rows, Run(settings, self._random, observer))
+        evaluation = trained.evaluation or evaluate(rows, trained.weights)
+        self._become(Fitted.after(trained, evaluation, self.rates))
+        warn_if_interrupted(trained)
+        return rows
+
+    def _train(self, rows: Rows, run: Run) -> Trained:
+        """The one place where the training is chosen."""
+        settings = run.settings
+        if settings.solver == "minibatch":
+            start = random_weights(settings.sizes, run.random, rows.weights)
+            by_layers = settings.layerwise and len(settings.sizes) > 2
+            trained = (train_layerwise if by_layers else train_jointly)(rows, start, run)
+        elif settings.rates == "unit":
+            trained = train_unit_rate(rows, run)
+        else:
+            trained = train_gram(rows, run)
+            if settings.inhibition and not trained.interrupted:
+                return train_inhibitory(rows, trained, run)
+        return fine_tuned(rows, trained, run) if settings.fine_tune else trained
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on training with one pass over X: one part of a stream.
+
+        All layers are trained with each minibatch (the paper's Algorithms 1 and 3, or as ``fit``
+        does with inhibition), whatever ``solver`` and ``stacking`` say. Later parts may have any
+        number of rows; ``reconstruction_err_`` is that on the newest part.
+        """
+        first = not hasattr(self, "weights_")
+        rows = check_data(self, X, reset=first)
+        check_order(rows, minibatch=True)
+        check_inhibition(self, rows.shape[0])
+        if not hasattr(self, "_random"):
+            self._random = check_random_state(self.random_state)
+        settings, weights = replace(self._settings(rows), max_iter=1), None
+        if not first:
+            rows, weights = self._together(rows)
+        with watching(self, X, 1) as observer:
+            run = Run(settings, self._random, observer)
+            if self.inhibition:
+                trained = train_on_part(rows, weights, run)
+            else:
+                weights = weights or random_weights(settings.sizes, run.random, rows.weights)
+                trained = train_jointly(rows, weights, run)
+        evaluation = evaluate(rows, trained.weights)
+        before = None if first else self._fitted()
+        self._become(Fitted.after(trained, evaluation, self.rates, before))
+        warn_if_interrupted(trained)
+        return self
+
+    def _settings(self, rows: Rows) -> Settings:
+        """How to train on these rows; what does not go together is refused."""
+        check_solver(self.solver, self.init)
+        check_inhibition(self, rows.shape[0])
+        check_order(
+            rows,
+            minibatch=self.solver == "minibatch",
+            unit=self.rates == "unit",
+            fine_tune=self.fine_tune > 0,
+            inhibition=self.inhibition,
+        )
+        return Settings(
+            sizes=(rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes)),
+            solver=self.solver,
+            rates=self.rates,
+            layerwise=self.stacking == "layerwise",
+            anchors=self.init != "random",
+            moment=self.moment,
+            batch_size=self.batch_size,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            evaluate_every=self.evaluate_every,
+            fine_tune=self.fine_tune,
+            inhibition=self.inhibition,
+            spike_penalty=self.spike_penalty,
+            held_out=self.validation_fraction if self.early_stopping else 0.0,
+        )
+
+    def _become(self, fitted: Fitted) -> None:
+        """Be this model: after training, and when it is read from a file."""
+        weights = fitted.weights
+        self.weights_ = weights if self.device is None else weights.on(HOST)
+        self.history_ = list(fitted.history)
+        self.n_iter_ = fitted.n_iter
+        self.reconstruction_err_ = fitted.error
+        self.layer_spike_costs_ = fitted.layer_spike_costs
+        self.spike_cost_ = fitted.spike_cost
+        self.scaling_ = fitted.scaling
+
+    def _fitted(self) -> Fitted:
+        return Fitted(
+            self.weights_,
+            self.history_,
+            self.n_iter_,
+            self.reconstruction_err_,
+            self.layer_spike_costs_,
+            self.spike_cost_,
+            self.scaling_,
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "weights_")
 
     def transform(self, X: Any) -> Array:
         """Codes of X: activations of the innermost layer, each in [0, 1]."""
         check_is_fitted(self)
-        codes = read_once(self, X, lambda rows: self._transmitted(rows, self._encoding))
-        return self._given_back(codes, X)
+        return read_once(self, X, lambda rows: self._passed(rows, self.weights_.encoding))
 
     def inverse_transform(self, X: Any) -> Array:
         """Decode the codes X, each row of them to a row of data in [0, 1]."""
         check_is_fitted(self)
-        return self._transmitted(check_codes(self, X, self._n_features_out), self._decoding)
+        codes = check_codes(self, X, self._n_features_out)
+        return self._passed(codes, self.weights_.decoding)
 
     def reconstruct(self, X: Any) -> Array:
         """What the network gives back for X: ``inverse_transform(transform(X))``."""
         check_is_fitted(self)
-        layers = self._weights.layers
-        return self._given_back(read_once(self, X, lambda r: self._transmitted(r, layers)), X)
+        return read_once(self, X, lambda rows: self._passed(rows, self.weights_.layers))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared error per attribute on X: the higher, the better."""
         check_is_fitted(self)
-        inputs = check_data(self, X, reset=False)
-        return -evaluate(*self._together(inputs)).error
+        return -evaluate(*self._together(check_data(self, X, reset=False))).error
 
-    def _transmitted(self, inputs: Any, layers: Sequence[Layer]) -> Array:
-        send = backend_of(inputs).send
+    def _passed(self, rows: Rows, layers: Sequence[Layer]) -> Array:
+        """Activations behind some layers; for data of the host they come back from a device."""
+        send = rows.backend.send
         sent = [tuple(map(send, w)) if isinstance(w, tuple) else send(w) for w in layers]
-        return transmit(of_type(inputs, excitatory(sent[0]).dtype), sent)
-
-    def _given_back(self, found: Array, X: Any) -> Array:
-        """Results for data of the host, back from a device."""
+        found = transmit(rows.of_type(excitatory_part(sent[0]).dtype), sent)
         return to_numpy(found) if self.device is not None and is_array(found) else found
 
+    def _together(self, rows: Rows) -> tuple[Rows, Weights]:
+        """Rows and weights as arrays of one kind, and of one type."""
+        weights = self.weights_.on(rows.backend)
+        return rows.of_type(weights.dtype), weights
+
+    # The weights, and the network they are
+
     @property
-    def components_(self) -> Floats:
+    def encoders_(self) -> list[Array]:
+        """Excitatory weights from the input to the code."""
+        return list(self.weights_.encoders)
+
+    @property
+    def decoders_(self) -> list[Array]:
+        """Excitatory weights from the code to the output."""
+        return list(self.weights_.decoders)
+
+    @property
+    def inhibitory_encoders_(self) -> list[Array] | None:
+        """Inhibitory weights from the input to the code, if there are any."""
+        minus = self.weights_.inhibitory
+        return None if minus is None else list(minus[: len(self.weights_.encoders)])
+
+    @property
+    def inhibitory_decoders_(self) -> list[Array] | None:
+        """Inhibitory weights from the code to the output, if there are any."""
+        minus = self.weights_.inhibitory
+        return None if minus is None else list(minus[len(self.weights_.encoders) :])
+
+    @property
+    def components_(self) -> Array:
         """What each code neuron adds to the output: the product of the decoders."""
-        return reduce(matmul, self.decoders_)
+        return reduce(matmul, self.weights_.decoders)
+
+    @property
+    def firing_rates_(self) -> list[Floats]:
+        """Firing rates that the weights need of every layer's neurons."""
+        return self.weights_.firing_rates(self.rates)
+
+    def to_network(self, least_rate: float = 1.0) -> RandomNeuralNetwork:
+        """The random neural network whose steady state is this model's forward pass.
+
+        With free rates no neuron fires more slowly than ``least_rate``, which is the paper's rate
+        by default; one that need not fire so fast loses the surplus of its spikes. Lower values
+        save spikes, but a simulation then takes long to learn the activation of neurons that
+        hardly ever receive one.
+        """
+        check_is_fitted(self)
+        return self.weights_.to_network(self.rates, least_rate)
+
+    def arrivals(self, X: Any, network: RandomNeuralNetwork | None = None) -> Floats:
+        """External arrival rates at every neuron of a network that present X to it.
+
+        Parameters
+        ----------
+        X : as for :meth:`transform`
+            The data.
+        network : RandomNeuralNetwork, optional
+            What :meth:`to_network` gave; by default, what it gives without arguments.
+        """
+        check_is_fitted(self)
+        rows = check_data(self, X, reset=False)
+        if network is None:
+            rates = np.concatenate(self.weights_.firing_rates(self.rates, least=1.0))
+        else:
+            rates = network.rates
+        if len(rates) != sum(self.weights_.sizes):
+            raise ValueError(
+                f"the network has {len(rates)} neurons, but this model {sum(self.weights_.sizes)}; "
+                "give what to_network returned"
+            )
+        count, attributes = rows.shape
+        arrivals, first = np.zeros((count, len(rates))), 0
+        for block in rows.blocks():
+            dense = block.toarray() if sparse.issparse(block) else to_numpy(block)
+            arrivals[first : first + len(dense), :attributes] = dense * rates[:attributes]
+            first += len(dense)
+        return arrivals
+
+    def audit(self, X: Any = None) -> Audit:
+        """Row sums and firing rates, layer by layer.
+
+        For data X also saturated neurons, and where the error stands between the data's variance
+        and the lowest that is possible (see :mod:`lrnn.bounds`).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder((2,), rates="unit", random_state=0).fit(X)
+        >>> model.audit(X).valid
+        True
+        """
+        check_is_fitted(self)
+        network, own = self.to_network(), self.weights_.realised(self.rates)
+        weights = list(own.excitatory)
+        if own.inhibitory is not None:
+            weights = [a + b for a, b in zip(weights, own.inhibitory, strict=True)]
+        if X is None:
+            return audit(network, weights)
+        rows, together = self._together(check_data(self, X, reset=False))
+        standing = stand(rows, together, self.rates)
+        return audit(network, weights, ever_saturated(rows, together), standing)
+
+    # Doors to rooms above: files, and other libraries
 
     def save(self, path: str | PathLike[str], *, scaling: Any = None) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
@@ -304,7 +583,7 @@ class LRNNAutoencoder(
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.encoders_[-1].shape[1])
+        return int(self.weights_.encoders[-1].shape[1])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,10 +12,13 @@ from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils.validation import check_scalar
 
-from lrnn.arrays import Array, backend_of, take_rows, to_numpy
+from lrnn.arrays import Array, to_numpy
+from lrnn.functional import column_sums
 from lrnn.moments import DenseMoment, ImplicitMoment
-from lrnn.rows import fold_rows
+from lrnn.rows import Rows
 from lrnn.validation import check_matrix
+
+__all__ = ["svd", "unit_rate", "variance"]
 
 LARGEST_DENSE = 4_096  # rows or attributes whose products are formed, for all their eigenvalues
 
@@ -41,18 +44,16 @@ def svd(X: Any, n_hidden: int) -> float:
     True
     """
     check_scalar(n_hidden, "n_hidden", Integral, min_val=1)
-    inputs = check_matrix(X, "bounds.svd")
-    rows, attributes = inputs.shape
-    if n_hidden >= min(rows, attributes):
+    rows = check_matrix(X, "bounds.svd")
+    count, attributes = rows.shape
+    if n_hidden >= min(count, attributes):
         return 0.0
-    if rows < attributes and rows <= LARGEST_DENSE and not hasattr(inputs, "fold"):
-        return float(_all_but_the_highest(_products_of_rows(inputs), n_hidden) / attributes)
+    if count < attributes and count <= LARGEST_DENSE and rows.resident:
+        return float(_all_but_the_highest(_products_of_rows(rows), n_hidden) / attributes)
     if attributes <= LARGEST_DENSE:
-        return float(
-            _all_but_the_highest(to_numpy(DenseMoment(inputs).gram), n_hidden) / attributes
-        )
-    moment = ImplicitMoment(inputs)
-    send = backend_of(inputs).send
+        return float(_all_but_the_highest(to_numpy(DenseMoment(rows).gram), n_hidden) / attributes)
+    moment = ImplicitMoment(rows)
+    send = rows.backend.send
     product = LinearOperator(
         (attributes, attributes),
         matvec=lambda v: to_numpy(moment.dot(send(v.reshape(-1, 1))))[:, 0],
@@ -82,32 +83,31 @@ def unit_rate(X: Any, n_hidden: int) -> float:
     0.125
     """
     check_scalar(n_hidden, "n_hidden", Integral, min_val=1)
-    inputs = check_matrix(X, "bounds.unit_rate")
-    work = partial(_excess, n_hidden)
-    total = fold_rows(work, add, inputs, inputs.shape[1], threads=False)
-    return float(total / math.prod(inputs.shape))
+    rows = check_matrix(X, "bounds.unit_rate")
+    total = rows.fold(partial(_excess, n_hidden), add, rows.shape[1], threads=False)
+    return float(total / math.prod(rows.shape))
 
 
 def variance(X: Any) -> float:
     """The error of always giving back the mean: what a network that learns anything is below."""
-    inputs = check_matrix(X, "bounds.variance")
-    moment = ImplicitMoment(inputs)
-    mean = fold_rows(_sums, add, inputs, inputs.shape[1]) / inputs.shape[0]
-    return float(max(moment.trace - mean @ mean, 0.0) / inputs.shape[1])
+    rows = check_matrix(X, "bounds.variance")
+    moment = ImplicitMoment(rows)
+    mean = rows.fold(_sums, add, rows.shape[1]) / rows.shape[0]
+    return float(max(moment.trace - mean @ mean, 0.0) / rows.shape[1])
 
 
-def _products_of_rows(inputs: Array) -> Array:
+def _products_of_rows(rows: Rows) -> Array:
     """``X @ X.T / n``: its eigenvalues are those of the second moment, but for zeros."""
-    X = take_rows(inputs, slice(None))
+    X = rows.take(slice(None))
     X = X if sparse.issparse(X) else to_numpy(X)
-    rows, attributes = X.shape
+    count, attributes = X.shape
     if sparse.issparse(X):
-        return (X @ X.T).toarray() / rows
-    total = np.zeros((rows, rows))
+        return (X @ X.T).toarray() / count
+    total = np.zeros((count, count))
     for first in range(0, attributes, LARGEST_DENSE):
         part = X[:, first : first + LARGEST_DENSE].astype(np.float64)
         total += part @ part.T
-    return total / rows
+    return total / count
 
 
 def _all_but_the_highest(symmetric: Array, number: int) -> float:
@@ -118,8 +118,7 @@ def _all_but_the_highest(symmetric: Array, number: int) -> float:
 
 
 def _sums(block: Array) -> Array:
-    dense = block if sparse.issparse(block) else to_numpy(block)
-    return dense.sum(axis=0, dtype=np.float64)
+    return column_sums(block if sparse.issparse(block) else to_numpy(block), np.float64)
 
 
 def _excess(most: float, block: Array) -> float:

@@ -1,6 +1,5 @@
 """The frontier of error against spikes: what inhibition buys, and what it costs."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -15,17 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_scalar
 
 from lrnn import bounds
-from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.progress import watching
-from lrnn.storage.checkpoints import checkpoint_of
-from lrnn.training import (
-    Found,
-    Observer,
-    passes_of,
-    prices,
-    train,
-    train_frontier,
-)
+from lrnn.autoencoder import Fitted, LRNNAutoencoder
+from lrnn.rows import Rows
+from lrnn.rows.checks import warn
+from lrnn.training import Observer, PricedNetwork, Run, prices, train_frontier, watching
 from lrnn.validation import check_data
 
 PRICES = 16
@@ -195,56 +187,57 @@ def frontier(
     wanted = _checked(penalties)
     base = LRNNAutoencoder(hidden_layer_sizes, inhibition=True, **parameters)
     base._validate_params()
-    inputs = check_data(base, X, reset=True)
-    base.set_params(fine_tune=_passes(passes, inputs.shape[0], base))
+    rows = check_data(base, X, reset=True)
+    base.set_params(fine_tune=_passes(passes, rows, base))
     base._validate_params()
-    watchers = []
+    watchers: list[Observer] = []
     if checkpoint is not None:
+        from lrnn.storage.checkpoints import checkpoint_of
+
         path = Path(checkpoint)
         watchers.append(checkpoint_of(base, X, path, every, resume, frontier=wanted))
-    found, interrupted = _train(base, inputs, wanted, watchers)
+    settings = base._settings(rows)
+    count = wanted if isinstance(wanted, int) else len(wanted)
+    most = settings.most_passes(rows.shape[0]) + settings.fine_tune * (2 * count + 3)
+    with watching(base, X, most, *watchers) as observer:
+        run = Run(settings, check_random_state(base.random_state), observer)
+        found, interrupted = _train(base, rows, wanted, run)
     if interrupted:
-        warnings.warn("training was interrupted; what was found is kept", stacklevel=2)
+        warn("training was interrupted; what was found is kept")
     points = tuple(_point(base, one, X_test) for one in found)
-    sizes = base._sizes(inputs)
-    svd = bounds.svd(X, min(sizes))
-    return Frontier(sizes, points, svd, perf_counter() - began, interrupted)
+    svd = bounds.svd(X, min(settings.sizes))
+    return Frontier(tuple(settings.sizes), points, svd, perf_counter() - began, interrupted)
 
 
 def _train(
-    base: LRNNAutoencoder, inputs: Any, penalties: int | list[float], watchers: Sequence[Observer]
-) -> tuple[list[Found], bool]:
+    base: LRNNAutoencoder, rows: Rows, penalties: int | list[float], run: Run
+) -> tuple[list[PricedNetwork], bool]:
     """The networks of the frontier, and whether training was interrupted."""
-    plan, sizes = base._plan(inputs), base._sizes(inputs)
-    schedule, random = plan.schedule, check_random_state(base.random_state)
-    count = penalties if isinstance(penalties, int) else len(penalties)
-    most = plan.most_passes(sizes, inputs.shape[0]) + schedule.fine_tune * (2 * count + 3)
-    with watching(base, inputs, most, *watchers) as observer:
-        trained = train(replace(plan, inhibition=False), inputs, sizes, random, observer)
-        first = Found.of(inputs, None, trained)
-        if trained.interrupted:
-            return [first], True
-        chosen = prices(first, penalties) if isinstance(penalties, int) else penalties
-        return train_frontier(inputs, first, sizes, schedule, chosen, random, observer)
+    excitatory = replace(run, settings=replace(run.settings, inhibition=False))
+    trained = base._train(rows, excitatory)
+    first = PricedNetwork.of(rows, None, trained)
+    if trained.interrupted:
+        return [first], True
+    chosen = prices(first, penalties) if isinstance(penalties, int) else penalties
+    return train_frontier(rows, first, chosen, run)
 
 
-def _point(base: LRNNAutoencoder, found: Found, X_test: Any) -> Point:
+def _point(base: LRNNAutoencoder, found: PricedNetwork, X_test: Any) -> Point:
     """A network as a model of its own."""
     penalty = found.penalty
     model = clone(base).set_params(inhibition=penalty is not None, spike_penalty=penalty or 0.0)
     model.n_features_in_ = base.n_features_in_
+    model.binary_ = base.binary_
     if hasattr(base, "feature_names_in_"):
         model.feature_names_in_ = base.feature_names_in_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of interruptions: said once, for all of them
-        model._become(found.trained, found.evaluation)
+    model._become(Fitted.after(found.trained, found.evaluation, model.rates))
     test_error = None if X_test is None else -model.score(X_test)
     return Point(penalty, model.reconstruction_err_, test_error, model.spike_cost_, model)
 
 
-def _passes(passes: int | None, rows: int, base: LRNNAutoencoder) -> int:
+def _passes(passes: int | None, rows: Rows, base: LRNNAutoencoder) -> int:
     if passes is None:
-        return -(-passes_of(rows, base._schedule()) // 2)
+        return -(-base._settings(rows).inhibitory_passes(rows.shape[0]) // 2)
     check_scalar(passes, "passes", Integral, min_val=1)
     return int(passes)
 

@@ -1,112 +1,176 @@
-"""Checks of data and settings whose messages name the value, the place and the remedy."""
+"""Checks of data and settings whose messages name the value, the place and the remedy.
 
+What scikit-learn keeps private is imported here and nowhere else (tried with 1.6 to 1.9).
+"""
+
+import os
+import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_n_features,
-    check_array,
-    validate_data,
-)
+from scipy import sparse
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_array, validate_data
 
-from lrnn.arrays import Array, backend_named, backend_of, is_array
-from lrnn.rows import ScaledRows
-from lrnn.rows.device import DeviceRows, on
-from lrnn.rows.passes import is_resident
-from lrnn.rows.types import ConvertedRows
-from lrnn.rows.values import (
-    LEVELS,
-    CheckedRows,
-    OutOfRangeError,
-    check_foreign,
-    check_values,
-    place,
-    warn_of_low_levels,
-)
-from lrnn.tables.sources import rows_elsewhere
-from lrnn.training import held_out_rows
+from lrnn.arrays import HOST, Array, Backend, backend_named, is_array
+from lrnn.rows import HostRows, Rows
+from lrnn.rows.checks import check_foreign, check_values, place, white_of
+from lrnn.rows.dask import dask_rows
+from lrnn.rows.device import on_device
+from lrnn.rows.memory import OutOfRangeError, are_levels
+from lrnn.rows.stream import stream
+from lrnn.tables.sources import ArraySource, Blocks, Source, open_file
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn knows no callbacks yet."""
 
 
-def check_data(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Data for ``estimator`` as rows of floats in [0, 1] (CSR if sparse).
+__all__ = [
+    "CallbackSupportMixin",
+    "Interval",
+    "StrOptions",
+    "check_codes",
+    "check_data",
+    "check_inhibition",
+    "check_layer_sizes",
+    "check_matrix",
+    "check_order",
+    "check_solver",
+    "fit_context",
+    "held_out_rows",
+    "read_once",
+    "rows_elsewhere",
+]
+
+SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
+
+
+def check_data(estimator: Any, X: Any, *, reset: bool) -> Rows:
+    """Data for ``estimator`` as rows of floats in [0, 1].
 
     Values above 1 become 1, with a warning; only then is X copied. Unsigned 8- and 16-bit
     integers are not converted as a whole, but as rows of them are used. Rows that are not in
     memory are checked as they are read.
     """
-    return _for(estimator, X, reset=reset, later=False)
+    return _rows_for(estimator, X, reset=reset, later=False)
 
 
-def read_once(estimator: Any, X: Any, work: Callable[[Any], Array]) -> Array:
+def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
     """``work`` on data for a fitted ``estimator``, of which it reads every row once.
 
     Data are checked on the way. Where that finds anything, they are looked at closely (which may
     warn, or end in an error that says what is wrong), and the work is done again.
     """
     try:
-        return work(_for(estimator, X, reset=False, later=True))
+        return work(_rows_for(estimator, X, reset=False, later=True))
     except OutOfRangeError:
         pass
     return work(check_data(estimator, X, reset=False))
 
 
-def _for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Any:
+def check_matrix(X: Any, user: str) -> Rows:
+    """Data for a function named ``user``, as rows of floats in [0, 1]."""
+    rows = _rows_elsewhere(X, user) or _rows_of_foreign(X, user)
+    return rows or _rows_in_memory(X, user, check_array)
+
+
+def rows_elsewhere(X: Any, estimator: Any) -> Rows | None:
+    """Data for ``estimator`` that are not in memory, as rows; None if they are."""
+    device = backend_named(estimator.device) if estimator.device is not None else None
+    return _rows_elsewhere(X, type(estimator).__name__, device)
+
+
+def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     user = type(estimator).__name__
     device = backend_named(estimator.device) if estimator.device is not None else None
-    rows = rows_elsewhere(X, user, device)
-    if rows is None and is_array(X) and not isinstance(X, np.ndarray):
-        rows = check_foreign(X, user)
-        if device is not None and backend_of(rows) != device:
+    binary = None if reset else getattr(estimator, "binary_", None)
+    rows = _rows_elsewhere(X, user, device, binary)
+    if rows is None:
+        rows = _rows_of_foreign(X, user, binary)
+        if rows is not None and device is not None and rows.backend != device:
             raise ValueError(
-                f"X is on device {str(backend_of(rows).device)!r}, but device="
-                f"{estimator.device!r}; move X there, or leave device=None to work where X is"
+                f"X is on device {str(rows.backend.device)!r}, but device={estimator.device!r}; "
+                "move X there, or leave device=None to work where X is"
             )
     if rows is not None:
-        _check_n_features(estimator, rows, reset=reset)
-        _check_names(estimator, X, rows, reset)
-        return rows
-    validate = partial(validate_data, estimator, reset=reset)
-    held = _check(X, user, validate, later=later and device is None)
-    return held if device is None or device.is_numpy else on(device, held, again=reset)
+        _check_columns(estimator, X, rows, reset)
+    else:
+        validate = partial(validate_data, estimator, reset=reset)
+        held = _rows_in_memory(X, user, validate, binary, later=later and device is None)
+        rows = held
+        if device is not None and not device.is_numpy:
+            rows = on_device(held, device, again=reset)
+    if reset:
+        estimator.binary_ = None if rows.white is None else rows.white == 1
+    return rows
 
 
-def _check_names(estimator: Any, X: Any, rows: Any, reset: bool) -> None:
-    """Names of columns are remembered, or compared with those that are."""
-    names = getattr(getattr(rows, "source", None), "columns", None)
-    if names is None:
-        _check_feature_names(estimator, X, reset=reset)
-    elif reset:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    elif list(getattr(estimator, "feature_names_in_", names)) != list(names):
-        pairs = zip(names, estimator.feature_names_in_, strict=True)
-        found, known = next((a, b) for a, b in pairs if a != b)
-        raise ValueError(
-            f"{rows.source.name} has a column {found!r} where the model was trained with {known!r}"
-        )
-
-
-def check_matrix(X: Any, user: str) -> Any:
-    """Data for a function named ``user``, as rows of floats in [0, 1] (CSR if sparse)."""
-    if isinstance(X, ScaledRows | DeviceRows | ConvertedRows):
+def _rows_elsewhere(
+    X: Any, user: str, device: Backend | None = None, binary: bool | None = None
+) -> Rows | None:
+    """Rows that are not in memory, or are rows already; None if X is something else."""
+    if isinstance(X, Rows):
         return X
-    rows = rows_elsewhere(X, user)
-    if rows is not None:
-        return rows
-    if is_array(X) and not isinstance(X, np.ndarray):
-        return check_foreign(X, user)
-    return _check(X, user, check_array)
+    if "dask" in sys.modules:
+        from dask import is_dask_collection
+
+        if is_dask_collection(X):
+            return dask_rows(X, user, device, binary)
+    source = _source(X)
+    return None if source is None else stream(source, user, device or HOST, binary)
 
 
-def _check(X: Any, user: str, validate: Callable[..., Any], later: bool = False) -> Array:
+def _source(X: Any) -> Source | None:
+    """What X, if it is not in memory, can be read from."""
+    if isinstance(X, Source):
+        return X
+    if isinstance(X, str | os.PathLike):
+        return open_file(X)
+    if isinstance(X, np.memmap):
+        return ArraySource(X) if X.nbytes > SMALL_MAP and X.ndim == 2 else None
+    if isinstance(X, _arrays_on_disk()):
+        return ArraySource(X, X.name or "X")
+    if callable(X) and not is_array(X) and not sparse.issparse(X):
+        return Blocks(X)
+    return None
+
+
+def _arrays_on_disk() -> tuple[Any, ...]:
+    """Arrays of Zarr and HDF5, as far as these libraries are in use."""
+    found = []
+    for library, name in (("zarr", "Array"), ("h5py", "Dataset")):
+        if library in sys.modules:
+            found.append(getattr(sys.modules[library], name))
+    return tuple(found)
+
+
+def _rows_of_foreign(X: Any, user: str, binary: bool | None = None) -> Rows | None:
+    """Rows of an array of torch, CuPy or another namespace; None if X is something else."""
+    foreign = is_array(X) and not isinstance(X, np.ndarray)
+    return check_foreign(X, user, binary) if foreign else None
+
+
+def _rows_in_memory(
+    X: Any,
+    user: str,
+    validate: Callable[..., Any],
+    binary: bool | None = None,
+    later: bool = False,
+) -> HostRows:
     """Data as a matrix; the values of full matrices may also be checked ``later``."""
-    if isinstance(X, np.ndarray) and X.dtype in LEVELS:
-        levels = validate(X, dtype=None)
-        warn_of_low_levels(int(levels.max()), levels.dtype)
-        return ScaledRows(levels)
+    if _holds_levels(X):
+        levels = validate(X, accept_sparse="csr", dtype=None)
+        if sparse.issparse(levels):
+            levels = sparse.csr_array(levels)
+        return HostRows(levels, white_of(levels.dtype, lambda: [levels], binary))
     try:
         floats = [np.float64, np.float32]
         checked = validate(X, accept_sparse="csr", dtype=floats, ensure_all_finite=False)
@@ -115,28 +179,64 @@ def _check(X: Any, user: str, validate: Callable[..., Any], later: bool = False)
             raise
         raise ValueError(_not_a_number(X)) from None
     if later and isinstance(checked, np.ndarray):
-        return CheckedRows(checked)
-    return check_values(checked, X, user)
+        return HostRows(checked, checked=False)
+    return HostRows(check_values(checked, _column_names(X), user))
 
 
-def check_codes(estimator: Any, codes: Any, width: int) -> Array:
-    """Codes as a matrix of floats in [0, 1] with one column per code neuron."""
-    user = type(estimator).__name__
-    foreign = is_array(codes) and not isinstance(codes, np.ndarray)
-    checked = rows_elsewhere(codes, user)
-    if checked is None and foreign:
-        checked = check_foreign(codes, user)
-    found = checked is not None
-    if not found:
-        checked = check_array(
-            codes, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
-        )
-    if checked.shape[1] != width:
+def _holds_levels(X: Any) -> bool:
+    """Whether all numbers are levels: of an array, full or sparse, or of a frame's columns."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return are_levels(X.dtype)
+    kinds = {str(kind).lower() for kind in getattr(X, "dtypes", ())}  # pandas', polars'
+    return bool(kinds) and kinds <= {"uint8", "uint16"}
+
+
+def _column_names(X: Any) -> Any:
+    return getattr(X, "columns", None)
+
+
+def _check_columns(estimator: Any, X: Any, rows: Rows, reset: bool) -> None:
+    """How many columns there are, and their names, are remembered, or compared."""
+    names = rows.columns
+    if names is None:
+        validate_data(estimator, rows, reset=reset, skip_check_array=True)
+        return
+    if reset:
+        estimator.n_features_in_ = rows.shape[1]
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+        return
+    if rows.shape[1] != estimator.n_features_in_:
         raise ValueError(
-            f"the codes have {checked.shape[1]} columns, but this {user} has "
+            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    known = list(getattr(estimator, "feature_names_in_", names))
+    if known != list(names):
+        found, expected = next((a, b) for a, b in zip(names, known, strict=True) if a != b)
+        raise ValueError(f"X has a column {found!r} where the model was trained with {expected!r}")
+
+
+def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
+    """Codes as rows of floats in [0, 1] with one column per code neuron."""
+    user = type(estimator).__name__
+    rows = _rows_elsewhere(codes, user) or _rows_of_foreign(codes, user)
+    if rows is None:
+        floats = [np.float64, np.float32]
+        matrix = check_array(codes, accept_sparse="csr", dtype=floats, ensure_all_finite=False)
+        rows = HostRows(matrix)
+    if rows.shape[1] != width:
+        raise ValueError(
+            f"the codes have {rows.shape[1]} columns, but this {user} has "
             f"{width} code neurons; give what transform returned"
         )
-    return checked if found else check_values(checked, codes, user)
+    if isinstance(rows, HostRows):
+        return HostRows(check_values(rows.X, _column_names(codes), user))
+    return rows
+
+
+def held_out_rows(rows: int, share: float) -> int:
+    """How many rows are held out: at least one."""
+    return max(1, round(share * rows))
 
 
 def check_layer_sizes(sizes: Any) -> tuple[int, ...]:
@@ -189,23 +289,21 @@ def check_inhibition(estimator: Any, rows: int) -> None:
         )
 
 
-def check_order(
-    inputs: Any, solver: str, rates: str, fine_tune: int, inhibition: bool = False
-) -> None:
-    """Training on minibatches takes rows in any order, which not all data can give."""
-    wanted = {
-        "solver='minibatch'": solver == "minibatch",
-        "rates='unit'": rates == "unit",
-        "fine_tune": fine_tune > 0,
-        "inhibition": inhibition,
-    }
+def check_order(rows: Rows, **wanted: bool) -> None:
+    """Training on minibatches takes rows in any order, which not all data can give.
+
+    What is ``wanted`` of it is named by its setting.
+    """
     asked = [name for name, so in wanted.items() if so]
-    if asked and not is_resident(inputs):
+    if asked and not rows.in_any_order:
         raise ValueError(
-            f"{asked[0]} needs rows in any order, and X gives them only from the first to the "
-            "last; train with solver='gram', rates='free' and fine_tune=0, or on an array, a "
-            ".npy, .zarr or .h5 file"
+            f"{SETTINGS.get(asked[0], asked[0])} needs rows in any order, and X gives them only "
+            "from the first to the last; train with solver='gram', rates='free' and fine_tune=0, "
+            "or on an array, a .npy, .zarr or .h5 file"
         )
+
+
+SETTINGS = {"minibatch": "solver='minibatch'", "unit": "rates='unit'"}
 
 
 def _not_a_number(X: Any) -> str:

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from lrnn.functional import activations, firing_rates, propagate
-from lrnn.functional.inhibition import penalised_gradients
+from lrnn.functional.gradients import penalised_gradients
 
 SIZES = (6, 4, 3, 4, 6)
 

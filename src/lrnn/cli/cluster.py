@@ -51,7 +51,7 @@ def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[
 
 def on_cluster(source: str, data: Any) -> Any:
     """Data as a Dask array: workers read files that can be read in parts by themselves."""
-    from lrnn.rows.cluster import dask_array_of
+    from lrnn.rows.dask import dask_array_of
 
     if hasattr(data, "blocks"):
         return dask_array_of(source)

@@ -155,7 +155,7 @@ def fit(
 @contextmanager
 def saturation_is_an_error(data: str) -> Iterator[None]:
     """Numbers above 1 that are found while data are read end the command."""
-    from lrnn.rows.values import SaturationWarning
+    from lrnn.rows.checks import SaturationWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", SaturationWarning)

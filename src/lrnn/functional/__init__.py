@@ -9,7 +9,13 @@ encoder :math:`W` (attributes Ã— hidden), decoder :math:`\overline{W}` (hidden Ã
 codes :math:`Q = \min(XW, 1)`. Equation numbers are the paper's.
 """
 
-from lrnn.functional.forward import activations, propagate, saturate, squared_error
+from lrnn.functional.forward import (
+    activations,
+    column_sums,
+    propagate,
+    saturate,
+    squared_error,
+)
 from lrnn.functional.gradients import (
     error_gradients,
     free_gradient,
@@ -31,6 +37,7 @@ from lrnn.functional.updates import (
 __all__ = [
     "activations",
     "adjust_rows",
+    "column_sums",
     "descend_decoder",
     "error_gradients",
     "extrapolate",

@@ -8,6 +8,7 @@ between consecutive layers, the probability that a neuron is excited is (eqs. 3,
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
@@ -72,3 +73,10 @@ def squared_error(inputs: Array, outputs: Array) -> Array:
     difference = inputs - outputs
     xp = array_namespace(outputs)
     return xp.sum(xp.vecdot(difference, difference), dtype=xp.float64)
+
+
+def column_sums(block: Array, dtype: Any = None) -> Array:
+    """Sums over the rows of a block, which may be sparse, for each of its columns."""
+    if sparse.issparse(block):
+        return block.sum(axis=0, dtype=dtype)
+    return array_namespace(block).sum(block, axis=0, dtype=dtype)

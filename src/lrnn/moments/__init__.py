@@ -5,9 +5,22 @@ While no hidden neuron saturates, the error of an autoencoder depends on the dat
 its cost per step does not depend on the number of rows.
 """
 
-from lrnn.moments.choice import MomentKind, second_moment
-from lrnn.moments.dense import DenseMoment
+from lrnn.moments.dense import DenseMoment, dense_pays
 from lrnn.moments.implicit import ImplicitMoment
-from lrnn.moments.second_moment import SecondMoment
+from lrnn.moments.second_moment import MomentKind, SecondMoment
+from lrnn.rows import Rows
+from lrnn.rows.base import Fold
 
 __all__ = ["DenseMoment", "ImplicitMoment", "MomentKind", "SecondMoment", "second_moment"]
+
+
+def second_moment(
+    rows: Rows, hidden: int, kind: MomentKind = "auto", fold: Fold | None = None
+) -> SecondMoment:
+    """The second moment of ``rows`` for a solver with ``hidden`` units.
+
+    ``fold`` makes the first pass over them; by default it is `Rows.fold`.
+    """
+    if kind == "auto":
+        kind = "dense" if dense_pays(rows, hidden) else "implicit"
+    return DenseMoment(rows, fold) if kind == "dense" else ImplicitMoment(rows, fold)

@@ -1,17 +1,19 @@
 """The second moment as a matrix, formed once."""
 
 from functools import partial
-from typing import Any
+from operator import iadd
 
 from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
 from lrnn.arrays import Array, backend_of
-from lrnn.moments.implicit import added, peaks
-from lrnn.moments.reading import Reading
-from lrnn.rows import ROWS_TO_SUM
+from lrnn.rows import Rows
+from lrnn.rows.base import Fold
+from lrnn.rows.memory import ROWS_TO_SUM
 
 CELLS_OF_PRODUCTS = 1 << 28  # that a GPU forms at once
+STEPS = 100  # of a solver that the cost is reckoned for
+LARGEST = 1 << 28  # cells of G: 1 GiB in float32
 
 
 class DenseMoment:
@@ -23,20 +25,19 @@ class DenseMoment:
 
     kind = "dense"
 
-    def __init__(self, inputs: Any, reading: Reading | None = None) -> None:
-        self.n_rows, self.n_attributes = inputs.shape
-        self._inputs = inputs
-        backend = backend_of(inputs)
+    def __init__(self, rows: Rows, fold: Fold | None = None) -> None:
+        self.n_rows, self.n_attributes = rows.shape
+        backend = rows.backend
         xp = backend.xp
         square = (self.n_attributes, self.n_attributes)
         nothing = partial(xp.zeros, square, dtype=xp.float64, device=backend.device)
         most = ROWS_TO_SUM if backend.is_numpy else None
-        reading = reading or Reading()
-        width = self.n_attributes
-        total = reading.fold(products, added, inputs, width, nothing, most=most, threads=False)
+        total = (fold or rows.fold)(
+            products, iadd, self.n_attributes, begin=nothing, most=most, threads=False
+        )
         total = total / self.n_rows
         self.trace = float(xp.sum(xp.linalg.diagonal(total)))
-        self.gram = xp.astype(total, inputs.dtype, copy=False)
+        self.gram = xp.astype(total, rows.dtype, copy=False)
         self.diagonal = xp.linalg.diagonal(self.gram)
 
     def dot(self, matrix: Array) -> Array:
@@ -47,10 +48,6 @@ class DenseMoment:
         """Columns of G."""
         backend = backend_of(self.gram)
         return backend.xp.take(self.gram, backend.send(attributes), axis=1)
-
-    def peaks(self, matrix: Array) -> Array:
-        """The largest entry of each column of ``X @ matrix``."""
-        return peaks(self._inputs, matrix)
 
 
 def products(block: Array) -> Array:
@@ -73,3 +70,16 @@ def products(block: Array) -> Array:
         rest = some[whole:, :]
         total += rest.T @ rest
     return total
+
+
+def dense_pays(rows: Rows, hidden: int) -> bool:
+    """In multiplications: rows·V² (half of that by symmetry) once, or 2·cells·H a step.
+
+    Rows that have to be read again for every step are only read again if G is too large.
+    """
+    attributes = rows.shape[1]
+    square = attributes * attributes
+    if square > LARGEST or not rows.resident:
+        return bool(square <= LARGEST)
+    forming = rows.cells * attributes / 2
+    return bool(forming + STEPS * 2 * square * hidden < STEPS * 2 * 2 * rows.cells * hidden)

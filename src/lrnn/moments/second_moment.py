@@ -1,8 +1,10 @@
 """The interface between data and solver."""
 
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from lrnn.arrays import Array
+
+MomentKind: TypeAlias = Literal["auto", "dense", "implicit"]
 
 
 class SecondMoment(Protocol):
@@ -20,8 +22,4 @@ class SecondMoment(Protocol):
 
     def columns(self, attributes: Array) -> Array:
         """Columns of G."""
-        ...
-
-    def peaks(self, matrix: Array) -> Array:
-        """The largest entry of each column of ``X @ matrix``."""
         ...

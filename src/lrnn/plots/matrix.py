@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from lrnn.arrays import Floats
-from lrnn.rows.values import LEVELS
+from lrnn.rows.checks import white_of
 
 
 def matrix(data: Any, name: str) -> Floats:
     """Rows × columns in float64; one row may be a vector, and 8- or 16-bit levels become shares."""
     values = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
-    if values.dtype in LEVELS:
-        values = values / np.iinfo(values.dtype).max
+    white = white_of(values.dtype, lambda: [values])
+    values = values if white is None else values / white
     try:
         values = np.atleast_2d(values).astype(np.float64, copy=False)
     except (TypeError, ValueError):

@@ -1,15 +1,13 @@
 """Data as rows of numbers in [0, 1]: in memory, on a device, in files, on a cluster.
 
-Arrays of NumPy, SciPy (sparse), torch, CuPy are such rows themselves. All others are objects with
-``shape``, ``dtype`` and ``backend``; those that are not in memory have a method ``fold`` by which
-they are read from the first to the last. The rest of the library reads rows by `fold_rows` alone,
-and, where training draws minibatches, by indices.
+`Rows` is the contract; the rest of the library reads rows through it alone: by one pass over them
+(`Rows.fold`, `Rows.transmit`) and, where training draws minibatches, by their numbers
+(`Rows.take`).
 """
 
-from lrnn.rows.encoded import EncodedRows
-from lrnn.rows.levels import ScaledRows
-from lrnn.rows.parallel import map_rows
-from lrnn.rows.passes import ROWS_TO_SUM, fold_rows
-from lrnn.rows.types import of_type
+from lrnn.rows.base import Rows
+from lrnn.rows.device import held
+from lrnn.rows.encoded import encoded
+from lrnn.rows.memory import HostRows
 
-__all__ = ["ROWS_TO_SUM", "EncodedRows", "ScaledRows", "fold_rows", "map_rows", "of_type"]
+__all__ = ["HostRows", "Rows", "encoded", "held"]

@@ -1,35 +1,93 @@
-"""Rows as a layer of the network sees them."""
+"""Rows that are made from others when they are asked for: as a layer sees them, or converted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
 
-from lrnn.arrays import Array, backend_of, take_rows
+from lrnn.arrays import Array, Layer
 from lrnn.functional import propagate
+from lrnn.rows.base import Combine, Reached, Rows, Work
 
 
-class EncodedRows:
-    """Activations of a layer, computed whenever rows are asked for."""
+class DerivedRows(Rows):
+    """``change(block)`` of every block of other rows, which are never stored."""
 
-    def __init__(self, inputs: Array, encoders: Sequence[Array]) -> None:
-        self.inputs = inputs
-        self.encoders = tuple(encoders)
-        self.shape = (inputs.shape[0], self.encoders[-1].shape[1])
-        self.dtype = self.encoders[-1].dtype
-        self.backend = backend_of(inputs)
+    def __init__(self, rows: Rows, change: Work, width: int, dtype: Any) -> None:
+        self.rows, self._change = rows, change
+        self.shape = (rows.shape[0], width)
+        self.dtype = dtype
+        self.backend = rows.backend
 
-    def __getitem__(self, rows: Any) -> Array:
-        return encode(take_rows(self.inputs, rows), self.encoders)
+    @property
+    def resident(self) -> bool:
+        """As those they are made from."""
+        return self.rows.resident
 
-    def behind(self, work: Callable[[Array], Any]) -> Callable[[Array], Any]:
-        """``work`` on activations as work on the rows themselves."""
-        return partial(_encoded_first, work, self.encoders)
+    @property
+    def in_any_order(self) -> bool:
+        """As those they are made from."""
+        return self.rows.in_any_order
+
+    @property
+    def held_on_device(self) -> bool:
+        """As those they are made from."""
+        return self.rows.held_on_device
+
+    def take(self, rows: Any) -> Array:
+        """Some rows."""
+        return self._change(self.rows.take(rows))
+
+    def blocks(self, first: int = 0) -> Iterator[Array]:
+        """Rows in order."""
+        return map(self._change, self.rows.blocks(first))
+
+    def fold(
+        self,
+        work: Work,
+        combine: Combine,
+        widest: int,
+        *,
+        most: int | None = None,
+        begin: Any = None,
+        skip: int = 0,
+        threads: bool = True,
+        reached: Reached | None = None,
+    ) -> Any:
+        """One pass over the others."""
+        return self.rows.fold(
+            partial(_after, work, self._change), combine, max(widest, self.rows.shape[1]),
+            most=most, begin=begin, skip=skip, threads=threads, reached=reached,
+        )  # fmt: skip
+
+    def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
+        """What ``work`` makes of all rows."""
+        widest = max(widest, self.rows.shape[1])
+        return self.rows.transmit(partial(_after, work, self._change), width, dtype, widest)
+
+    def identity(self) -> str:
+        """That of the others."""
+        return self.rows.identity()
 
 
-def encode(block: Array, encoders: Sequence[Array]) -> Array:
-    """Activations behind ``encoders``."""
-    return reduce(propagate, encoders, block)
+def encoded(rows: Rows, layers: Sequence[Layer]) -> Rows:
+    """Activations behind ``layers`` of excitatory weights."""
+    last = layers[-1]
+    return DerivedRows(rows, partial(_through, tuple(layers)), last.shape[1], last.dtype)
 
 
-def _encoded_first(work: Callable[[Array], Any], encoders: Sequence[Array], block: Array) -> Any:
-    return work(encode(block, encoders))
+def converted(rows: Rows, dtype: Any) -> Rows:
+    """The same rows in another type of numbers."""
+    change: Callable[[Array], Array] = partial(_as_type, rows.backend.xp, dtype)
+    return DerivedRows(rows, change, rows.shape[1], dtype)
+
+
+def _after(work: Work, change: Work, block: Array) -> Any:
+    return work(change(block))
+
+
+def _through(layers: Sequence[Layer], block: Array) -> Array:
+    return reduce(propagate, layers, block)
+
+
+def _as_type(xp: Any, dtype: Any, block: Array) -> Array:
+    return xp.astype(block, dtype)

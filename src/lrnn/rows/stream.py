@@ -1,116 +1,61 @@
-"""Rows that do not fit in memory: read block by block, from the first to the last."""
+"""Rows that are not in memory: read from a source, block by block, from the first to the last."""
 
-from collections.abc import Callable, Iterator
-from queue import Full, Queue
-from threading import Event, Thread
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from lrnn.arrays import HOST, Array, Backend, host_dtype, is_array, to_numpy
-from lrnn.rows.levels import ScaledRows
-from lrnn.rows.values import FLOATS, LEVELS, check_values
-
-Item = TypeVar("Item")
-BLOCK_BYTES = 1 << 26  # of a block of rows, once they are floats
-
-
-class Source(Protocol):
-    """Where rows of numbers come from, as they are.
-
-    A source may also have a method ``take(rows)``, if it can give any rows.
-    """
-
-    name: str
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-
-    @property
-    def columns(self) -> tuple[str, ...] | None:
-        """Names of the columns, if they have any."""
-        ...
-
-    def blocks(self, first: int, height: int) -> Iterator[Any]:
-        """Consecutive rows from ``first`` on, at most ``height`` at a time."""
-        ...
-
-    def identity(self) -> str:
-        """By what one sees whether the rows are still the same."""
-        ...
+from lrnn.rows.base import Combine, Reached, Rows, Work
+from lrnn.rows.checks import FLOATS, check_values, narrow, white_of
+from lrnn.rows.device import held
+from lrnn.rows.memory import as_floats
+from lrnn.tables.sources import Source, block_height, read_ahead
 
 
-class Stream:
+class Stream(Rows):
     """Rows of a source as numbers in [0, 1], checked on the way.
 
-    While a block is worked on, the next one is read. ``prepare`` brings raw rows to [0, 1].
+    While a block is worked on, the next one is read. ``white`` is the level that is 1, where they
+    are levels.
     """
+
+    resident = False
 
     def __init__(
         self,
         source: Source,
         user: str = "lrnn",
         backend: Backend = HOST,
-        prepare: Callable[[Any], Any] | None = None,
+        white: float | None = None,
     ) -> None:
         self.source = source
         self.shape = source.shape
+        self.columns = source.columns
         self.backend = backend
-        kind = source.dtype
-        if prepare is not None:
-            kind = prepare(np.zeros((1, self.shape[1]), dtype=kind)).dtype
-        narrow = kind in LEVELS or kind == np.float32
-        self._host_dtype = np.dtype(np.float32 if narrow else np.float64)
+        self.white = white
+        self._host_dtype = narrow(source.dtype)
         self.dtype: Any = self._host_dtype
         if not backend.is_numpy:
             self.dtype = getattr(backend.xp, self._host_dtype.name)
         self._user = user
-        self._prepare = prepare
-
-    def identity(self) -> str:
-        """By what one sees whether the rows are still the same."""
-        return self.source.identity()
 
     @property
     def in_any_order(self) -> bool:
-        """Whether rows can be taken in any order."""
-        return hasattr(self.source, "take")
+        """Whether the source can give rows by their numbers."""
+        return self.source.in_any_order
 
-    def __getitem__(self, rows: Any) -> Array:
+    def take(self, rows: Any) -> Array:
+        """Some rows, read now."""
         if isinstance(rows, slice):
             rows = np.arange(*rows.indices(self.shape[0]))
-        raw = self.source.take(to_numpy(rows) if is_array(rows) else rows)  # type: ignore[attr-defined]
-        return self._checked(raw, 0)
-
-    def fold(
-        self,
-        folded: Callable[..., Any],
-        combine: Callable[[Any, Any], Any],
-        begin: Any,
-        skip: int,
-        heard: Callable[[int, Any], None],
-    ) -> Any:
-        """See `lrnn.rows.fold_rows`; ``folded`` is that for a block of rows in memory."""
-        total, seen = begin, skip
-        for block in self.blocks(skip):
-            total = folded(block, begin=total)
-            seen += block.shape[0]
-            heard(seen, total)
-        return total
-
-    def transmit(self, work: Callable[[Array], Array], width: int, dtype: Any) -> Array:
-        """Activations of all rows, in the host's memory."""
-        found = np.empty((self.shape[0], width), dtype=host_dtype(dtype))
-        first = 0
-        for block in self.blocks():
-            found[first : first + block.shape[0]] = to_numpy(work(block))
-            first += block.shape[0]
-        return found
+        return self._checked(self.source.take(to_numpy(rows) if is_array(rows) else rows), 0)
 
     def blocks(self, first: int = 0) -> Iterator[Array]:
-        """Blocks of rows in [0, 1], from row number ``first`` on."""
-        height = max(1, BLOCK_BYTES // (self.shape[1] * self._host_dtype.itemsize))
+        """Rows in order, from number ``first`` on."""
         seen = first
+        height = block_height(self.shape[1], self._host_dtype)
         for raw in read_ahead(self.source.blocks(first, height)):
             if raw.ndim != 2 or raw.shape[1] != self.shape[1]:
                 raise ValueError(
@@ -125,56 +70,63 @@ class Stream:
                 "changed while it was read"
             )
 
-    def _checked(self, raw: Any, first: int) -> Array:
-        block = raw if self._prepare is None else self._prepare(raw)
+    def fold(
+        self,
+        work: Work,
+        combine: Combine,
+        widest: int,
+        *,
+        most: int | None = None,
+        begin: Any = None,
+        skip: int = 0,
+        threads: bool = True,
+        reached: Reached | None = None,
+    ) -> Any:
+        """One pass; each block is worked on as rows in memory are."""
+        total, seen = begin, skip
+        for block in self.blocks(skip):
+            own = held(block)
+            total = own.fold(work, combine, widest, most=most, begin=total, threads=threads)
+            seen += block.shape[0]
+            if reached is not None:
+                reached(seen, total)
+        return total
+
+    def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
+        """What ``work`` makes of all rows, in the memory of the host."""
+        found = np.empty((self.shape[0], width), dtype=host_dtype(dtype))
+        first = 0
+        for block in self.blocks():
+            found[first : first + block.shape[0]] = to_numpy(work(block))
+            first += block.shape[0]
+        return found
+
+    def identity(self) -> str:
+        """That of the source."""
+        return self.source.identity()
+
+    def _checked(self, block: Any, first: int) -> Array:
+        if self.white is not None:
+            if sparse.issparse(block):
+                block = as_floats(sparse.csr_array(block), self.white)
+                return block if self.backend.is_numpy else self.backend.array(block.toarray())
+            return as_floats(self.backend.array(block), self.white)
         if sparse.issparse(block):
             block = sparse.csr_array(block).astype(self._host_dtype, copy=False)
-            block = check_values(block, self.source, self._user, first)
+            block = check_values(block, self.source.columns, self._user, first)
             return block if self.backend.is_numpy else self.backend.array(block.toarray())
-        if block.dtype in LEVELS:
-            return ScaledRows(self.backend.array(block))[:]
         if block.dtype.kind not in "biuf":
             raise ValueError(f"{self.source.name} holds {block.dtype}, not numbers")
         if block.dtype not in FLOATS:
             block = block.astype(self._host_dtype)
-        block = check_values(np.ascontiguousarray(block), self.source, self._user, first)
+        block = check_values(np.ascontiguousarray(block), self.source.columns, self._user, first)
         return self.backend.array(block)
 
 
-def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, the next of which is being made while one is worked with."""
-    ready: Queue[tuple[str, Any]] = Queue(maxsize=1)
-    abandoned = Event()
+def stream(source: Source, user: str, backend: Backend, binary: bool | None) -> Stream:
+    """Rows of a source; ``binary`` says whether levels are 0 and 1, if that is known already."""
 
-    def put(what: str, value: Any) -> None:
-        while not abandoned.is_set():
-            try:
-                ready.put((what, value), timeout=0.1)
-                return
-            except Full:
-                continue  # look whether anyone still waits for it
+    def blocks() -> Iterator[Any]:
+        return source.blocks(0, block_height(source.shape[1], source.dtype))
 
-    def read() -> None:
-        try:
-            for item in items:
-                put("item", item)
-                if abandoned.is_set():
-                    return
-            put("end", None)
-        except BaseException as error:
-            put("error", error)
-
-    reader = Thread(target=read, daemon=True)
-    reader.start()
-    try:
-        while True:
-            what, value = ready.get()
-            if what == "error":
-                raise value
-            if what == "end":
-                return
-            yield value
-            del value
-    finally:
-        abandoned.set()
-        reader.join()
+    return Stream(source, user, backend, white_of(source.dtype, blocks, binary))

@@ -16,7 +16,7 @@ def simulate_on_dask(plan: Plan, ledger: Ledger, report: Callable[[float], None]
         from dask import compute, delayed
     except ImportError:
         raise RuntimeError("device='dask' needs Dask: pip install 'lrnn[dask]'") from None
-    from lrnn.rows.cluster import explained
+    from lrnn.rows.dask import explained
 
     size = -(-plan.n_runs // TASKS)
     parts = [range(i, min(i + size, plan.n_runs)) for i in range(0, plan.n_runs, size)]

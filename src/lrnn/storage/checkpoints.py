@@ -6,9 +6,7 @@ resumes goes through all of them again: those that have ended end at once, and t
 What comes out is what an undisturbed run would have given, bit for bit.
 """
 
-import hashlib
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
@@ -19,12 +17,15 @@ import numpy as np
 import lrnn
 from lrnn.arrays import Array, is_array, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.rows.cluster import DaskRows
-from lrnn.rows.stream import Stream
+from lrnn.rows import Rows
+from lrnn.rows.checks import warn
+from lrnn.rows.memory import digest
 from lrnn.storage.model_files import plain_parameters
 from lrnn.storage.tensors import READ_ERRORS, TensorFileError, read_tensors, write_tensors
-from lrnn.tables.sources import rows_elsewhere
 from lrnn.training import Observer, State
+from lrnn.validation import rows_elsewhere
+
+__all__ = ["Checkpoint", "CheckpointError", "checkpoint_of", "fit"]
 
 FORMAT = 2
 
@@ -66,8 +67,7 @@ def fit(
     >>> model.transform(X).shape
     (50, 2)
     """
-    elsewhere = rows_elsewhere(X, type(model).__name__)
-    X = X if elsewhere is None else elsewhere
+    X = rows_elsewhere(X, model) or X
     model._fit(X, checkpoint_of(model, X, Path(path), every, resume))
     return model
 
@@ -108,10 +108,9 @@ class Checkpoint(Observer):
         try:
             write(self._path, self._facts, self._ended if finished else [*self._ended, state()])
         except OSError as error:
-            warnings.warn(
+            warn(
                 f"no checkpoint could be written to {str(self._path)!r} "
-                f"({error.strerror or error}); training goes on",
-                stacklevel=2,
+                f"({error.strerror or error}); training goes on"
             )
         self._written = monotonic()
 
@@ -148,24 +147,8 @@ def read(path: Path, facts: Mapping[str, Any]) -> list[State]:
 def _facts(model: LRNNAutoencoder, X: Any) -> dict[str, Any]:
     parameters = plain_parameters(model)
     del parameters["verbose"]
-    return {"lrnn": lrnn.__version__, **parameters, "data": _digest(X)}
-
-
-def _digest(X: Any) -> str:
-    """A sum over the data: their shape, type and bytes."""
-    if isinstance(X, Stream | DaskRows):
-        return X.identity()
-    total = hashlib.sha256()
-    if hasattr(X, "tocsr"):
-        X = X.tocsr()
-        parts = [X.shape, X.data, X.indices, X.indptr]
-    else:
-        parts = [X]
-    for part in parts:
-        values = np.ascontiguousarray(part)
-        total.update(f"{values.dtype.str} {values.shape}".encode())
-        total.update(values.data if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
-    return total.hexdigest()
+    data = X.identity() if isinstance(X, Rows) else digest(X)
+    return {"lrnn": lrnn.__version__, **parameters, "data": data}
 
 
 def _plain(value: Any, tensors: dict[str, Array]) -> Any:

@@ -55,8 +55,8 @@ def to_torch(model: "LRNNAutoencoder") -> "torch.nn.Sequential":
             modules += [module, nn.Hardtanh(0.0, 1.0)]
         return modules
 
-    encoder = nn.Sequential(nn.Hardtanh(0.0, 1.0), *layers(model._encoding))
-    decoder = nn.Sequential(*layers(model._decoding))
+    encoder = nn.Sequential(nn.Hardtanh(0.0, 1.0), *layers(model.weights_.encoding))
+    decoder = nn.Sequential(*layers(model.weights_.decoding))
     return nn.Sequential(OrderedDict(encoder=encoder, decoder=decoder))
 
 
@@ -113,8 +113,8 @@ def to_onnx(
         layer = node("Div", [layer, constant("span", span)], "scaled")
     layer = node("Clip", [layer, zero, one], "input")
     n_encoders = len(model.encoders_)
-    weights = [to_numpy(w) for w in model._weights.excitatory]
-    inhibitory = model._weights.inhibitory
+    weights = [to_numpy(w) for w in model.weights_.excitatory]
+    inhibitory = model.weights_.inhibitory
     for i, weight in enumerate(weights, start=1):
         drive = node("MatMul", [layer, constant(f"weights {i}", weight)], f"drive {i}")
         if inhibitory is not None:

@@ -13,10 +13,11 @@ from typing import Any, get_args
 import numpy as np
 
 import lrnn
-from lrnn.arrays import Array, to_numpy
-from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.arrays import Array, Rates, to_numpy
+from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.storage.tensors import READ_ERRORS, TensorFileError, read_tensors, write_tensors
 from lrnn.training import LearningCurve, StopReason
+from lrnn.weights import Weights
 
 FORMAT = 2
 """Version of the format. Newer code reads older files; older code refuses newer ones.
@@ -45,19 +46,15 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         ("encoder", model.encoders_),
         ("decoder", model.decoders_),
         ("firing_rates", rates),
+        ("inhibitory_encoder", model.inhibitory_encoders_ or ()),
+        ("inhibitory_decoder", model.inhibitory_decoders_ or ()),
     ):
         tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
     for i, curve in enumerate(model.history_):
         tensors |= {f"history.{i}.{name}": getattr(curve, name) for name in CURVE_ARRAYS}
     names = getattr(model, "feature_names_in_", None)
-    if model.inhibitory_encoders_ is not None and model.inhibitory_decoders_ is not None:
-        for kind, matrices in (
-            ("inhibitory_encoder", model.inhibitory_encoders_),
-            ("inhibitory_decoder", model.inhibitory_decoders_),
-        ):
-            tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
     document = {
-        "format": 1 if model.inhibitory_encoders_ is None else FORMAT,
+        "format": 1 if model.weights_.inhibitory is None else FORMAT,
         "lrnn_version": lrnn.__version__,
         "parameters": plain_parameters(model) | {"device": None},  # the reader may have no GPU
         "history": [
@@ -68,6 +65,7 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         "spike_cost": model.spike_cost_,
         "feature_names": None if names is None else list(names),
         "scaling": model.scaling_,
+        "binary": model.binary_,
     }
     if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
         document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
@@ -130,27 +128,26 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         parameters["hidden_layer_sizes"] = tuple(parameters["hidden_layer_sizes"])
     model = LRNNAutoencoder(**parameters)
     model._validate_params()
-    model.encoders_ = _matrices(tensors, "encoder")
-    model.decoders_ = _matrices(tensors, "decoder")
-    _check_chain(model.encoders_, model.decoders_)
-    model.inhibitory_encoders_ = model.inhibitory_decoders_ = None
-    if document["format"] > 1:
-        model.inhibitory_encoders_ = _matrices(tensors, "inhibitory_encoder")
-        model.inhibitory_decoders_ = _matrices(tensors, "inhibitory_decoder")
-        _check_alike(model)
-    _check_rates(model, tensors)
-    model.n_features_in_ = len(model.encoders_[0])
+    weights = _weights(tensors, inhibition=document["format"] > 1)
+    _check_rates(weights, model.rates, tensors)
+    model.n_features_in_ = weights.sizes[0]
+    model.binary_ = document.get("binary")
     names = document["feature_names"]
     if names is not None:
         if len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names):
             raise ModelFileError("its feature names do not fit its weights")
         model.feature_names_in_ = np.array(names, dtype=object)
-    model.history_ = [_curve(i, facts, tensors) for i, facts in enumerate(document["history"])]
-    model.n_iter_ = int(document["n_iter"])
-    model.reconstruction_err_ = _finite(document["reconstruction_err"])
-    model.spike_cost_ = _finite(document["spike_cost"])
-    model.layer_spike_costs_ = _spike_costs(model, document)
-    model.scaling_ = document["scaling"]
+    spike_cost = _finite(document["spike_cost"])
+    fitted = Fitted(
+        weights,
+        [_curve(i, facts, tensors) for i, facts in enumerate(document["history"])],
+        int(document["n_iter"]),
+        _finite(document["reconstruction_err"]),
+        _spike_costs(weights, document, spike_cost),
+        spike_cost,
+        document["scaling"],
+    )
+    model._become(fitted)
     return model
 
 
@@ -182,35 +179,35 @@ def _matrices(tensors: dict[str, Array], kind: str) -> list[Array]:
     return found
 
 
-def _check_chain(encoders: list[Array], decoders: list[Array]) -> None:
-    matrices = encoders + decoders
-    sizes = [len(m) for m in matrices] + [matrices[-1].shape[1]]
-    fits = all(m.shape[1] == size for m, size in zip(matrices, sizes[1:], strict=True))
+def _weights(tensors: dict[str, Array], inhibition: bool) -> Weights:
+    encoders, decoders = _matrices(tensors, "encoder"), _matrices(tensors, "decoder")
+    plus = [*encoders, *decoders]
+    sizes = [len(m) for m in plus] + [plus[-1].shape[1]]
+    fits = all(m.shape[1] == size for m, size in zip(plus, sizes[1:], strict=True))
     mirrored = sizes == sizes[::-1] and len(encoders) == len(decoders)
-    if not fits or not mirrored or len({m.dtype for m in matrices}) != 1:
-        raise ModelFileError(f"its weights {[m.shape for m in matrices]} do not fit together")
-
-
-def _check_alike(model: LRNNAutoencoder) -> None:
-    plus = [*model.encoders_, *model.decoders_]
-    minus = [*(model.inhibitory_encoders_ or ()), *(model.inhibitory_decoders_ or ())]
+    if not fits or not mirrored or len({m.dtype for m in plus}) != 1:
+        raise ModelFileError(f"its weights {[m.shape for m in plus]} do not fit together")
+    if not inhibition:
+        return Weights.of(plus)
+    minus = _matrices(tensors, "inhibitory_encoder") + _matrices(tensors, "inhibitory_decoder")
     if [(m.shape, m.dtype) for m in plus] != [(m.shape, m.dtype) for m in minus]:
         raise ModelFileError("its inhibitory weights do not fit the excitatory ones")
+    return Weights.of(plus, minus)
 
 
-def _check_rates(model: LRNNAutoencoder, tensors: dict[str, Array]) -> None:
-    for i, rates in enumerate(model.firing_rates_):
+def _check_rates(weights: Weights, rates: Rates, tensors: dict[str, Array]) -> None:
+    for i, own in enumerate(weights.firing_rates(rates)):
         stored = tensors[f"firing_rates.{i}"]
-        if stored.shape != rates.shape or not np.allclose(stored, rates, rtol=1e-9, atol=0):
+        if stored.shape != own.shape or not np.allclose(stored, own, rtol=1e-9, atol=0):
             raise ModelFileError("its firing rates do not belong to its weights")
 
 
-def _spike_costs(model: LRNNAutoencoder, document: dict[str, Any]) -> Array:
+def _spike_costs(weights: Weights, document: dict[str, Any], total: float) -> Array:
     """Of each layer; files of the first versions of lrnn only have their sum."""
-    layers = 2 * len(model.encoders_)
+    layers = len(weights.excitatory)
     costs = np.array(document.get("layer_spike_costs", [np.nan] * layers), dtype=np.float64)
     known = "layer_spike_costs" in document
-    if costs.shape != (layers,) or (known and not np.isclose(costs.sum(), model.spike_cost_)):
+    if costs.shape != (layers,) or (known and not np.isclose(costs.sum(), total)):
         raise ModelFileError("its spikes by layer do not fit their sum")
     return costs
 

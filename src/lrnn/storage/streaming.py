@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from lrnn.arrays import host_dtype, take_rows, to_numpy
+from lrnn.arrays import Layer, host_dtype, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.rows.parallel import CELLS_AT_ONCE
+from lrnn.rows import held
 from lrnn.tables.atomic import check_apart
 from lrnn.tables.writers import check_stream_output, write_blocks
 from lrnn.validation import check_data
@@ -55,10 +55,7 @@ def encode(
     width = int(model.encoders_[-1].shape[1])
     names = [f"code{i}" for i in range(width)]
 
-    def codes(block: Any) -> Any:
-        return model._transmitted(block, model._encoding)
-
-    return _write(model, X, path, codes, width, names, heard)
+    return _write(model, X, path, model.weights_.encoding, width, names, heard)
 
 
 def reconstruct(
@@ -73,49 +70,34 @@ def reconstruct(
 
     ``revert`` may bring it back to the units of the data.
     """
-
-    def back(block: Any) -> Any:
-        found = model._transmitted(block, model._weights.layers)
-        return found if revert is None else revert(to_numpy(found))
-
     names = getattr(model, "feature_names_in_", None)
     known = None if names is None else list(names)
-    return _write(model, X, path, back, model.n_features_in_, known, heard)
+    return _write(model, X, path, model.weights_.layers, model.n_features_in_, known, heard, revert)
 
 
 def _write(
     model: LRNNAutoencoder,
     X: Any,
     path: str | os.PathLike[str],
-    work: Callable[[Any], Any],
+    layers: Sequence[Layer],
     width: int,
     names: Sequence[str] | None,
     heard: Heard | None,
+    revert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> tuple[int, int]:
     check_stream_output(path)
     check_apart(path, X, getattr(X, "filename", None))
-    inputs = check_data(model, X, reset=False)
-    shape = (int(inputs.shape[0]), width)
+    rows = check_data(model, X, reset=False)
+    shape = (int(rows.shape[0]), width)
 
     def results() -> Iterator[NDArray[Any]]:
         done = 0
-        for block in blocks(inputs):
-            found = to_numpy(work(block))
-            yield found
+        for block in rows.of_type(model.weights_.dtype).blocks():
+            found = to_numpy(model._passed(held(block), layers))
+            yield found if revert is None else revert(found)
             done += found.shape[0]
             if heard is not None:
                 heard(done)
 
-    weight = model.encoders_[0]
-    write_blocks(path, results(), shape, host_dtype(weight.dtype), names)
+    write_blocks(path, results(), shape, host_dtype(model.weights_.dtype), names)
     return shape
-
-
-def blocks(inputs: Any) -> Iterator[Any]:
-    """Rows of any kind, a block at a time."""
-    if hasattr(inputs, "blocks"):
-        yield from inputs.blocks()
-        return
-    height = max(1, CELLS_AT_ONCE // inputs.shape[1])
-    for first in range(0, inputs.shape[0], height):
-        yield take_rows(inputs, slice(first, first + height))

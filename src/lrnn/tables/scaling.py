@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
-from lrnn.rows.stream import BLOCK_BYTES, Stream, read_ahead
+from lrnn.tables.sources import Source, block_height, read_ahead
 
 Kind = Literal["none", "255", "max", "minmax"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -64,7 +64,7 @@ class Scaling:
         becomes a stream that is scaled as it is read.
         """
         if not isinstance(data, np.ndarray) and not hasattr(data, "compute"):
-            return Stream(data, prepare=None if self.kind == "none" else self.apply)
+            return data if self.kind == "none" else ScaledSource(data, self)
         if self.kind == "none":
             return data
         self._check(data)
@@ -114,6 +114,28 @@ class Scaling:
             raise ValueError(
                 f"the scaling is for {width} attributes, but the data have {data.shape[1]}"
             )
+
+
+class ScaledSource(Source):
+    """A source whose rows are scaled as they are read."""
+
+    def __init__(self, source: Source, scaling: Scaling) -> None:
+        self._source, self._scaling = source, scaling
+        self.name, self.shape, self.columns = source.name, source.shape, source.columns
+        self.in_any_order = source.in_any_order
+        self.dtype = scaling.apply(np.zeros((1, self.shape[1]), dtype=source.dtype)).dtype
+
+    def blocks(self, first: int, height: int) -> Iterator[Any]:
+        """Blocks of the source, scaled."""
+        return map(self._scaling.apply, self._source.blocks(first, height))
+
+    def take(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows of the source, scaled."""
+        return np.asarray(self._scaling.apply(self._source.take(rows)))
+
+    def identity(self) -> str:
+        """That of the source."""
+        return self._source.identity()
 
 
 def limits(data: Any) -> tuple[Floats, Floats]:
@@ -172,7 +194,7 @@ def _blocks(data: Any) -> Iterator[NDArray[Any]]:
         for part in data.rechunk({1: -1}).blocks:
             yield np.asarray(part.compute())
         return
-    height = max(1, BLOCK_BYTES // (data.shape[1] * data.dtype.itemsize))
+    height = block_height(data.shape[1], data.dtype)
     if isinstance(data, np.ndarray):
         for first in range(0, len(data), height):
             yield data[first : first + height]

@@ -2,26 +2,54 @@
 
 import hashlib
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from queue import Full, Queue
+from threading import Event, Thread
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lrnn.arrays import HOST, Backend
-from lrnn.rows.cluster import DaskRows, dask_rows
-from lrnn.rows.stream import Source, Stream
-
 SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
 
 
-class ArraySource:
+Item = TypeVar("Item")
+BLOCK_BYTES = 1 << 26  # of a block of rows, once they are floats
+
+
+def block_height(width: int, dtype: np.dtype[Any]) -> int:
+    """How many rows make a block."""
+    return max(1, BLOCK_BYTES // (width * dtype.itemsize))
+
+
+class Source:
+    """Where rows of numbers come from, as they are."""
+
+    name: str
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    columns: tuple[str, ...] | None = None
+    in_any_order = False
+
+    def blocks(self, first: int, height: int) -> Iterator[Any]:
+        """Consecutive rows from ``first`` on, at most ``height`` at a time."""
+        raise NotImplementedError
+
+    def take(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Some rows."""
+        raise NotImplementedError
+
+    def identity(self) -> str:
+        """By what one sees whether the rows are still the same."""
+        raise NotImplementedError
+
+
+class ArraySource(Source):
     """An array on disk that is read in slices: a memory map, a dataset of Zarr or HDF5."""
 
-    columns: tuple[str, ...] | None = None
+    in_any_order = True
 
     def __init__(self, array: Any, name: str = "X") -> None:
         self.name = name
@@ -53,10 +81,10 @@ class ArraySource:
         return f"{self.shape} {self.dtype.str} {total}"
 
 
-class NpyFile:
+class NpyFile(Source):
     """A .npy file, of which only the rows that are needed are ever read."""
 
-    columns: tuple[str, ...] | None = None
+    in_any_order = True
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
@@ -109,7 +137,7 @@ class NpyFile:
         return _file_identity(self._path)
 
 
-class ParquetFiles:
+class ParquetFiles(Source):
     """A Parquet file or a folder of them, read row group by row group."""
 
     def __init__(self, path: Path) -> None:
@@ -162,7 +190,7 @@ class ParquetFiles:
         return " ".join(map(_file_identity, self._paths))
 
 
-class Blocks:
+class Blocks(Source):
     """A function that gives an iterator of blocks of rows, each time it is called.
 
     Parameters
@@ -233,29 +261,6 @@ def open_file(path: str | os.PathLike[str]) -> Source:
     )
 
 
-def rows_elsewhere(X: Any, user: str, device: Backend | None = None) -> Any:
-    """Rows that are not in memory; None if X is something else."""
-    if isinstance(X, Stream | DaskRows):
-        return X
-    if "dask" in sys.modules:
-        from dask import is_dask_collection
-
-        if is_dask_collection(X):
-            return dask_rows(X, user, device)
-    source: Source | None = None
-    if isinstance(X, str | os.PathLike):
-        source = open_file(X)
-    elif isinstance(X, ArraySource | NpyFile | ParquetFiles | Blocks):
-        source = X
-    elif isinstance(X, np.memmap):
-        source = ArraySource(X) if X.nbytes > SMALL_MAP and X.ndim == 2 else None
-    elif hasattr(X, "chunks") and hasattr(X, "shape") and hasattr(X, "dtype"):
-        source = ArraySource(X, getattr(X, "name", None) or "X")
-    elif callable(X) and not hasattr(X, "shape"):
-        source = Blocks(X)
-    return None if source is None else Stream(source, user, device or HOST)
-
-
 def _opened(library: str, path: Path) -> Any:
     """The array of a Zarr store, or the only matrix (or "data") of an HDF5 file."""
     try:
@@ -319,3 +324,42 @@ class _reading_parquet:  # noqa: N801
         if error is not None and type(error).__module__.startswith("pyarrow"):
             line = " ".join(str(error).split())
             raise ValueError(f"{str(self._path)!r} is damaged: {line}") from None
+
+
+def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, the next of which is being made while one is worked with."""
+    ready: Queue[tuple[str, Any]] = Queue(maxsize=1)
+    abandoned = Event()
+
+    def put(what: str, value: Any) -> None:
+        while not abandoned.is_set():
+            try:
+                ready.put((what, value), timeout=0.1)
+                return
+            except Full:
+                continue  # look whether anyone still waits for it
+
+    def read() -> None:
+        try:
+            for item in items:
+                put("item", item)
+                if abandoned.is_set():
+                    return
+            put("end", None)
+        except BaseException as error:
+            put("error", error)
+
+    reader = Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        while True:
+            what, value = ready.get()
+            if what == "error":
+                raise value
+            if what == "end":
+                return
+            yield value
+            del value
+    finally:
+        abandoned.set()
+        reader.join()

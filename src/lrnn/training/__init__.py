@@ -1,40 +1,41 @@
-"""Training: from data to weights."""
+"""Training: from rows to weights.
 
-from lrnn.training.descent import held_out_rows
-from lrnn.training.end_to_end import train_end_to_end
-from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, excitatory, transmit
-from lrnn.training.frontier import Found, prices, train_frontier
-from lrnn.training.full_batch import FullBatch
-from lrnn.training.inhibition import passes_of, train_on_part
-from lrnn.training.initial import random_weights
-from lrnn.training.minibatch import train_jointly
-from lrnn.training.observer import Observer, State
-from lrnn.training.plan import Plan, train
-from lrnn.training.result import LearningCurve, Schedule, StopReason, Trained, Weights
+`run` is the loop; what steps in it are the gram solver, the paper's algorithms as printed, descent
+end to end, and with inhibition.
+"""
+
+from lrnn.training.end_to_end import fine_tuned, train_end_to_end
+from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated
+from lrnn.training.frontier import PricedNetwork, prices, train_frontier
+from lrnn.training.gram import train_gram
+from lrnn.training.history import LearningCurve, Trained
+from lrnn.training.inhibition import train_inhibitory, train_on_part
+from lrnn.training.minibatch import train_jointly, train_layerwise
+from lrnn.training.run import Observer, Run, State, StopReason, watching
+from lrnn.training.settings import Settings
+from lrnn.training.unit_rate import train_unit_rate
 
 __all__ = [
     "Evaluation",
-    "Found",
-    "FullBatch",
     "LearningCurve",
     "Observer",
-    "Plan",
-    "Schedule",
+    "PricedNetwork",
+    "Run",
+    "Settings",
     "State",
     "StopReason",
     "Trained",
-    "Weights",
     "evaluate",
     "ever_saturated",
-    "excitatory",
-    "held_out_rows",
-    "passes_of",
+    "fine_tuned",
     "prices",
-    "random_weights",
-    "train",
     "train_end_to_end",
     "train_frontier",
+    "train_gram",
+    "train_inhibitory",
     "train_jointly",
+    "train_layerwise",
     "train_on_part",
-    "transmit",
+    "train_unit_rate",
+    "watching",
 ]

@@ -1,24 +1,40 @@
-"""Adam on a logarithmic scale: every weight goes its own pace, and stays positive."""
+"""Adam on a logarithmic scale, minibatch by minibatch: each weight goes its own pace, above 0.
 
+The size of the steps follows a schedule: one size first, and then smaller and smaller ones.
+"""
+
+import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import sqrt
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
+from numpy.typing import NDArray
 
 from lrnn.arrays import Array, Rates, backend_of
 from lrnn.functional import free_gradient, reroute, reweight, route_gradient
-from lrnn.training.observer import State
+from lrnn.rows import Rows
+from lrnn.training.history import History
+from lrnn.training.run import State, Stepper
+from lrnn.weights import Weights
 
 MEAN, SQUARE = 0.9, 0.999  # how much of their past the running means keep
 CELLS_IN_CACHE = 1 << 15
 TINY = 1e-30  # keeps running means off subnormal numbers, on which processors are slow
 
-Step = tuple[Callable[[Array, Array], Array], Callable[[Array, Array], Array]]
-STEPS: dict[Rates, Step] = {
+STEP = 0.1  # by which share a weight changes at most, at first
+CHEAP = 1e-2  # share of the price of a spike at which a network from scratch starts
+RISE = 0.5  # share of the passes after which it has to pay the full price
+LATER = 0.3  # size of the steps on a later part of a stream, beside those on the first
+
+Move = tuple[Callable[[Array, Array], Array], Callable[[Array, Array], Array]]
+MOVES: dict[Rates, Move] = {
     "free": (free_gradient, reweight),
     "unit": (route_gradient, reroute),
 }
+Gradients = Callable[[Array, Any], tuple[Array, Sequence[Array]]]
 
 
 class LogAdam:
@@ -29,7 +45,7 @@ class LogAdam:
 
     def __init__(self, weights: Sequence[Array], rates: Rates) -> None:
         self.weights = weights
-        self._gradient, self._move = STEPS[rates]
+        self._gradient, self._move = MOVES[rates]
         self._means = [0 * w for w in weights]
         self._squares = [0 * w for w in weights]
         self._steps = 0
@@ -73,3 +89,191 @@ class LogAdam:
         square *= SQUARE
         square += (1 - SQUARE) * gradient * gradient + TINY
         weight[...] = self._move(weight, -scale * mean / xp.sqrt(square))
+
+
+class StepSchedule:
+    """Steps of one size, and then of smaller and smaller ones.
+
+    Parameters
+    ----------
+    passes : int
+        Over the data.
+    steady : float
+        So many of them with steps of one size.
+    tol : float
+        Progress is a fall of the lowest error by this share.
+    patience : int, optional
+        Without progress during so many passes steps become smaller at once.
+    ends : bool
+        And the next time training ends.
+    cheap : bool
+        The price of a spike rises to its full height on the way.
+    later : bool
+        This is a later part of a stream, of which weights learn less.
+    """
+
+    def __init__(
+        self,
+        passes: int,
+        steady: float,
+        *,
+        tol: float = 0.0,
+        patience: int | None = None,
+        ends: bool = False,
+        cheap: bool = False,
+        later: bool = False,
+    ) -> None:
+        self.passes = self._planned = passes
+        self._steady, self._share = steady, steady / passes
+        self._rise = RISE * passes if cheap else 0.0
+        self._waiting_since = self._rise
+        self._tol, self._patience, self._ends, self._later = tol, patience, ends, later
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether there are fewer passes than planned, for lack of progress."""
+        return self.passes < self._planned
+
+    def size(self, done: float) -> float:
+        """The size of a step after so many passes."""
+        if self._later:
+            return STEP * LATER
+        return STEP * min(1.0, (self.passes - done) / (self.passes - self._steady))
+
+    def price(self, done: float) -> float:
+        """The price of a spike after so many passes, as a share of the full one."""
+        return float(CHEAP ** (1 - done / self._rise)) if done < self._rise else 1.0
+
+    def adapt(self, history: History) -> None:
+        """Where there was no progress for too long, what is left becomes shorter."""
+        now, patience = history.passes, self._patience
+        if not patience or now - self._waiting_since < patience:
+            return
+        steady = now < self._steady
+        if history.progress(patience) >= self._tol or not (steady or self._ends):
+            return
+        if steady:
+            self._steady = now
+            self.passes = min(self.passes, max(now + 1, math.floor(now / self._share)))
+        else:
+            self.passes = now
+        self._waiting_since = now
+
+    def state(self) -> State:
+        """All that changes."""
+        return {
+            "passes": self.passes,
+            "steady": self._steady,
+            "waiting_since": self._waiting_since,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        self.passes, self._steady = state["passes"], state["steady"]
+        self._waiting_since = state["waiting_since"]
+
+
+class Descent(Stepper):
+    """Passes over rows in random order, batch by batch; the best weights on the way are kept.
+
+    Parameters
+    ----------
+    rows : Rows
+        The data.
+    numbers, bounds : ndarray
+        The rows that take part, and where the batches of them begin and end.
+    start, current : Weights
+        What must be bettered, and what steps are made on, in place.
+    gradients : callable
+        ``gradients(batch, share)`` gives the error on a batch, a number, and the gradients by
+        ``parameters``; ``share`` is that of the full price of a spike.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        numbers: NDArray[np.int64],
+        bounds: NDArray[np.int64],
+        start: Weights,
+        current: Weights,
+        parameters: Sequence[Array],
+        gradients: Gradients,
+        rates: Rates,
+        schedule: StepSchedule,
+        history: History,
+        random: np.random.RandomState,
+    ) -> None:
+        self._rows, self._numbers, self._bounds = rows, numbers, bounds
+        self._start, self._current, self._gradients = start, current, gradients
+        self._adam = LogAdam(parameters, rates)
+        self._schedule, self.history, self._random = schedule, history, random
+        self.iterations_a_step = len(bounds) - 1
+        self._one: Callable[..., Array] = self._on_batch
+        if rows.held_on_device and rows.backend.on_gpu:
+            from lrnn.training.cuda_graph import recorded
+
+            self._one = recorded(self._on_batch, rows.backend)
+
+    def _on_batch(self, numbers: Array, scale: Any, share: Any) -> Array:
+        batch = self._rows.take(numbers)
+        error, gradients = self._gradients(batch, share)
+        self._adam.step(gradients, scale)
+        return error / math.prod(batch.shape)
+
+    @property
+    def most(self) -> int:  # type: ignore[override]
+        """As many passes as the schedule has."""
+        return self._schedule.passes
+
+    @property
+    def steps(self) -> int:
+        """Passes that are complete."""
+        return self.history.passes
+
+    @property
+    def iterations(self) -> int:
+        """Batches that were used."""
+        return self.history.iterations
+
+    def begin(self) -> None:
+        """Evaluate what must be bettered."""
+        self.history.evaluate(self._start)
+
+    def step(self, iteration: Callable[[], None]) -> None:
+        """One pass."""
+        order = self._rows.backend.array(self._random.permutation(self._numbers))
+        for first, last in pairwise(self._bounds):
+            done = self.iterations / self.iterations_a_step
+            scale = self._adam.scale(self._schedule.size(done))
+            self.history.batch(self._one(order[first:last], scale, self._schedule.price(done)))
+            iteration()
+        self.history.finish_pass(self._current.copy())
+        self._schedule.adapt(self.history)
+
+    def error(self) -> float:
+        """That of the best weights so far."""
+        return self.history.error
+
+    def stalled(self) -> bool:
+        """Whether it has ended early."""
+        return self._schedule.cut_short and self.steps >= self._schedule.passes
+
+    def interrupt(self) -> None:
+        """The weights of an unfinished pass may be the best."""
+        self.history.evaluate(self._current.copy())
+
+    def state(self) -> State:
+        """All that the next pass depends on."""
+        return {
+            "adam": self._adam.state(),
+            "record": self.history.state(),
+            "random": self._random.get_state(legacy=False),
+            "pace": self._schedule.state(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        self._adam.restore(state["adam"])
+        self.history.restore(state["record"])
+        self._random.set_state(state["random"])
+        self._schedule.restore(state["pace"])

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.arrays import Array, copied, to_numpy, weights_for
+from lrnn.arrays import Array, copied, like, to_numpy
 from lrnn.functional import gram_error
 from lrnn.moments import SecondMoment
 
@@ -47,7 +47,7 @@ def sharpened(correlations: Array, power: float) -> Array:
 
 def anchor_weights(moment: SecondMoment, correlations: Array, power: float) -> tuple[Array, Array]:
     """Encoder and decoder that start as sharpened correlation profiles, optimally scaled."""
-    encoder = weights_for(moment.diagonal, sharpened(correlations, power))
+    encoder = like(moment.diagonal, sharpened(correlations, power))
     xp = array_namespace(encoder)
     decoder = copied(encoder.T)
     moments = moment.dot(encoder).T

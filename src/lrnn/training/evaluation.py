@@ -1,21 +1,22 @@
-"""What a network does with all rows, block by block."""
+"""What a network does with all rows, in one pass over them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from itertools import accumulate
+from functools import partial
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.arrays import Array, Floats, Layer, backend_of, take_rows, to_numpy
-from lrnn.functional import propagate, squared_error
-from lrnn.moments.reading import Reading
-from lrnn.rows import fold_rows, map_rows
-from lrnn.rows.passes import on_device
-from lrnn.training.result import Weights
+from lrnn.arrays import Array, Floats, Layer, to_numpy
+from lrnn.functional import column_sums, propagate, squared_error
+from lrnn.rows import Rows
+from lrnn.rows.base import Fold
+from lrnn.weights import Weights, activations, widest
+
+Sums = tuple[Any, list[Array]]
 
 
 @dataclass(frozen=True)
@@ -34,87 +35,53 @@ class Evaluation:
     mean_activations: list[Floats]
 
 
-def evaluate(inputs: Any, weights: Weights) -> Evaluation:
-    """Evaluate the saturating network on ``inputs`` in [0, 1] (may be sparse)."""
-    rows, columns = inputs.shape
+def evaluate(rows: Rows, weights: Weights) -> Evaluation:
+    """Evaluate the saturating network."""
+    count, attributes = rows.shape
     work = partial(_of_block, weights.layers)
-    total, sums = fold_rows(work, _added, inputs, widest(weights.layers))
-    return Evaluation(float(total) / (rows * columns), [to_numpy(s) / rows for s in sums])
+    total, sums = rows.fold(work, _added, widest(weights.layers))
+    return Evaluation(float(total) / (count * attributes), [to_numpy(s) / count for s in sums])
 
 
 def evaluate_unsaturated(
-    inputs: Any, encoder: Array, decoder: Array, reading: Reading
+    fold: Fold, shape: tuple[int, int], encoder: Array, decoder: Array
 ) -> tuple[Array, Evaluation]:
     """The largest drive of each code neuron, and what the network does when they are divided by it.
 
-    Its code neurons then never saturate. Both take a single pass, which ``reading`` watches.
+    Its code neurons then never saturate. Both take a single pass, which ``fold`` makes.
     """
-    rows, columns = inputs.shape
+    rows, columns = shape
     work = partial(_of_block_unsaturated, encoder, decoder)
-    width = widest((encoder, decoder))
-    total, sums, peak = reading.fold(work, _added_with_peaks, inputs, width)
+    total, sums, peak = fold(work, _added_with_peaks, widest((encoder, decoder)))
     xp = array_namespace(peak)
     sums[1] = sums[1] / xp.where(peak > 0, peak, xp.ones_like(peak))
     found = Evaluation(float(total) / (rows * columns), [to_numpy(s) / rows for s in sums])
     return peak, found
 
 
-def transmit(inputs: Any, layers: Sequence[Layer]) -> Array:
-    """Activations behind ``layers`` for ``inputs`` in [0, 1] (may be sparse).
-
-    No other large array arises on the way. Rows that are not in memory have their own way.
-    """
-    last = excitatory(layers[-1])
-    if hasattr(inputs, "transmit"):
-        return inputs.transmit(partial(_through, tuple(layers)), last.shape[1], last.dtype)
-    backend = backend_of(inputs)
-    shape = (inputs.shape[0], last.shape[1])
-    found = backend.xp.empty(shape, dtype=last.dtype, device=backend.device)
-
-    def through(part: slice) -> None:
-        found[part, ...] = _through(layers, take_rows(inputs, part))
-
-    if backend.is_numpy:
-        for _ in map_rows(through, inputs, widest(layers)):
-            pass
-        return found
-    first = 0
-    for rows, block in on_device(partial(_through, layers), inputs, widest(layers), None, 0):
-        found[first : first + rows, ...] = block
-        first += rows
-    return found
-
-
-def ever_saturated(inputs: Any, weights: Weights) -> list[int]:
+def ever_saturated(rows: Rows, weights: Weights) -> list[int]:
     """How many neurons of each layer saturate for at least one row."""
     work = partial(_saturated, weights.layers)
-    ever = fold_rows(work, _either, inputs, widest(weights.layers))
+    ever = rows.fold(work, _either, widest(weights.layers))
     return [int(layer.sum()) for layer in ever]
 
 
-def widest(layers: Sequence[Layer]) -> int:
-    """The most neurons of any layer."""
-    return max(int(max(excitatory(layer).shape)) for layer in layers)
+def largest_drives(rows: Rows, matrix: Array) -> Array:
+    """The largest entry of each column of ``rows @ matrix``."""
+    width = matrix.shape[1] if rows.sparse else max(matrix.shape)
+    return rows.fold(partial(_highest, matrix), _larger, width)
 
 
-def excitatory(layer: Layer) -> Array:
-    """The excitatory matrix of a layer, which may be all there is."""
-    return layer[0] if isinstance(layer, tuple) else layer
+def divisor(peak: Array) -> Array:
+    """Largest drives to divide weights by; 1 for those so small that it might overflow."""
+    xp = array_namespace(peak)
+    enough = sqrt(float(xp.finfo(peak.dtype).smallest_normal))
+    return xp.where(peak > enough, peak, xp.ones_like(peak))
 
 
-def _through(layers: Sequence[Array], block: Array) -> Array:
-    return reduce(propagate, layers, block)
-
-
-def _column_sums(layer: Array) -> Array:
-    if sparse.issparse(layer):
-        return layer.sum(axis=0)
-    return array_namespace(layer).sum(layer, axis=0)
-
-
-def _of_block(layers: Sequence[Array], block: Array) -> tuple[Any, list[Array]]:
-    activations = list(accumulate(layers, propagate, initial=block))
-    return squared_error(block, activations[-1]), [_column_sums(a) for a in activations]
+def _of_block(layers: Sequence[Layer], block: Array) -> Sums:
+    passed = activations(layers, block)
+    return squared_error(block, passed[-1]), [column_sums(layer) for layer in passed]
 
 
 def _of_block_unsaturated(
@@ -122,13 +89,12 @@ def _of_block_unsaturated(
 ) -> tuple[Any, list[Array], Array]:
     drive = block @ encoder
     outputs = propagate(drive, decoder)
-    sums = [_column_sums(layer) for layer in (block, drive, outputs)]
+    sums = [column_sums(layer) for layer in (block, drive, outputs)]
     return squared_error(block, outputs), sums, array_namespace(drive).max(drive, axis=0)
 
 
-def _saturated(layers: Sequence[Array], block: Array) -> list[np.ndarray[Any, Any]]:
-    activations = accumulate(layers, propagate, initial=block)
-    return [to_numpy(_ever(a)) for a in activations]
+def _saturated(layers: Sequence[Layer], block: Array) -> list[np.ndarray[Any, Any]]:
+    return [to_numpy(_ever(layer)) for layer in activations(layers, block)]
 
 
 def _ever(layer: Array) -> Array:
@@ -137,7 +103,7 @@ def _ever(layer: Array) -> Array:
     return array_namespace(layer).any(layer >= 1, axis=0)
 
 
-def _added(a: tuple[Any, list[Array]], b: tuple[Any, list[Array]]) -> tuple[Any, list[Array]]:
+def _added(a: Sums, b: Sums) -> Sums:
     return a[0] + b[0], [x + y for x, y in zip(a[1], b[1], strict=True)]
 
 
@@ -145,8 +111,16 @@ def _added_with_peaks(
     a: tuple[Any, list[Array], Array], b: tuple[Any, list[Array], Array]
 ) -> tuple[Any, list[Array], Array]:
     total, sums = _added((a[0], a[1]), (b[0], b[1]))
-    return total, sums, array_namespace(a[2]).maximum(a[2], b[2])
+    return total, sums, _larger(a[2], b[2])
 
 
 def _either(a: list[Any], b: list[Any]) -> list[Any]:
     return [x | y for x, y in zip(a, b, strict=True)]
+
+
+def _highest(matrix: Array, block: Array) -> Array:
+    return array_namespace(matrix).max(block @ matrix, axis=0)
+
+
+def _larger(one: Array, other: Array) -> Array:
+    return array_namespace(one).maximum(one, other)

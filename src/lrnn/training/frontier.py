@@ -8,21 +8,21 @@ they are cheap; of all networks those are kept that no other one betters.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from lrnn.training.descent import Descent, spikes
+from lrnn.rows import Rows
 from lrnn.training.evaluation import Evaluation, evaluate
-from lrnn.training.inhibition import inhibited, pace_of, scratch, thinned
-from lrnn.training.observer import Observer
-from lrnn.training.result import Schedule, Trained, Weights
+from lrnn.training.history import Trained
+from lrnn.training.inhibition import InhibitoryTraining, inhibited, schedule_of, scratch
+from lrnn.training.run import Run
+from lrnn.weights import Weights
 
 DEAREST, CHEAPEST = 1.0, 1e-6  # prices of a spike, as shares of error/spikes of no inhibition
 
 
 @dataclass(frozen=True)
-class Found:
+class PricedNetwork:
     """A network, what it costs, and the price of a spike it was trained for (None: no inhibition).
 
     Where spikes are free the price is 0.
@@ -34,10 +34,11 @@ class Found:
     spikes: float
 
     @classmethod
-    def of(cls, inputs: Any, penalty: float | None, trained: Trained) -> "Found":
+    def of(cls, rows: Rows, penalty: float | None, trained: Trained) -> "PricedNetwork":
         """Evaluate it."""
-        evaluation = evaluate(inputs, trained.weights)
-        return cls(penalty, trained, evaluation, float(spikes(evaluation, trained.weights).sum()))
+        evaluation = evaluate(rows, trained.weights)
+        spikes = trained.weights.spikes(evaluation.mean_activations)
+        return cls(penalty, trained, evaluation, float(spikes.sum()))
 
     @property
     def error(self) -> float:
@@ -45,42 +46,36 @@ class Found:
         return self.evaluation.error
 
 
-def prices(excitatory: Found, count: int) -> list[float]:
+def prices(excitatory: PricedNetwork, count: int) -> list[float]:
     """So many prices of a spike, dear ones first, for data of any scale."""
     unit = excitatory.error / excitatory.spikes if excitatory.spikes else 1.0
     return [float(unit * share) for share in np.geomspace(DEAREST, CHEAPEST, count)]
 
 
 def train_frontier(
-    inputs: Any,
-    excitatory: Found,
-    sizes: Sequence[int],
-    schedule: Schedule,
-    penalties: Sequence[float],
-    random: np.random.RandomState,
-    observer: Observer,
-) -> tuple[list[Found], bool]:
+    rows: Rows, excitatory: PricedNetwork, penalties: Sequence[float], run: Run
+) -> tuple[list[PricedNetwork], bool]:
     """The excitatory network and all that are not bettered by others, the cheapest first.
 
-    Prices are dear ones first; at each a network is trained for ``schedule.fine_tune`` passes.
-    When training is interrupted (the second thing that is returned), those that are there have to
-    do.
+    Prices are dear ones first; at each a network is trained for ``fine_tune`` passes. When training
+    is interrupted (the second thing that is returned), those that are there have to do.
     """
-    walk = Walk(inputs, excitatory, schedule, random, observer)
+    walk = Walk(rows, excitatory, run)
+    sizes = run.settings.sizes
     walk.go(excitatory, penalties, "down")
-    walk.go(scratch(inputs, sizes, random), penalties[-1:], "from scratch", cheap=True)
+    walk.go(scratch(rows, sizes, run.random), penalties[-1:], "from scratch", cheap=True)
     walk.go(walk.found[-1], penalties[::-1], "up")
     walk.go(min(walk.found, key=lambda one: one.error), [0.0], "spikes are free")
-    walk.go(scratch(inputs, sizes, random), [0.0], "spikes are free, from scratch")
+    walk.go(scratch(rows, sizes, run.random), [0.0], "spikes are free, from scratch")
     return [walk.thin(one) for one in undominated(walk.found)], walk.interrupted
 
 
-def undominated(found: Iterable[Found]) -> list[Found]:
+def undominated(found: Iterable[PricedNetwork]) -> list[PricedNetwork]:
     """The cheapest first, and only those that are better than all cheaper ones.
 
     The excitatory network stays in any case: others are compared with it.
     """
-    kept: list[Found] = []
+    kept: list[PricedNetwork] = []
     lowest = np.inf
     for one in sorted(found, key=lambda one: (one.spikes, one.error)):
         if one.penalty is None or one.error < lowest:
@@ -92,42 +87,39 @@ def undominated(found: Iterable[Found]) -> list[Found]:
 class Walk:
     """Networks that are trained one after the other, until somebody interrupts it."""
 
-    def __init__(
-        self,
-        inputs: Any,
-        excitatory: Found,
-        schedule: Schedule,
-        random: np.random.RandomState,
-        observer: Observer,
-    ) -> None:
+    def __init__(self, rows: Rows, excitatory: PricedNetwork, run: Run) -> None:
         self.found = [excitatory]
         self.interrupted = False
-        self._inputs, self._schedule = inputs, schedule
-        self._random, self._observer = random, observer
+        self._rows, self._run = rows, run
 
     def go(
-        self, start: Found | Weights, penalties: Sequence[float], way: str, cheap: bool = False
+        self,
+        start: PricedNetwork | Weights,
+        penalties: Sequence[float],
+        way: str,
+        cheap: bool = False,
     ) -> None:
         """Train at these prices, each time from where the last has ended."""
-        weights = start.trained.weights if isinstance(start, Found) else start
+        weights = start.trained.weights if isinstance(start, PricedNetwork) else start
         if weights.inhibitory is None:
-            weights = inhibited(weights, self._random)
+            weights = inhibited(weights, self._run.random)
         for i, penalty in enumerate(penalties, start=1):
             if self.interrupted:
                 return
             task = way if len(penalties) == 1 else f"{way} {i}/{len(penalties)}: {penalty:.1e}"
-            pace = pace_of(self._schedule.fine_tune, self._schedule, cheap=cheap)
-            trained = self._descent(penalty).train(weights, pace, task)
+            settings = self._run.settings
+            schedule = schedule_of(settings.fine_tune, settings, cheap=cheap)
+            trained = self._training(penalty).train(weights, schedule, task)
             weights, self.interrupted = trained.weights, trained.interrupted
-            self.found.append(Found.of(self._inputs, penalty, trained))
+            self.found.append(PricedNetwork.of(self._rows, penalty, trained))
 
-    def thin(self, found: Found) -> Found:
+    def thin(self, found: PricedNetwork) -> PricedNetwork:
         """The same without connections that do nothing."""
         if found.penalty is None:
             return found
-        weights = thinned(self._descent(found.penalty), found.trained.weights)
-        return Found.of(self._inputs, found.penalty, replace(found.trained, weights=weights))
+        weights = self._training(found.penalty).thinned(found.trained.weights)
+        return PricedNetwork.of(self._rows, found.penalty, replace(found.trained, weights=weights))
 
-    def _descent(self, penalty: float) -> Descent:
-        schedule = replace(self._schedule, spike_penalty=penalty)
-        return Descent(self._inputs, schedule, self._random, self._observer)
+    def _training(self, penalty: float) -> InhibitoryTraining:
+        settings = replace(self._run.settings, spike_penalty=penalty)
+        return InhibitoryTraining(self._rows, replace(self._run, settings=settings))

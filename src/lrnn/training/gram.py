@@ -5,20 +5,30 @@ descent, which need only the H×H matrix WᵀGW. What is really searched for is 
 over-relaxed multiplicative steps with momentum on a logarithmic scale. Each iteration takes two
 products with G. A step that does not lower the error is taken back and a shorter one is tried; the
 last resort is the plain multiplicative step, which cannot raise it.
+
+A deep network is the best shallow one of its code width, split over the layers (see
+:mod:`lrnn.training.split`), or its layer pairs are trained one after the other. No layer's
+activations are ever stored: they are computed block by block when needed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.arrays import Array, backend_of
+from lrnn.arrays import Array, backend_of, like
 from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
-from lrnn.moments import SecondMoment
-from lrnn.training.observer import Observer, State, training
-from lrnn.training.result import LearningCurve, Schedule, StopReason
+from lrnn.moments import SecondMoment, second_moment
+from lrnn.rows import Rows, encoded
+from lrnn.training.anchors import anchor_correlations, anchor_weights
+from lrnn.training.evaluation import divisor, evaluate, evaluate_unsaturated
+from lrnn.training.history import LearningCurve, Trained
+from lrnn.training.run import Run, State, Stepper, StopReason, training
+from lrnn.training.split import deepened
+from lrnn.weights import Weights, random_weights
 
 SWEEPS = 2  # over the decoder in each iteration
 RELAXATION = 1.5
@@ -29,6 +39,97 @@ LARGE = 1e6  # weight of an encoder that is scaled down again
 TRIAL = 3  # steps, at least, that all starts make before the best is chosen
 CHEAP = 3e8  # multiplications that a start may spend in such steps
 WINDOW = 10  # iterations over which progress is judged
+POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
+RANDOM_STARTS = 4  # besides, for small networks
+
+
+def train_gram(rows: Rows, run: Run) -> Trained:
+    """Train all layers.
+
+    With ``layerwise`` the layers of a deep network are also trained one after the other, and the
+    better of the two networks is kept. An interruption leaves the best that was complete.
+    """
+    whole = train_whole(rows, run)
+    if len(run.settings.sizes) == 2 or not run.settings.layerwise or whole.interrupted:
+        return whole
+    try:
+        layered = train_layers(rows, run)
+        curves = [*whole.curves, *layered.curves]
+        if not layered.interrupted and _error(rows, layered) < _error(rows, whole):
+            return Trained(layered.weights, curves)
+        return Trained(whole.weights, curves)
+    except KeyboardInterrupt:
+        return Trained(whole.weights, [replace(whole.curves[0], stopped="interrupted")])
+
+
+def train_whole(rows: Rows, run: Run) -> Trained:
+    """Train a shallow network as wide as the narrowest layer, and split it over all layers.
+
+    Before that it is fine-tuned, if that is wanted: so a deep network is never worse than a
+    shallow one that had as many passes.
+    """
+    sizes = run.settings.sizes
+    trained = train_pair(rows, min(sizes), None, run)
+    if len(sizes) == 2 and sizes[1] <= sizes[0]:
+        return trained
+    return deepened(rows, trained, run)
+
+
+def train_layers(rows: Rows, run: Run) -> Trained:
+    """Train one pair after the other, each on the activations of the layer before it.
+
+    An interruption leaves the layers that were trained.
+    """
+    encoders: list[Array] = []
+    decoders: list[Array] = []
+    curves: list[LearningCurve] = []
+    for hidden in run.settings.sizes[1:]:
+        layer = encoded(rows, encoders) if encoders else rows
+        pair = train_pair(layer, hidden, len(encoders) + 1, run)
+        encoders += pair.weights.encoders
+        decoders[:0] = pair.weights.decoders
+        curves += pair.curves
+        if pair.interrupted:
+            break
+    return Trained(Weights(tuple(encoders), tuple(decoders)), curves)
+
+
+def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
+    """An encoder to ``hidden`` units and its decoder; layer pair ``layer`` of a network."""
+    width = rows.shape[1]
+    if hidden >= width:
+        return Trained(pass_through(width, hidden, rows), [nothing_to_learn(layer)])
+    reading = run.reading(rows, f"reading {width} attributes")
+    moment = second_moment(rows, hidden, run.settings.moment, reading)
+    search = GramSearch(starts(moment, hidden, run), run)
+    stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
+    state, curve = search.best.state, search.curve(layer, stopped)
+    evaluation = None
+    try:
+        reading = run.reading(rows, "scaling the code neurons")
+        peak, evaluation = evaluate_unsaturated(reading, rows.shape, state.encoder, state.decoder)
+    except KeyboardInterrupt:
+        xp = array_namespace(state.encoder)
+        peak = xp.sum(state.encoder, axis=0)  # no drive by data in [0, 1] is larger
+        curve = replace(curve, stopped="interrupted")
+    return Trained(unsaturated(peak, state), [curve], evaluation)
+
+
+def starts(moment: SecondMoment, hidden: int, run: Run) -> list["GramDescent"]:
+    """Where to begin.
+
+    The profiles of anchors may be sharpened by several powers: which is best depends on the
+    data. Where steps are cheap there are some random weights besides, always the same ones.
+    """
+    sizes, make = [moment.n_attributes, hidden], partial(like, moment.diagonal)
+    if not run.settings.anchors:
+        return [GramDescent(moment, *random_weights(sizes, run.random, make).layers)]
+    correlations = anchor_correlations(moment, hidden)
+    weights = [anchor_weights(moment, correlations, power) for power in POWERS]
+    if cheap_steps(moment, hidden) > run.settings.max_iter:
+        fixed = np.random.RandomState(0)
+        weights += [random_weights(sizes, fixed, make).layers for _ in range(RANDOM_STARTS)]
+    return [GramDescent(moment, *start) for start in weights]
 
 
 @dataclass(frozen=True)
@@ -144,64 +245,98 @@ def cheap_steps(moment: SecondMoment, hidden: int) -> float:
     return max(TRIAL, CHEAP / (moment.n_attributes**2 * hidden))
 
 
-def descend(
-    starts: Sequence[GramDescent], schedule: Schedule, observer: Observer, layer: int | None
-) -> tuple[GramState, LearningCurve]:
-    """Iterate until the schedule says stop; after some steps only the best start goes on.
+class GramSearch(Stepper):
+    """Steps from several starts; after some of them only the best one goes on.
 
     Where steps are cheap all starts go on to the end: which is the best one shows late.
     """
-    kind = starts[0].moment.kind
-    observer.stage(training(layer, f"{kind} second moment"), schedule.max_iter)
-    began = perf_counter()
-    best = min(starts, key=GramDescent.error)
-    trial = cheap_steps(best.moment, best.state.encoder.shape[1])
-    errors, seconds = [best.error()], [0.0]
-    stopped: StopReason | None = None
 
-    def state() -> State:
+    def __init__(self, starts: Sequence[GramDescent], run: Run) -> None:
+        self._starts = list(starts)
+        self.most, self._tol = run.settings.max_iter, run.settings.tol
+        self._trial = cheap_steps(self.best.moment, self.best.state.encoder.shape[1])
+        self._errors, self._seconds = [self.best.error()], [0.0]
+        self._began = perf_counter()
+
+    @property
+    def best(self) -> GramDescent:
+        """The one with the lowest error."""
+        return min(self._starts, key=GramDescent.error)
+
+    @property
+    def steps(self) -> int:
+        """Steps that are complete."""
+        return len(self._errors) - 1
+
+    def step(self, iteration: Callable[[], None]) -> None:
+        """A step from each start."""
+        for descent in self._starts:
+            descent.step()
+        best = self.best
+        if len(self._errors) >= self._trial:
+            self._starts = [best]
+        self._errors.append(best.error())
+        self._seconds.append(perf_counter() - self._began)
+        iteration()
+
+    def error(self) -> float:
+        """The lowest error so far."""
+        return self._errors[-1]
+
+    def stalled(self) -> bool:
+        """Whether there is no progress from any start."""
+        return all(descent.stalled(self._tol) for descent in self._starts)
+
+    def state(self) -> State:
+        """All that the next step depends on."""
         return {
-            "starts": [descent.saved() for descent in starts],
-            "errors": np.array(errors),
-            "seconds": np.array(seconds),
-            "stopped": stopped,
+            "starts": [descent.saved() for descent in self._starts],
+            "errors": np.array(self._errors),
+            "seconds": np.array(self._seconds),
         }
 
-    if saved := observer.resume():
-        starts = starts[: len(saved["starts"])]
-        for descent, kept in zip(starts, saved["starts"], strict=True):
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        self._starts = self._starts[: len(state["starts"])]
+        for descent, kept in zip(self._starts, state["starts"], strict=True):
             descent.restore(kept)
-        errors, seconds = saved["errors"].tolist(), saved["seconds"].tolist()
-        stopped, began = saved["stopped"], began - seconds[-1]
-        observer.skip(len(errors) - 1, errors[-1])
-    try:
-        while len(errors) <= schedule.max_iter and stopped is None:
-            for descent in starts:
-                descent.step()
-            best = min(starts, key=GramDescent.error)
-            if len(errors) >= trial:
-                starts = [best]
-            errors.append(best.error())
-            seconds.append(perf_counter() - began)
-            observer.iteration()
-            if observer.finished_pass(errors[-1]):
-                stopped = "callback"
-            elif all(descent.stalled(schedule.tol) for descent in starts):
-                stopped = "tol"
-            else:
-                observer.checkpoint(state)
-        if stopped != "callback":
-            observer.checkpoint(state, finished=True)
-    except KeyboardInterrupt:
-        stopped = "interrupted"
-    best = min(starts, key=GramDescent.error)
-    curve = LearningCurve(
-        layer,
-        np.array(errors[1:]),
-        np.arange(len(errors), dtype=np.int64),
-        np.array(errors),
-        np.array(seconds),
-        len(errors) - 1,
-        stopped or "max_iter",
-    )
-    return best.state, curve
+        self._errors, self._seconds = state["errors"].tolist(), state["seconds"].tolist()
+        self._began = perf_counter() - self._seconds[-1]
+
+    def curve(self, layer: int | None, stopped: StopReason) -> LearningCurve:
+        """How the error fell."""
+        return LearningCurve(
+            layer,
+            np.array(self._errors[1:]),
+            np.arange(len(self._errors), dtype=np.int64),
+            np.array(self._errors),
+            np.array(self._seconds),
+            self.steps,
+            stopped,
+        )
+
+
+def unsaturated(peak: Array, state: GramState) -> Weights:
+    """Weights rescaled such that drives of each code neuron up to ``peak`` become 1.
+
+    Their product stays, and no code neuron saturates. The outputs may: that only lowers the error
+    on data in [0, 1]. Drives so small that the division could overflow are left as they are.
+    """
+    peak = divisor(peak)
+    return Weights((state.encoder / peak,), (state.decoder * peak[:, None],))
+
+
+def pass_through(width: int, hidden: int, rows: Rows) -> Weights:
+    """A hidden layer at least as wide as its input passes it on unchanged."""
+    encoder = np.eye(width, hidden)
+    return Weights((rows.weights(encoder),), (rows.weights(encoder.T.copy()),))
+
+
+def nothing_to_learn(layer: int | None) -> LearningCurve:
+    """The learning curve of a pair that reconstructs exactly from the start."""
+    none = np.zeros(1)
+    return LearningCurve(layer, np.zeros(0), np.zeros(1, np.int64), none, none, 0, "tol")
+
+
+def _error(rows: Rows, trained: Trained) -> float:
+    return evaluate(rows, trained.weights).error

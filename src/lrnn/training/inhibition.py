@@ -5,7 +5,6 @@ network. Where spikes are free the first one wins, where they are dear the secon
 never worse than the excitatory network.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,15 +13,17 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.arrays import Array, at_least, backend_of, weights_for
-from lrnn.training.descent import Descent
-from lrnn.training.evaluation import evaluate
-from lrnn.training.observer import Observer
-from lrnn.training.pace import Pace
-from lrnn.training.result import Schedule, Trained, Weights
+from lrnn.arrays import Array, at_least, backend_of, like
+from lrnn.functional.gradients import penalised_gradients
+from lrnn.rows import Rows, held
+from lrnn.training.adam import Descent, StepSchedule
+from lrnn.training.evaluation import Evaluation, evaluate
+from lrnn.training.history import History, Trained
+from lrnn.training.run import Run
+from lrnn.training.settings import Settings, batch_bounds
+from lrnn.validation import held_out_rows
+from lrnn.weights import Weights
 
-PASSES = 20  # over the data, if nobody says how many
-LEAST_STEPS = 4_000  # however few the rows are
 STEADY = 0.4  # share of the passes after which steps become smaller
 FEW, PATIENCE = 5, 0.1  # passes without progress on rows held out, at least and as a share of all
 SPREAD = 1.0  # of the logarithms of weights that start from scratch
@@ -32,91 +33,111 @@ NOTHING = 1e-9  # share of a neuron's largest weight that counts as none
 ROUNDING = 1e-6  # share by which the error may rise when these are removed
 
 
-def train_inhibitory(
-    inputs: Any,
-    excitatory: Trained,
-    sizes: Sequence[int],
-    schedule: Schedule,
-    random: np.random.RandomState,
-    observer: Observer,
-) -> Trained:
-    """Train for ``schedule.fine_tune`` passes, or as many as are good.
-
-    ``excitatory`` is the network that must be bettered.
-    """
-    descent = Descent(inputs, schedule, random, observer)
-    passes = passes_of(inputs.shape[0], schedule)
-    first = scratch(inputs, sizes, random)
-    found = [descent.train(first, pace_of(passes, schedule, cheap=True), "from scratch")]
+def train_inhibitory(rows: Rows, excitatory: Trained, run: Run) -> Trained:
+    """Train for ``fine_tune`` passes, or as many as are good, to better the excitatory network."""
+    trainer = InhibitoryTraining(rows, run)
+    passes = run.settings.inhibitory_passes(rows.shape[0])
+    first = scratch(rows, run.settings.sizes, run.random)
+    found = [trainer.train(first, schedule_of(passes, run.settings, cheap=True), "from scratch")]
     if not found[0].interrupted:
-        start = inhibited(excitatory.weights, random)
-        pace = pace_of(passes, schedule)
-        found.append(descent.train(start, pace, "from the excitatory network"))
-    better = min(found, key=lambda trained: descent.price(trained.weights))
+        start = inhibited(excitatory.weights, run.random)
+        schedule = schedule_of(passes, run.settings)
+        found.append(trainer.train(start, schedule, "from the excitatory network"))
+    better = min(found, key=lambda trained: trainer.price(trained.weights))
     curves = [*excitatory.curves, *better.curves]
     curves[-1] = replace(curves[-1], stopped=found[-1].curves[-1].stopped)
-    return Trained(finished(descent, better.weights, excitatory.weights), curves)
+    if trainer.price(excitatory.weights) < trainer.price(better.weights):
+        return Trained(excitatory.weights, curves)
+    return Trained(trainer.thinned(better.weights), curves)
 
 
-def finished(descent: Descent, weights: Weights, excitatory: Weights) -> Weights:
-    """What training ends with: never a network that is worse than the excitatory one."""
-    if descent.price(excitatory) < descent.price(weights):
-        return excitatory
-    return thinned(descent, weights)
-
-
-def thinned(descent: Descent, weights: Weights) -> Weights:
-    """Without connections that do nothing, if nothing is lost with them."""
-    thin = pruned(descent.inputs, weights)
-    affordable = descent.price(thin) <= descent.price(weights) * (1 + ROUNDING)
-    return thin if affordable else weights
-
-
-def train_on_part(
-    inputs: Any,
-    weights: Weights | None,
-    sizes: Sequence[int],
-    schedule: Schedule,
-    random: np.random.RandomState,
-    observer: Observer,
-) -> Trained:
+def train_on_part(rows: Rows, weights: Weights | None, run: Run) -> Trained:
     """One pass over a part of a stream; the first part starts from scratch."""
-    schedule = replace(schedule, held_out=0.0)
-    descent = Descent(inputs, schedule, random, observer)
+    run = replace(run, settings=replace(run.settings, held_out=0.0))
+    trainer = InhibitoryTraining(rows, run)
     if weights is None:
-        pace = pace_of(1, schedule, cheap=True)
-        return descent.train(scratch(inputs, sizes, random), pace, "training")
-    start = weights if weights.inhibitory else inhibited(weights, random)
-    return descent.train(start, pace_of(1, schedule, later=True), "training")
+        start = scratch(rows, run.settings.sizes, run.random)
+        return trainer.train(start, schedule_of(1, run.settings, cheap=True), "training")
+    start = weights if weights.inhibitory else inhibited(weights, run.random)
+    return trainer.train(start, schedule_of(1, run.settings, later=True), "training")
 
 
-def passes_of(rows: int, schedule: Schedule) -> int:
-    """How many passes training from each start takes."""
-    few = math.ceil(LEAST_STEPS / max(1, round(rows / schedule.batch_size)))
-    return schedule.fine_tune or max(PASSES, few)
+class InhibitoryTraining:
+    """Trainings on the same rows at the same price of a spike, from whatever start.
+
+    The best weights are those with the lowest error (and price of spikes) on all rows, or on those
+    that are held out.
+    """
+
+    def __init__(self, rows: Rows, run: Run) -> None:
+        self.rows, self.run, self._judged = rows, run, rows
+        self._numbers = np.arange(rows.shape[0])
+        if run.settings.held_out:
+            order = run.random.permutation(self._numbers)
+            count = held_out_rows(len(order), run.settings.held_out)
+            self._judged = held(rows.take(np.sort(order[:count])))
+            self._numbers = order[count:]
+
+    def price(self, weights: Weights) -> float:
+        """The error on all rows, and what its spikes cost."""
+        return self._priced(evaluate(self._judged, weights), weights)
+
+    def _priced(self, evaluation: Evaluation, weights: Weights) -> float:
+        penalty = self.run.settings.spike_penalty
+        if not penalty:
+            return evaluation.error
+        spikes = weights.spikes(evaluation.mean_activations)
+        return evaluation.error + penalty * float(spikes.sum())
+
+    def train(self, start: Weights, schedule: StepSchedule, task: str) -> Trained:
+        """Train from ``start``; the best weights on the way are kept."""
+        settings = self.run.settings
+        history = History(self._judged, start, self._priced)
+        current = start.copy()
+        plus, minus = current.excitatory, current.inhibitory or ()
+        per_row = settings.spike_penalty * self.rows.shape[1] / 2
+
+        def gradients(batch: Array, share: Any) -> tuple[Array, list[Array]]:
+            price = per_row * share if per_row else None
+            error, _, (by_plus, by_minus) = penalised_gradients(batch, plus, minus, price)
+            return error, [*by_plus, *by_minus]
+
+        bounds = batch_bounds(len(self._numbers), settings.batch_size)
+        descent = Descent(
+            self.rows, self._numbers, bounds, start, current, [*plus, *minus], gradients, "free",
+            schedule, history, self.run.random,
+        )  # fmt: skip
+        stopped = self.run.train(descent, task)
+        return Trained(history.best, [history.curve(None, stopped)])
+
+    def thinned(self, weights: Weights) -> Weights:
+        """Without connections that do nothing, if nothing is lost with them."""
+        thin = pruned(self.rows, weights)
+        affordable = self.price(thin) <= self.price(weights) * (1 + ROUNDING)
+        return thin if affordable else weights
 
 
-def pace_of(passes: int, schedule: Schedule, *, cheap: bool = False, later: bool = False) -> Pace:
+def schedule_of(
+    passes: int, settings: Settings, *, cheap: bool = False, later: bool = False
+) -> StepSchedule:
     """So many passes; fewer, if rows are held out and there is no progress on them."""
-    patience = max(FEW, round(PATIENCE * passes)) if schedule.held_out else None
-    return Pace(
-        passes, STEADY * passes, tol=schedule.tol, patience=patience, ends=True,
+    patience = max(FEW, round(PATIENCE * passes)) if settings.held_out else None
+    return StepSchedule(
+        passes, STEADY * passes, tol=settings.tol, patience=patience, ends=True,
         cheap=cheap, later=later,
     )  # fmt: skip
 
 
-def scratch(inputs: Any, sizes: Sequence[int], random: np.random.RandomState) -> Weights:
+def scratch(rows: Rows, sizes: Sequence[int], random: np.random.RandomState) -> Weights:
     """Log-normal weights, inhibition stronger than excitation."""
 
-    def matrix(rows: int, columns: int, total: float) -> Array:
-        logs = SPREAD * random.standard_normal((rows, columns)) - SPREAD**2 / 2
-        return weights_for(inputs, np.exp(logs) * total / rows)
+    def matrix(senders: int, receivers: int, total: float) -> Array:
+        logs = SPREAD * random.standard_normal((senders, receivers)) - SPREAD**2 / 2
+        return rows.weights(np.exp(logs) * total / senders)
 
     layers = [*pairwise(sizes), *pairwise(reversed(sizes))]
     plus = [matrix(*shape, EXCITATION) for shape in layers]
-    half = len(sizes) - 1
-    minus = tuple(matrix(*shape, INHIBITION) for shape in layers)
-    return Weights(tuple(plus[:half]), tuple(plus[half:]), minus)
+    return Weights.of(plus, [matrix(*shape, INHIBITION) for shape in layers])
 
 
 def inhibited(weights: Weights, random: np.random.RandomState) -> Weights:
@@ -124,7 +145,7 @@ def inhibited(weights: Weights, random: np.random.RandomState) -> Weights:
 
     def faint(weight: Array) -> Array:
         noise = random.uniform(0, 2 * FAINT, size=tuple(weight.shape)) / weight.shape[0]
-        return weights_for(weight, noise)
+        return like(weight, noise)
 
     def raised(weight: Array) -> Array:
         return array_namespace(weight).maximum(weight, faint(weight))
@@ -133,7 +154,7 @@ def inhibited(weights: Weights, random: np.random.RandomState) -> Weights:
     return replace(loose, inhibitory=tuple(faint(weight) for weight in weights.excitatory))
 
 
-def pruned(inputs: Any, weights: Weights) -> Weights:
+def pruned(rows: Rows, weights: Weights) -> Weights:
     """Without connections that do nothing.
 
     These lead from neurons that are never excited, or to outputs that are never wanted, to hidden
@@ -143,7 +164,7 @@ def pruned(inputs: Any, weights: Weights) -> Weights:
     if weights.inhibitory is None:
         return weights
     xp, send = array_namespace(weights.encoders[0]), backend_of(weights.encoders[0]).send
-    excited = [send(mean > 0) for mean in evaluate(inputs, weights).mean_activations]
+    excited = [send(mean > 0) for mean in evaluate(rows, weights).mean_activations]
     wanted = excited[0]
     layers: list[tuple[Array, Array]] = []
 
@@ -157,6 +178,4 @@ def pruned(inputs: Any, weights: Weights) -> Weights:
         minus = kept(inhibitory, alive[:, None] & xp.any(plus > 0, axis=0)[None, :], 1.0)
         wanted = xp.any((plus > 0) | (minus > 0), axis=1)
         layers.insert(0, (plus, minus))
-    half = len(weights.encoders)
-    all_plus, all_minus = zip(*layers, strict=True)
-    return Weights(all_plus[:half], all_plus[half:], all_minus)
+    return Weights.of(*zip(*layers, strict=True))

@@ -1,19 +1,19 @@
-"""Algorithms 1 and 3 of the paper: multiplicative steps on minibatches.
+"""The paper's algorithms as printed: multiplicative steps on minibatches.
 
 Algorithm 3 takes each layer pair in turn through the steps of Algorithm 1, with the activations
 of the layer before in the place of the data. With one pair it *is* Algorithm 1, so there is one
-loop for both.
+stepper for both. Algorithm 2 trains one pair after the other, each on the layer before it.
 """
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
-from lrnn.arrays import Array, Rates, backend_of, take_rows
+from lrnn.arrays import Array, Rates
 from lrnn.functional import (
     adjust_rows,
     normalisation,
@@ -23,10 +23,11 @@ from lrnn.functional import (
     update_decoder,
     update_encoder,
 )
-from lrnn.training.observer import Observer, State, training
-from lrnn.training.recorded import recorded
-from lrnn.training.recorder import Recorder
-from lrnn.training.result import Schedule, StopReason, Trained, Weights
+from lrnn.rows import Rows, held
+from lrnn.training.history import History, LearningCurve, Trained
+from lrnn.training.run import Run, State, Stepper, training
+from lrnn.training.settings import batch_bounds
+from lrnn.weights import Weights, transmit
 
 PATIENCE = 10  # passes without progress of tol that end the training: errors fluctuate
 
@@ -77,85 +78,117 @@ def batch_step(batch: Array, weights: Weights, rates: Rates) -> tuple[Weights, A
     spikes = xp.max(batch) > 0  # stays on the device
     new, outputs = joint_step(batch, weights, rates)
     pairs = zip(new.layers, weights.layers, strict=True)
-    layers = [xp.where(spikes, after, before) for after, before in pairs]
-    half = len(weights.encoders)
     error = squared_error(batch, outputs) / cells
-    kept = Weights(tuple(layers[:half]), tuple(layers[half:]))
+    kept = Weights.of(xp.where(spikes, after, before) for after, before in pairs)
     return kept, xp.where(spikes, error, xp.zeros_like(error))
 
 
-def train_jointly(
-    inputs: Array,
-    weights: Weights,
-    schedule: Schedule,
-    random: np.random.RandomState,
-    observer: Observer,
-    layer: int | None = None,
-) -> Trained:
-    """Run Algorithm 1 (one layer pair) or 3 (several) and keep the best weights.
+class PrintedAlgorithm(Stepper):
+    """Algorithm 1 (one layer pair) or 3 (several), pass by pass; the best weights are kept.
 
-    ``inputs`` are in [0, 1] and may be sparse. Minibatches are drawn anew in each pass; their
-    sizes are as equal as can be, because a small last one would do harm (see
-    :mod:`lrnn.functional.updates`). One without any spike is passed over.
+    Minibatches are drawn anew in each pass; their sizes are as equal as can be, because a small
+    last one would do harm (see :mod:`lrnn.functional.updates`). One without any spike is passed
+    over.
     """
-    rows = inputs.shape[0]
-    bounds = np.linspace(0, rows, max(1, round(rows / schedule.batch_size)) + 1).astype(int)
-    n_batches = len(bounds) - 1
-    every = schedule.evaluate_every or n_batches
-    observer.stage(training(layer), schedule.max_iter * n_batches)
-    backend = backend_of(inputs)
-    record = Recorder(inputs, weights)
-    stopped: StopReason | None = None
 
-    if backend.on_gpu:
-        weights = weights.copy()  # they are changed in place
+    def __init__(self, rows: Rows, weights: Weights, run: Run) -> None:
+        self._rows, self._settings, self._random = rows, run.settings, run.random
+        self.most = run.settings.max_iter
+        self._bounds = batch_bounds(rows.shape[0], run.settings.batch_size)
+        self.iterations_a_step = len(self._bounds) - 1
+        self._every = run.settings.evaluate_every or self.iterations_a_step
+        self.history = History(rows, weights)
+        self._in_place = rows.backend.on_gpu
+        self._weights = weights.copy() if self._in_place else weights
+        self._one: Callable[..., Array] = self._on_batch
+        if self._in_place and rows.held_on_device:
+            from lrnn.training.cuda_graph import recorded
 
-    def on_some(rows: Array, number: Any) -> Array:
-        nonlocal weights
-        new, error = batch_step(take_rows(inputs, rows), weights, schedule.rates)
-        if not backend.on_gpu:
-            weights = new
+            self._one = recorded(self._on_batch, rows.backend)
+
+    def _on_batch(self, numbers: Array, _scale: Any) -> Array:
+        batch = self._rows.take(numbers)
+        new, error = batch_step(batch, self._weights, self._settings.rates)
+        if not self._in_place:
+            self._weights = new
             return error
-        for old, value in zip(weights.layers, new.layers, strict=True):
+        for old, value in zip(self._weights.layers, new.layers, strict=True):
             old[...] = value
         return error
 
-    def snapshot() -> Weights:
-        return weights.copy() if backend.on_gpu else weights
+    def _now(self) -> Weights:
+        return self._weights.copy() if self._in_place else self._weights
 
-    step = recorded(on_some, inputs)
+    @property
+    def steps(self) -> int:
+        """Passes that are complete."""
+        return self.history.passes
 
-    def state() -> State:
+    @property
+    def iterations(self) -> int:
+        """Batches that were used."""
+        return self.history.iterations
+
+    def step(self, iteration: Callable[[], None]) -> None:
+        """One pass."""
+        rows, history = self._rows, self.history
+        order = rows.backend.array(self._random.permutation(rows.shape[0]))
+        for first, last in pairwise(self._bounds):
+            history.batch(self._one(order[first:last], 0))
+            iteration()
+            if history.iterations % self._every == 0:
+                history.evaluate(self._now())
+        history.finish_pass(self._now())
+
+    def error(self) -> float:
+        """The lowest error so far."""
+        return float(self.history.lowest)
+
+    def stalled(self) -> bool:
+        """Whether the error hardly fell for some passes."""
+        return self.history.progress(PATIENCE) < self._settings.tol
+
+    def interrupt(self) -> None:
+        """The weights of an unfinished pass may be the best."""
+        self.history.evaluate(self._now())
+
+    def state(self) -> State:
+        """All that the next pass depends on."""
         return {
-            "weights": weights.state(),
-            "record": record.state(),
-            "random": random.get_state(legacy=False),
-            "stopped": stopped,
+            "weights": self._weights.state(),
+            "record": self.history.state(),
+            "random": self._random.get_state(legacy=False),
         }
 
-    if saved := observer.resume():
-        weights, stopped = Weights.restored(saved["weights"], backend).copy(), saved["stopped"]
-        record.restore(saved["record"])
-        random.set_state(saved["random"])
-        observer.skip(record.iterations, record.lowest)
-    try:
-        while record.passes < schedule.max_iter and stopped is None:
-            order = backend.array(random.permutation(rows))
-            for first, last in pairwise(bounds):
-                record.batch(step(order[first:last], 0))
-                observer.iteration()
-                if record.iterations % every == 0:
-                    record.evaluate(snapshot())
-            record.finish_pass(snapshot())
-            if observer.finished_pass(record.lowest):
-                stopped = "callback"
-            elif record.progress(PATIENCE) < schedule.tol:
-                stopped = "tol"
-            else:
-                observer.checkpoint(state)
-        if stopped != "callback":
-            observer.checkpoint(state, finished=True)
-    except KeyboardInterrupt:
-        stopped = "interrupted"
-        record.evaluate(snapshot())
-    return Trained(record.best, [record.curve(layer, stopped or "max_iter")])
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        self._weights = Weights.restored(state["weights"], self._rows.backend).copy()
+        self.history.restore(state["record"])
+        self._random.set_state(state["random"])
+
+
+def train_jointly(rows: Rows, weights: Weights, run: Run, layer: int | None = None) -> Trained:
+    """Algorithm 1, for layer pair ``layer`` of a network, or Algorithm 3."""
+    algorithm = PrintedAlgorithm(rows, weights, run)
+    stopped = run.train(algorithm, training(layer))
+    return Trained(algorithm.history.best, [algorithm.history.curve(layer, stopped)])
+
+
+def train_layerwise(rows: Rows, weights: Weights, run: Run) -> Trained:
+    """Algorithm 2: each pair with Algorithm 1 on the activations of the layer before it.
+
+    After an interruption the layers not yet trained keep their initial weights.
+    """
+    encoders, decoders = list(weights.encoders), list(weights.decoders)
+    curves: list[LearningCurve] = []
+    layer = rows
+    for m in range(len(encoders)):
+        pair = Weights((encoders[m],), (decoders[-1 - m],))
+        trained = train_jointly(layer, pair, run, layer=m + 1)
+        encoders[m], decoders[-1 - m] = trained.weights.layers
+        curves += trained.curves
+        if trained.interrupted:
+            break
+        if m + 1 < len(encoders):
+            layer = held(transmit(layer, [encoders[m]]))
+    return Trained(Weights(tuple(encoders), tuple(decoders)), curves)

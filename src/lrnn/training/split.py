@@ -10,35 +10,29 @@ what training the whole network can make use of.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import sqrt
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from lrnn.arrays import Array, Rates, backend_of, to_numpy
 from lrnn.functional import adjust_rows, firing_rates, routing
-from lrnn.moments.implicit import peaks
-from lrnn.rows import EncodedRows
+from lrnn.rows import Rows, encoded
 from lrnn.training.end_to_end import fine_tuned
-from lrnn.training.observer import Observer
-from lrnn.training.result import Schedule, Trained, Weights
+from lrnn.training.evaluation import divisor, largest_drives
+from lrnn.training.history import Trained
+from lrnn.training.run import Run
+from lrnn.weights import Weights
 
 
-def deepened(
-    inputs: Array,
-    shallow: Trained,
-    hidden: Sequence[int],
-    schedule: Schedule,
-    random: np.random.RandomState,
-    observer: Observer,
-) -> Trained:
-    """A shallow network, fine-tuned if that is wanted, split over layers of ``hidden`` widths."""
-    tuned = fine_tuned(inputs, shallow, schedule, random, observer)
+def deepened(rows: Rows, shallow: Trained, run: Run) -> Trained:
+    """A shallow network, fine-tuned if that is wanted, split over all layers."""
+    settings = run.settings
+    tuned = fine_tuned(rows, shallow, run)
     encoder, decoder = tuned.weights.layers
-    weights, curves = split(encoder, decoder, hidden, schedule.rates, random), tuned.curves
-    if schedule.rates == "free":
+    weights = split(encoder, decoder, settings.sizes[1:], settings.rates, run.random)
+    curves = tuned.curves
+    if settings.rates == "free":
         try:
-            weights = on_the_verge(inputs, weights)
+            weights = on_the_verge(rows, weights)
         except KeyboardInterrupt:
             curves = [*curves[:-1], replace(curves[-1], stopped="interrupted")]
     return Trained(weights, curves)
@@ -63,25 +57,18 @@ def split(
     return Weights(tuple(encoders), tuple(decoders)).on(backend_of(encoder))
 
 
-def on_the_verge(inputs: Array, weights: Weights) -> Weights:
-    """The same network, in which each encoding neuron's largest drive by ``inputs`` is 1.
+def on_the_verge(rows: Rows, weights: Weights) -> Weights:
+    """The same network, in which each encoding neuron's largest drive by ``rows`` is 1.
 
     Those of the code itself stay as they are.
     """
     encoders = list(weights.encoders)
     for i in range(len(encoders) - 1):
-        rows = EncodedRows(inputs, encoders[:i]) if i else inputs
-        peak = divisor(peaks(rows, encoders[i]))
+        layer = encoded(rows, encoders[:i]) if i else rows
+        peak = divisor(largest_drives(layer, encoders[i]))
         encoders[i] = encoders[i] / peak
         encoders[i + 1] = encoders[i + 1] * peak[:, None]
     return Weights(tuple(encoders), weights.decoders)
-
-
-def divisor(peak: Array) -> Array:
-    """Largest drives to divide weights by; 1 for those so small that it might overflow."""
-    xp = array_namespace(peak)
-    enough = sqrt(float(xp.finfo(peak.dtype).smallest_normal))
-    return xp.where(peak > enough, peak, xp.ones_like(peak))
 
 
 def chain(matrix: Array, widths: Sequence[int], random: np.random.RandomState) -> list[Array]:

@@ -1,17 +1,67 @@
-"""Keeps the books of a training run: errors, times, and the best weights so far."""
+"""What has happened in a training: errors, times, and the best weights so far."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lrnn.arrays import Array, backend_of
+from lrnn.arrays import Array, Floats
+from lrnn.rows import Rows
 from lrnn.training.evaluation import Evaluation, evaluate
-from lrnn.training.observer import State
-from lrnn.training.result import LearningCurve, StopReason, Weights
+from lrnn.training.run import State, StopReason
+from lrnn.weights import Weights
 
 Price: TypeAlias = Callable[[Evaluation, Weights], float]
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """How the error fell.
+
+    Attributes
+    ----------
+    layer : int or None
+        The layer pair that was trained, counted from 1; None if all were trained together.
+    batch_errors : ndarray
+        After each iteration, the mean squared error on the minibatch it has just used.
+    iterations, errors, seconds : ndarray
+        After how many iterations and seconds of training the error on all rows was taken, and
+        what it was. The evaluations' own time does not count.
+    passes : int
+        Passes over the data.
+    stopped : {"max_iter", "tol", "interrupted", "callback"}
+        What ended the training.
+    """
+
+    layer: int | None
+    batch_errors: Floats
+    iterations: NDArray[np.int64]
+    errors: Floats
+    seconds: Floats
+    passes: int
+    stopped: StopReason
+
+    @property
+    def lowest(self) -> float:
+        """Lowest error on all rows (that of the weights which were kept)."""
+        return float(self.errors.min())
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The best weights that were seen, and how they were found."""
+
+    weights: Weights
+    curves: Sequence[LearningCurve]
+    evaluation: Evaluation | None = None  # of these weights, where training has made it
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C or a callback ended the training."""
+        return self.curves[-1].stopped in ("interrupted", "callback")
 
 
 def error_alone(evaluation: Evaluation, weights: Weights) -> float:
@@ -19,14 +69,14 @@ def error_alone(evaluation: Evaluation, weights: Weights) -> float:
     return evaluation.error
 
 
-class Recorder:
-    """What has happened so far in a training run on ``inputs`` that started from ``weights``.
+class History:
+    """Of a training on minibatches of ``rows`` that starts from ``weights``.
 
     The best weights are those with the lowest ``price``.
     """
 
-    def __init__(self, inputs: Array, weights: Weights, price: Price = error_alone) -> None:
-        self.inputs = inputs
+    def __init__(self, rows: Rows, weights: Weights, price: Price = error_alone) -> None:
+        self._rows = rows
         self._price = price
         self.best = weights
         self._batch_errors: list[float] = []
@@ -61,7 +111,7 @@ class Recorder:
         """Take the error on all rows, and keep the weights if they are the best."""
         self.batch_errors()
         before = perf_counter()
-        found = evaluate(self.inputs, weights)
+        found = evaluate(self._rows, weights)
         self._evaluations.append((self.iterations, found.error, before - self._began))
         price = self._price(found, weights)
         if price < self.lowest:
@@ -82,7 +132,7 @@ class Recorder:
         return 1 - self.lowest / before if before > 0 else 0.0
 
     def state(self) -> State:
-        """All of the books."""
+        """All of it."""
         return {
             "best": self.best.state(),
             "lowest": self.lowest,
@@ -94,8 +144,8 @@ class Recorder:
         }
 
     def restore(self, state: State) -> None:
-        """Go on with the books of an earlier run."""
-        self.best = Weights.restored(state["best"], backend_of(self.inputs))
+        """Go on with that of an earlier run."""
+        self.best = Weights.restored(state["best"], self._rows.backend)
         self.lowest, self.error = state["lowest"], state["error"]
         self._batch_errors, self._newest = state["batch_errors"].tolist(), []
         self._evaluations = [(int(i), error, s) for i, error, s in state["evaluations"].tolist()]
@@ -103,7 +153,7 @@ class Recorder:
         self._began = perf_counter() - state["seconds"]
 
     def curve(self, layer: int | None, stopped: StopReason) -> LearningCurve:
-        """The learning curve of the run."""
+        """The learning curve."""
         iterations, errors, seconds = zip(*self._evaluations, strict=True)
         return LearningCurve(
             layer,

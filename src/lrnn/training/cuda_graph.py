@@ -6,25 +6,22 @@ is launched as a whole. CuPy's arrays and data that come from the host step by s
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from array_api_compat import is_torch_namespace
 
-from lrnn.arrays import Array, backend_of, is_array
-from lrnn.rows import ScaledRows
+from lrnn.arrays import Array, Backend
 
 Step: TypeAlias = Callable[..., Array]
 PLAIN = 3  # steps that are made as they are, before they are recorded
 
 
-def recorded(step: Step, inputs: Any) -> Step:
+def recorded(step: Step, backend: Backend) -> Step:
     """``step(rows, *numbers)``, which changes its state in place, as one that may be played back.
 
-    ``rows`` are the numbers of the rows of ``inputs`` that it works on; it returns an array.
+    ``rows`` are the numbers of the rows that it works on; it returns an array.
     """
-    backend = backend_of(inputs)
-    held = is_array(inputs) or isinstance(inputs, ScaledRows)
-    if not (held and backend.on_gpu and is_torch_namespace(backend.xp)):
+    if not is_torch_namespace(backend.xp):
         return step
     made: Counter[int] = Counter()
     recordings: dict[int, Step] = {}

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import partial
@@ -10,51 +11,75 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from lrnn.arrays import HOST, Array, Backend, host_dtype
-from lrnn.rows.levels import ScaledRows
-from lrnn.rows.values import FLOATS, LEVELS, check_values
+from lrnn.rows.base import Combine, Reached, Rows, Work, total_of
+from lrnn.rows.checks import FLOATS, check_values, narrow, white_of
+from lrnn.rows.memory import HostRows
+from lrnn.tables.sources import block_height, open_file
 
 FAN_IN = 4  # results that are combined at a time
 REMEDY = "give the workers more memory, or make blocks of fewer rows, X.rechunk({0: 1_000})"
 
 
-class DaskRows:
+class DaskRows(Rows):
     """A Dask array (or dataframe) whose blocks hold whole rows."""
 
     backend = HOST
+    resident = False
 
-    def __init__(self, array: Any, user: str, frame: Any = None) -> None:
+    def __init__(
+        self, array: Any, user: str, frame: Any = None, binary: bool | None = None
+    ) -> None:
         self.shape = (int(array.shape[0]), int(array.shape[1]))
-        narrow = array.dtype in LEVELS or array.dtype == np.float32
-        self.dtype = np.dtype(np.float32 if narrow else np.float64)
+        self.dtype = narrow(array.dtype)
         self._array, self._frame, self._user = array, frame, user
+        named = frame is not None and all(isinstance(name, str) for name in frame.columns)
+        self.columns = tuple(frame.columns) if named else None
+        blocks = (np.asarray(part.compute()) for part in array.blocks)
+        self.white = white_of(array.dtype, lambda: blocks, binary)
+        self._check = partial(checked, self.dtype, self._user, self.white, self.columns)
 
     def identity(self) -> str:
         """What Dask calls these blocks."""
         return str(self._array.name)
 
-    def blocks(self) -> Iterator[Array]:
+    def take(self, rows: Any) -> Array:
+        """Rows by their numbers cannot be had."""
+        raise NotImplementedError("a Dask collection gives its rows from the first to the last")
+
+    def blocks(self, first: int = 0) -> Iterator[Array]:
         """Blocks of rows in [0, 1], brought here one after the other."""
-        first = 0
+        seen = 0
         for part in self._array.blocks:
-            block = checked(part.compute(), self.dtype, self._user, first)[:]
-            first += block.shape[0]
-            yield block
+            count = int(part.shape[0])
+            if seen + count > first:
+                block = self._check(part.compute(), seen).take(slice(None))
+                yield block[max(0, first - seen) :]
+            seen += count
 
     def fold(
         self,
-        folded: Callable[..., Any],
-        combine: Callable[[Any, Any], Any],
-        begin: Any,
-        skip: int,
-        heard: Callable[[int, Any], None],
+        work: Work,
+        combine: Combine,
+        widest: int,
+        *,
+        most: int | None = None,
+        begin: Any = None,
+        skip: int = 0,
+        threads: bool = True,
+        reached: Reached | None = None,
     ) -> Any:
-        """See `lrnn.rows.fold_rows`: each block on a worker, results combined in a tree."""
+        """One pass: each block on a worker, results combined in a tree.
+
+        It is all or nothing: no rows can be skipped.
+        """
         from dask import compute, delayed
 
-        work = partial(_work_on, folded, begin, self.dtype, self._user)
-        shared = delayed(work, pure=False, traverse=False)  # with its weights, once for each worker
+        options = {"widest": widest, "most": most, "begin": begin, "threads": threads}
+        of_block = partial(_work_on, self._check, work, combine, options)
+        shared = delayed(of_block, pure=False, traverse=False)  # with its weights, once a worker
         run = delayed(_called, pure=False)
         first = np.cumsum([0, *self._array.chunks[0][:-1]])
         blocks = self._array.to_delayed().ravel()
@@ -65,15 +90,16 @@ class DaskRows:
         self._check_memory(begin)
         with explained(self._needed(begin)):
             (total,) = compute(parts[0])
-        heard(self.shape[0], total)
+        if reached is not None:
+            reached(self.shape[0], total)
         return total
 
     def _needed(self, begin: Any) -> int:
         """Bytes that a worker needs for a block, as it is and as floats, and for a result."""
         rows, width = max(self._array.chunks[0]), self.shape[1]
         held = rows * width * (self._array.dtype.itemsize + self.dtype.itemsize)
-        total = begin() if callable(begin) else begin  # zeros take no memory until they are used
-        return int(held + 2 * getattr(total, "nbytes", 0))
+        total = total_of(begin)  # zeros take no memory until they are used
+        return int(held + 2 * (total.nbytes if isinstance(total, np.ndarray) else 0))
 
     def _check_memory(self, begin: Any) -> None:
         """Complain of blocks that no worker could hold, before they try."""
@@ -86,9 +112,9 @@ class DaskRows:
                 f"and none has more than {limit:,} ({worker}); {REMEDY}"
             )
 
-    def transmit(self, work: Callable[[Array], Array], width: int, dtype: Any) -> Any:
-        """Activations of all rows, as a Dask collection that is computed when it is needed."""
-        through = partial(_transmitted, work, self.dtype, self._user)
+    def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Any:
+        """What ``work`` makes of all rows, a Dask collection that is computed when it is needed."""
+        through = partial(_transmitted, self._check, work)
         kind = host_dtype(dtype)
         if self._frame is not None:
             meta = dict.fromkeys(_code_names(width), kind)
@@ -112,59 +138,80 @@ def worker_memory() -> dict[str, int]:
 @contextmanager
 def explained(needed: int = 0) -> Iterator[None]:
     """Say what it means when a cluster fails."""
+    killed, lost = _failures()
     try:
         yield
-    except Exception as error:
-        name = type(error).__name__
-        if name == "KilledWorker":
-            least = f" (a block needs at least {needed:,} bytes)" if needed else ""
-            raise MemoryError(
-                f"workers died again and again over the same work, most likely for lack of "
-                f"memory{least}; {REMEDY}"
-            ) from error
-        lost = ("CommClosedError", "FutureCancelledError", "CancelledError", "SchedulerClosed")
-        if name in lost or isinstance(error, TimeoutError | ConnectionError):
-            raise ConnectionError(
-                f"the Dask scheduler cannot be reached any more ({name}: {error!s:.100}); "
-                "start it again, and go on from the checkpoint, if there is one"
-            ) from error
-        raise
+    except killed as error:
+        least = f" (a block needs at least {needed:,} bytes)" if needed else ""
+        raise MemoryError(
+            f"workers died again and again over the same work, most likely for lack of "
+            f"memory{least}; {REMEDY}"
+        ) from error
+    except lost as error:
+        raise ConnectionError(
+            f"the Dask scheduler cannot be reached any more ({type(error).__name__}: "
+            f"{error!s:.100}); start it again, and go on from the checkpoint, if there is one"
+        ) from error
 
 
-def dask_rows(X: Any, user: str, device: Backend | None) -> DaskRows:
+def _failures() -> tuple[tuple[type[Exception], ...], tuple[type[BaseException], ...]]:
+    """What a cluster raises when workers die, and when its scheduler is lost."""
+    lost: tuple[type[BaseException], ...] = (TimeoutError, ConnectionError, CancelledError)
+    try:
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+        from distributed.comm.core import CommClosedError
+    except ImportError:  # Dask alone, without clusters
+        return (), lost
+    return (KilledWorker,), (*lost, FutureCancelledError, CommClosedError)
+
+
+def dask_rows(X: Any, user: str, device: Backend | None, binary: bool | None = None) -> DaskRows:
     """Rows of a Dask array or dataframe; the lengths of its blocks are computed if unknown."""
     if device is not None and not device.is_numpy:
         raise ValueError("Dask collections are worked on where they are; leave device=None")
     frame = None
-    if hasattr(X, "to_dask_array"):
+    if X.ndim == 2 and not isinstance(X, _dask_array()):
         frame, X = X, X.to_dask_array(lengths=True)
     elif X.ndim == 2 and any(np.isnan(n) for n in X.chunks[0]):
         X = X.compute_chunk_sizes()
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: {X!r}")
-    return DaskRows(X.rechunk({1: -1}), user, frame)
+    return DaskRows(X.rechunk({1: -1}), user, frame, binary)
 
 
-def checked(block: Any, dtype: np.dtype[Any], user: str, first: int = 0) -> Any:
-    """A block as rows in [0, 1]."""
-    if hasattr(block, "to_numpy"):
-        block = block.to_numpy()
-    if getattr(block, "dtype", None) in LEVELS:
-        return ScaledRows(block)
-    if block.dtype not in FLOATS:
-        block = block.astype(dtype)
-    return check_values(block, block, user, first)
+def _dask_array() -> type:
+    from dask.array import Array as DaskArray
+
+    return DaskArray  # type: ignore[no-any-return]
+
+
+def checked(
+    dtype: np.dtype[Any],
+    user: str,
+    white: float | None,
+    names: Any,
+    block: Any,
+    first: int = 0,
+) -> HostRows:
+    """A block, an array or a frame, as rows in [0, 1]."""
+    values = sparse.csr_array(block) if sparse.issparse(block) else np.asarray(block)
+    if white is not None:
+        return HostRows(values, white)
+    if values.dtype not in FLOATS:
+        values = values.astype(dtype)
+    return HostRows(check_values(values, names, user, first))
 
 
 def _work_on(
-    folded: Callable[..., Any],
-    begin: Any,
-    dtype: np.dtype[Any],
-    user: str,
+    check: Callable[..., HostRows],
+    work: Work,
+    combine: Combine,
+    options: dict[str, Any],
     block: Any,
     first: int,
 ) -> Any:
-    return folded(checked(block, dtype, user, first), begin=begin)
+    return check(block, first).fold(work, combine, **options)
 
 
 def _called(work: Callable[..., Any], block: Any, first: int) -> Any:
@@ -178,10 +225,8 @@ def _combined(combine: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
     return total
 
 
-def _transmitted(
-    work: Callable[[Array], Array], dtype: np.dtype[Any], user: str, block: Any
-) -> Any:
-    return work(checked(block, dtype, user)[:])
+def _transmitted(check: Callable[..., HostRows], work: Work, block: Any) -> Any:
+    return work(check(block).take(slice(None)))
 
 
 def _code_names(width: int) -> list[str]:
@@ -203,13 +248,10 @@ def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None)
     import dask.array as da
     from dask import delayed
 
-    from lrnn.rows.stream import BLOCK_BYTES
-    from lrnn.tables.sources import open_file
-
     path = Path(path).resolve()
     source = open_file(path)
     rows, width = source.shape
-    height = rows_at_once or max(1, BLOCK_BYTES // (width * source.dtype.itemsize))
+    height = rows_at_once or block_height(width, source.dtype)
     read = delayed(_read, pure=True)
     token = hashlib.sha256(source.identity().encode()).hexdigest()[:16]
     parts = [
@@ -224,8 +266,6 @@ def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None)
 
 
 def _read(path: Path, first: int, last: int) -> Any:
-    from lrnn.tables.sources import open_file
-
     found: list[Any] = []
     for block in open_file(path).blocks(first, last - first):
         found.append(block[: last - first])

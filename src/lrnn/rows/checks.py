@@ -1,45 +1,64 @@
 """Are rows what the model takes, numbers in [0, 1]? Errors name the value, place and remedy."""
 
+import sys
 import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import Array, backend_of, host_dtype, to_numpy
 from lrnn.functional import saturate
-from lrnn.rows.levels import ScaledRows
-from lrnn.rows.parallel import map_rows
+from lrnn.rows.device import DeviceRows
+from lrnn.rows.memory import are_levels, map_rows, within_unit_interval
 
-LEVELS = (np.dtype(np.uint8), np.dtype(np.uint16))
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+HOME = str(Path(__file__).parents[1])
 
 
 class SaturationWarning(UserWarning):
     """Data above 1 were given; the network saturates them to 1."""
 
 
-class OutOfRangeError(ValueError):
-    """Rows that were read have a value outside [0, 1]."""
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the line that called lrnn, however deep inside it the reason was found."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(HOME):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
-class CheckedRows:
-    """A matrix whose rows are checked as they are read: they then come from memory only once."""
+def white_of(
+    dtype: Any, blocks: Callable[[], Iterable[Any]], binary: bool | None = None
+) -> float | None:
+    """The level that stands for 1; None if numbers of this type are no levels.
 
-    def __init__(self, X: NDArray[Any]) -> None:
-        self._X = X
-        self.shape = X.shape
-        self.dtype = X.dtype
+    It is the highest that the type can hold, unless there are only zeros and ones: then it is 1,
+    and this is said. ``binary`` tells which of the two, where that is known already; else
+    ``blocks`` are looked at until there is a level above 1.
+    """
+    if not are_levels(dtype):
+        return None
+    kind = host_dtype(dtype)
+    if binary is None:
+        binary = not any(block.max() > 1 for block in blocks())
+        if binary:
+            warn(
+                f"X is {kind.name} with no value above 1: it is read as zeros and ones. If it is "
+                f"meant as levels, of which {np.iinfo(kind).max} is 1, divide it by that"
+            )
+    return 1.0 if binary else float(np.iinfo(kind).max)
 
-    def __getitem__(self, rows: Any) -> Array:
-        block = self._X[rows]
-        if not within_unit_interval(block):
-            raise OutOfRangeError
-        return block
+
+def narrow(dtype: Any) -> np.dtype[Any]:
+    """The type of floats for numbers of some type: float32 for levels and itself."""
+    single = are_levels(dtype) or host_dtype(dtype) == np.float32
+    return np.dtype(np.float32 if single else np.float64)
 
 
-def check_foreign(X: Array, user: str) -> Array:
+def check_foreign(X: Array, user: str, binary: bool | None = None) -> DeviceRows:
     """An array of torch, CuPy or another namespace as rows in [0, 1], where it is."""
     if X.ndim != 2:
         raise ValueError(
@@ -52,46 +71,44 @@ def check_foreign(X: Array, user: str) -> Array:
             f"(shape={tuple(X.shape)}) while a minimum of 1 is required by {user}"
         )
     backend = backend_of(X)
+    X = backend.detached(X)
     xp, dtype = backend.xp, host_dtype(X.dtype)
-    if dtype in LEVELS:
-        warn_of_low_levels(int(xp.max(X)), dtype)
-        return ScaledRows(X)
-    if hasattr(X, "detach"):
-        X = X.detach()
+    if are_levels(dtype):
+        return DeviceRows(X, white_of(dtype, lambda: [_Highest(int(xp.max(X)))], binary))
     if dtype not in FLOATS:
         if dtype.kind == "c":
             raise ValueError("Complex data not supported: give real numbers")
         X = xp.astype(X, xp.float64)
     lowest, highest = float(xp.min(X)), float(xp.max(X))
     if lowest >= 0 and highest <= 1:
-        return X
-    return backend.send(check_values(to_numpy(X), X, user))
+        return DeviceRows(X)
+    return DeviceRows(backend.send(check_values(to_numpy(X), None, user)))
 
 
-def warn_of_low_levels(highest: int, dtype: np.dtype[Any]) -> None:
-    """Zeros and ones as levels are hardly ever meant."""
-    if highest == 1:
-        warnings.warn(
-            f"X is {dtype} with no value above 1; it is read as levels, and a level of 1 is "
-            f"1/{np.iinfo(dtype).max}. If 1 is meant, give X.astype(float)",
-            stacklevel=5,
-        )
+class _Highest:
+    """Stands for an array of which only the maximum is known."""
+
+    def __init__(self, value: int) -> None:
+        self._value = value
+
+    def max(self) -> int:
+        return self._value
 
 
-def check_values(X: Array, given: Any, user: str, first: int = 0) -> Array:
+def check_values(X: Array, names: Sequence[Any] | None, user: str, first: int = 0) -> Array:
     """Finite numbers ≥ 0, or an error; those above 1 become 1, with a warning.
 
-    The first row of X is row number ``first`` of what was ``given``.
+    Columns may have ``names``, and the first row of X is row number ``first`` of all.
     """
     if sparse.issparse(X):
         X = sparse.csr_array(X)
     cells = X.data if sparse.issparse(X) else X
     widest = cells.shape[1] if cells.ndim == 2 else 1
-    parts = map_rows(lambda part: within_unit_interval(cells[part]), cells, widest)
+    parts = map_rows(lambda part: within_unit_interval(cells[part]), len(cells), widest)
     if not cells.size or all(parts):
         return X
-    names = getattr(given, "columns", None)
-    lowest, highest = cells.min(), cells.max()
+    with np.errstate(invalid="ignore"):
+        lowest, highest = cells.min(), cells.max()
     for kind, is_so in (("NaN", np.isnan), ("infinity", np.isinf)):
         if is_so(lowest) or is_so(highest):
             raise ValueError(
@@ -106,25 +123,14 @@ def check_values(X: Array, given: Any, user: str, first: int = 0) -> Array:
             "sklearn.preprocessing.MinMaxScaler"
         )
     if highest > 1 + 16 * np.finfo(X.dtype).eps:  # more than rounding
-        warnings.warn(
+        warn(
             f"X has values above 1: {_value(cells, cells > 1)} at "
             f"{_places(X, cells > 1, names, first)}. A neuron cannot be excited with a probability "
             "above 1, so they count as 1. If that is not meant, scale X to [0, 1], for example "
             "with sklearn.preprocessing.MinMaxScaler",
             SaturationWarning,
-            stacklevel=5,
         )
     return saturate(X) if highest > 1 else X
-
-
-def within_unit_interval(cells: Any) -> bool:
-    """Whether all numbers are in [0, 1], in one look at each.
-
-    Read as unsigned integers, the floats from 0 to 1 are those up to that of 1; negative numbers,
-    infinities and NaNs are above it (and so is -0.0, which only costs a closer look).
-    """
-    bits = np.dtype(f"u{cells.dtype.itemsize}")
-    return bool(cells.view(bits).max() <= np.ones((), cells.dtype).view(bits))
 
 
 def _value(cells: Any, offends: Any) -> str:

@@ -1,0 +1,125 @@
+"""What rows of data are to the rest of the library: one contract for every kind of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from lrnn.arrays import Array, Backend, host_dtype
+
+Work = Callable[[Array], Any]
+Combine = Callable[[Any, Any], Any]
+Reached = Callable[[int, Any], None]
+Fold = Callable[..., Any]  # a pass over rows: Rows.fold, or one that is watched
+
+
+class Rows(ABC):
+    """Rows of numbers in [0, 1], wherever they are and however they get there.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        How many rows and attributes there are.
+    dtype : data type
+        That of the numbers in blocks, as their namespace calls it.
+    backend : Backend
+        Whose arrays the blocks are, and on which device.
+    white : float or None
+        The level that is 1, where the numbers are stored as levels.
+    columns : sequence of str or None
+        Their names, where the rows themselves know them.
+    """
+
+    shape: tuple[int, int]
+    dtype: Any
+    backend: Backend
+    white: float | None = None
+    columns: Sequence[str] | None = None
+
+    @property
+    @abstractmethod
+    def resident(self) -> bool:
+        """Whether they are in memory: to read them again costs little."""
+
+    @property
+    def in_any_order(self) -> bool:
+        """Whether rows can be had by their numbers, in any order."""
+        return self.resident
+
+    @property
+    def held_on_device(self) -> bool:
+        """Whether they are in the memory of the device that works on them."""
+        return False
+
+    @property
+    def cells(self) -> int:
+        """Numbers that are stored: all of them, or those of a sparse matrix."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def sparse(self) -> bool:
+        """Whether blocks are sparse matrices."""
+        return False
+
+    @abstractmethod
+    def take(self, rows: Any) -> Array:
+        """Some rows, by a slice or by their numbers; where they can be had so."""
+
+    @abstractmethod
+    def blocks(self, first: int = 0) -> Iterator[Array]:
+        """All rows from number ``first`` on, in order, some at a time."""
+
+    @abstractmethod
+    def fold(
+        self,
+        work: Work,
+        combine: Combine,
+        widest: int,
+        *,
+        most: int | None = None,
+        begin: Any = None,
+        skip: int = 0,
+        threads: bool = True,
+        reached: Reached | None = None,
+    ) -> Any:
+        """One pass: ``combine`` the results of ``work`` on blocks of consecutive rows.
+
+        Blocks are so short that ``widest`` numbers for each of their rows stay small, and not
+        longer than ``most`` rows. The first ``skip`` rows are passed over. ``combine(total,
+        result)`` may change its first argument, which is ``begin`` (or ``begin()``) at first, if
+        that is given: a total that is nothing, or that of the rows that are passed over.
+        ``reached(rows, total)`` is told how far it is. On a CPU several blocks are worked on at
+        the same time, unless ``threads`` is False; then the work itself may use all cores.
+        """
+
+    @abstractmethod
+    def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
+        """What ``work`` makes of all rows: ``width`` numbers of this type for each of them.
+
+        No other large array arises on the way; ``widest`` is as in `fold`.
+        """
+
+    @abstractmethod
+    def identity(self) -> str:
+        """By what one sees whether the rows are still the same."""
+
+    def weights(self, host: NDArray[Any]) -> Array:
+        """Numbers of the host as weights for these rows: of their backend and type."""
+        return self.backend.array(host.astype(host_dtype(self.dtype), copy=False))
+
+    def of_type(self, dtype: Any) -> "Rows":
+        """Rows for work with weights of this type.
+
+        NumPy mixes types by itself, block by block; arrays of others have to be converted.
+        """
+        if self.backend.is_numpy or self.dtype == dtype:
+            return self
+        from lrnn.rows.encoded import converted
+
+        return converted(self, dtype)
+
+
+def total_of(begin: Any) -> Any:
+    """The total that a pass begins with, made where it is needed."""
+    return begin() if callable(begin) else begin

@@ -1,0 +1,214 @@
+"""Rows in the memory of the host: matrices of NumPy, full or sparse, read by several threads."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from math import ceil
+from typing import Any, TypeVar
+
+import numpy as np
+from array_api_compat import array_namespace
+from scipy import sparse
+from threadpoolctl import ThreadpoolController
+
+from lrnn.arrays import HOST, Array, host_dtype, is_array, to_numpy
+from lrnn.rows.base import Combine, Reached, Rows, Work, total_of
+
+Result = TypeVar("Result")
+
+CELLS_AT_ONCE = 1 << 22  # rows × the widest layer: bounds the working memory
+FEWEST_CELLS = 1 << 18  # of a block: below, the overhead shows
+ROWS_TO_SUM = 4_096  # rows over which sums are taken in the precision of the data
+
+
+class OutOfRangeError(ValueError):
+    """Rows that were read have a value outside [0, 1]."""
+
+
+class HostRows(Rows):
+    """A matrix in memory. Levels of 8 or 16 bits are converted as rows of them are read.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array
+        Floats in [0, 1], or levels.
+    white : float, optional
+        The level that is 1.
+    checked : bool, default=True
+        Whether the numbers are known to be in [0, 1]. If not, this is seen as they are read, once:
+        `OutOfRangeError`.
+
+    Examples
+    --------
+    >>> HostRows(np.array([[0, 255], [51, 102]], dtype=np.uint8), white=255).take(slice(1, 2))
+    array([[0.2, 0.4]], dtype=float32)
+    """
+
+    backend = HOST
+    resident = True
+
+    def __init__(self, X: Any, white: float | None = None, *, checked: bool = True) -> None:
+        self.X = X
+        self.shape = tuple(X.shape)
+        self.white = white
+        self.dtype = X.dtype if white is None else np.dtype(np.float32)
+        self._checked = checked
+
+    @property
+    def cells(self) -> int:
+        """Numbers that are stored."""
+        return int(self.X.nnz) if self.sparse else super().cells
+
+    @property
+    def sparse(self) -> bool:
+        """Whether this is a sparse matrix."""
+        return bool(sparse.issparse(self.X))
+
+    def take(self, rows: Any) -> Array:
+        """Some rows."""
+        block = self.X[rows]
+        if self.white is not None:
+            return as_floats(block, self.white)
+        if not self._checked and not within_unit_interval(block):
+            raise OutOfRangeError
+        return block
+
+    def blocks(self, first: int = 0) -> Iterator[Array]:
+        """Rows in order."""
+        height = max(1, CELLS_AT_ONCE // self.shape[1])
+        for start in range(first, self.shape[0], height):
+            yield self.take(slice(start, start + height))
+
+    def fold(
+        self,
+        work: Work,
+        combine: Combine,
+        widest: int,
+        *,
+        most: int | None = None,
+        begin: Any = None,
+        skip: int = 0,
+        threads: bool = True,
+        reached: Reached | None = None,
+    ) -> Any:
+        """One pass; see `Rows.fold`."""
+        total, seen = total_of(begin), skip
+
+        def counted(part: slice) -> tuple[int, Any]:
+            return part.stop - part.start, work(self.take(part))
+
+        for rows, result in map_rows(counted, self.shape[0], widest, most, skip, threads):
+            total = result if total is None else combine(total, result)
+            seen += rows
+            if reached is not None:
+                reached(seen, total)
+        return total
+
+    def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
+        """What ``work`` makes of all rows."""
+        found = np.empty((self.shape[0], width), dtype=host_dtype(dtype))
+
+        def through(part: slice) -> None:
+            found[part] = work(self.take(part))
+
+        for _ in map_rows(through, self.shape[0], widest):
+            pass
+        return found
+
+    def identity(self) -> str:
+        """A sum over shape, type and bytes."""
+        return digest(self.X)
+
+
+def are_levels(dtype: Any) -> bool:
+    """Whether numbers of this type are levels: unsigned integers of 8 or 16 bits."""
+    kind = host_dtype(dtype)
+    return kind.kind == "u" and kind.itemsize <= 2
+
+
+def as_floats(levels: Array, white: float) -> Array:
+    """Levels, also those of a sparse matrix, as float32 in [0, 1]: ``white`` becomes 1."""
+    if sparse.issparse(levels):
+        block = levels.astype(np.float32)
+        block.data /= np.float32(white)
+        return block
+    xp = array_namespace(levels)
+    block = xp.astype(levels, xp.float32)
+    block /= white
+    return block
+
+
+def within_unit_interval(cells: Any) -> bool:
+    """Whether all numbers are in [0, 1], in one look at each.
+
+    Read as unsigned integers, the floats from 0 to 1 are those up to that of 1; negative numbers,
+    infinities and NaNs are above it (and so is -0.0, which only costs a closer look).
+    """
+    bits = np.dtype(f"u{cells.dtype.itemsize}")
+    return bool(cells.view(bits).max() <= np.ones((), cells.dtype).view(bits))
+
+
+def digest(X: Any) -> str:
+    """SHA-256 of a matrix: its shape, type and bytes."""
+    total = hashlib.sha256()
+    if sparse.issparse(X):
+        X = X.tocsr()
+        parts = [X.shape, X.data, X.indices, X.indptr]
+    else:
+        parts = [X]
+    for part in parts:
+        values = np.ascontiguousarray(to_numpy(part) if is_array(part) else part)
+        total.update(f"{values.dtype.str} {values.shape}".encode())
+        total.update(values.data if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
+    return total.hexdigest()
+
+
+@cache
+def blas() -> ThreadpoolController:
+    """The threads of the BLAS library in use."""
+    return ThreadpoolController().select(user_api="blas")
+
+
+def map_rows(
+    work: Callable[[slice], Result],
+    rows: int,
+    widest: int,
+    most: int | None = None,
+    skip: int = 0,
+    threads: bool = True,
+) -> Iterator[Result]:
+    """``work(part)`` for slices of consecutive rows, results in order.
+
+    As many slices are worked on at a time as BLAS would use threads, each by one thread: unlike a
+    matrix product with many threads, this keeps all cores busy between the products, too. Slices
+    are so short that ``widest`` numbers for each of their rows stay small, and never longer than
+    ``most``. The first ``skip`` rows are passed over. Without ``threads`` one slice follows the
+    other, and the work itself may use all cores.
+    """
+    if not threads:
+        height = max(1, CELLS_AT_ONCE // widest)
+        height = height if most is None else min(height, most)
+        for first in range(skip, rows, height):
+            yield work(slice(first, min(first + height, rows)))
+        return
+    count = rows - skip
+    cores = max((library["num_threads"] for library in blas().info()), default=1)
+    height = max(1, max(FEWEST_CELLS, CELLS_AT_ONCE // cores) // widest)
+    if most is not None:
+        height = min(height, most)
+    number = ceil(count / height)
+    if number > 1:
+        number = cores * ceil(number / cores)  # such that all threads have equal work
+    bounds = [skip + count * i // max(number, 1) for i in range(number + 1)]
+    slices = [slice(first, last) for first, last in pairwise(bounds) if first < last]
+    if cores == 1 or len(slices) < 2:
+        yield from map(work, slices)
+        return
+    with blas().limit(limits=1), ThreadPoolExecutor(cores) as pool:
+        try:
+            yield from pool.map(work, slices)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise

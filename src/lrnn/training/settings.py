@@ -1,0 +1,61 @@
+"""How to train: the estimator's parameters, as far as they matter here."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.arrays import Rates
+from lrnn.moments import MomentKind
+
+PASSES = 20  # of training with inhibition, over the data, if nobody says how many
+LEAST_STEPS = 4_000  # however few the rows are
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What kind of training, how long and in what steps.
+
+    Attributes
+    ----------
+    sizes : sequence of int
+        Widths of the input and of the encoding layers.
+    held_out : float
+        The share of rows that are held out.
+
+    The others are parameters of `LRNNAutoencoder`.
+    """
+
+    sizes: Sequence[int] = ()
+    solver: Literal["gram", "minibatch"] = "gram"
+    rates: Rates = "free"
+    layerwise: bool = True
+    anchors: bool = True
+    moment: MomentKind = "auto"
+    batch_size: int = 100
+    max_iter: int = 200
+    tol: float = 1e-4
+    evaluate_every: int | None = None
+    fine_tune: int = 0
+    inhibition: bool = False
+    spike_penalty: float = 0.0
+    held_out: float = 0.0
+
+    def most_passes(self, rows: int) -> int:
+        """How many passes or full-batch steps training may take in all."""
+        stages = len(self.sizes) if self.layerwise and len(self.sizes) > 2 else 1
+        extra = 2 * self.inhibitory_passes(rows) if self.inhibition else 0
+        return self.max_iter * stages + 2 * self.fine_tune + extra
+
+    def inhibitory_passes(self, rows: int) -> int:
+        """How many passes training with inhibition takes, from each start."""
+        few = math.ceil(LEAST_STEPS / max(1, round(rows / self.batch_size)))
+        return self.fine_tune or max(PASSES, few)
+
+
+def batch_bounds(rows: int, size: int) -> NDArray[np.int64]:
+    """Where minibatches of about this size, as equal as can be, begin and end."""
+    return np.linspace(0, rows, max(1, round(rows / size)) + 1).astype(int)

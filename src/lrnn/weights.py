@@ -1,0 +1,175 @@
+"""The weights of an autoencoder as a value: what they do to rows, and which network they are."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from lrnn.arrays import Array, Backend, Floats, Layer, Rates, copied, to_numpy
+from lrnn.functional import adjust_rows, firing_rates, firings, propagate
+from lrnn.network import RandomNeuralNetwork
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Matrices in the order in which spikes pass them.
+
+    ``encoders[m]`` is the paper's W_{m+1}; ``decoders[m]`` its W̄_{m+1}, so that encoder *m* and
+    decoder *M−1−m* are a pair: they lead to and from the same layer width.
+    """
+
+    encoders: tuple[Array, ...]
+    decoders: tuple[Array, ...]
+    inhibitory: tuple[Array, ...] | None = None  # from the input to the output, if there are any
+
+    @classmethod
+    def of(
+        cls, excitatory: Iterable[Array], inhibitory: Iterable[Array] | None = None
+    ) -> "Weights":
+        """All matrices from the input to the output: the first half of them encode."""
+        plus = tuple(excitatory)
+        half = len(plus) // 2
+        return cls(plus[:half], plus[half:], None if inhibitory is None else tuple(inhibitory))
+
+    @property
+    def excitatory(self) -> tuple[Array, ...]:
+        """All excitatory matrices, from the input to the output."""
+        return (*self.encoders, *self.decoders)
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """What spikes pass, from the input to the output."""
+        if self.inhibitory is None:
+            return self.excitatory
+        return tuple(zip(self.excitatory, self.inhibitory, strict=True))
+
+    @property
+    def encoding(self) -> tuple[Layer, ...]:
+        """What spikes pass from the input to the code."""
+        return self.layers[: len(self.encoders)]
+
+    @property
+    def decoding(self) -> tuple[Layer, ...]:
+        """What spikes pass from the code to the output."""
+        return self.layers[len(self.encoders) :]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many neurons each layer has, from the input to the output."""
+        return (*(w.shape[0] for w in self.excitatory), self.excitatory[-1].shape[1])
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the numbers."""
+        return self.encoders[0].dtype
+
+    def each(self, change: Callable[[Array], Array]) -> "Weights":
+        """Every matrix, changed."""
+        minus = None if self.inhibitory is None else map(change, self.inhibitory)
+        return Weights.of(map(change, self.excitatory), minus)
+
+    def copy(self) -> "Weights":
+        """The same numbers in arrays of their own."""
+        return self.each(copied)
+
+    def on(self, backend: Backend) -> "Weights":
+        """The same numbers as arrays of a backend."""
+        return self.each(backend.send)
+
+    def state(self) -> dict[str, Any]:
+        """As a checkpoint keeps it."""
+        found = {"encoders": list(self.encoders), "decoders": list(self.decoders)}
+        if self.inhibitory is not None:
+            found["inhibitory"] = list(self.inhibitory)
+        return found
+
+    @classmethod
+    def restored(cls, state: dict[str, Any], backend: Backend) -> "Weights":
+        """What `state` gave, as arrays of a backend."""
+        minus = tuple(state["inhibitory"]) if "inhibitory" in state else None
+        return cls(tuple(state["encoders"]), tuple(state["decoders"]), minus).on(backend)
+
+    def realised(self, rates: Rates) -> "Weights":
+        """As float64 of the host; under unit rates rows sum to at most 1 in that precision, too."""
+
+        def exact(weight: Array) -> Floats:
+            return to_numpy(weight).astype(np.float64, copy=False)
+
+        plus = [exact(weight) for weight in self.excitatory]
+        if rates == "unit":
+            plus = [adjust_rows(weight) for weight in plus]
+        minus = None if self.inhibitory is None else map(exact, self.inhibitory)
+        return Weights.of(plus, minus)
+
+    def firing_rates(self, rates: Rates = "free", least: float = 0.0) -> list[Floats]:
+        """Firing rates that the weights need of every layer's neurons, none below ``least``."""
+        if rates == "unit":
+            return [np.ones(size) for size in self.sizes]
+        own = self.realised(rates)
+        return firing_rates(own.excitatory, own.inhibitory, least=least)
+
+    def spikes(self, activations: Sequence[Floats], rates: Rates = "free") -> Floats:
+        """Firings per unit time of the input and of each hidden layer, at these activations."""
+        own = self.realised(rates)
+        fired = firings(self.firing_rates(rates), activations, own.excitatory, own.inhibitory)
+        return np.asarray(fired)
+
+    def to_network(self, rates: Rates = "free", least_rate: float = 1.0) -> RandomNeuralNetwork:
+        """The random neural network whose steady state is the forward pass."""
+        own = self.realised(rates)
+        return RandomNeuralNetwork.from_layers(
+            own.excitatory, own.inhibitory, rates=rates, least_rate=least_rate
+        )
+
+
+def excitatory_part(layer: Layer) -> Array:
+    """The excitatory matrix of a layer, which may be all there is."""
+    return layer[0] if isinstance(layer, tuple) else layer
+
+
+def widest(layers: Sequence[Layer]) -> int:
+    """The most neurons of any layer."""
+    return max(int(max(excitatory_part(layer).shape)) for layer in layers)
+
+
+def through(layers: Sequence[Layer], block: Array) -> Array:
+    """Activations behind ``layers`` of a block of rows."""
+    return reduce(propagate, layers, block)
+
+
+def activations(layers: Sequence[Layer], block: Array) -> list[Array]:
+    """Activations of every layer, the rows themselves first."""
+    return list(accumulate(layers, propagate, initial=block))
+
+
+def transmit(rows: Any, layers: Sequence[Layer]) -> Array:
+    """Activations behind ``layers`` of all rows (see :class:`lrnn.rows.Rows`)."""
+    last = excitatory_part(layers[-1])
+    work = partial(through, tuple(layers))
+    return rows.transmit(work, last.shape[1], last.dtype, widest(layers))
+
+
+def random_weights(
+    sizes: Sequence[int], random: np.random.RandomState, make: Callable[[Floats], Array]
+) -> Weights:
+    """Uniform random weights that satisfy the paper's constraints, for layers of these sizes.
+
+    ``make`` turns numbers of the host into weights of the kind and type that is wanted.
+
+    Examples
+    --------
+    >>> weights = random_weights([4, 2], np.random.RandomState(0), np.asarray)
+    >>> weights.sizes
+    (4, 2, 4)
+    >>> bool((weights.decoders[0].sum(axis=1) <= 1 + 1e-12).all())
+    True
+    """
+
+    def matrix(rows: int, columns: int) -> Array:
+        return adjust_rows(make(random.uniform(size=(rows, columns))))
+
+    layers = [*pairwise(sizes), *pairwise(reversed(sizes))]
+    return Weights.of([matrix(rows, columns) for rows, columns in layers])
