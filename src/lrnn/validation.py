@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 from lrnn.arrays import Array, backend_named, backend_of, is_array
 from lrnn.rows import ScaledRows
 from lrnn.rows.device import DeviceRows, on
+from lrnn.rows.elsewhere import rows_elsewhere
 from lrnn.rows.passes import is_resident
 from lrnn.rows.types import ConvertedRows
 from lrnn.rows.values import (
@@ -27,7 +28,6 @@ from lrnn.rows.values import (
     place,
     warn_of_low_levels,
 )
-from lrnn.tables.sources import rows_elsewhere
 from lrnn.training import held_out_rows
 
 

@@ -177,8 +177,7 @@ def raw(request, tmp_path, monkeypatch, digits):
     """Writes a .npy file that is read at once, or block by block."""
     if request.param == "stream":
         monkeypatch.setattr("lrnn.datasets.open.LARGE", 1_000)
-        monkeypatch.setattr("lrnn.rows.stream.BLOCK_BYTES", 10 * 3 * 8)
-        monkeypatch.setattr("lrnn.tables.scaling.BLOCK_BYTES", 10 * 3 * 8)
+        monkeypatch.setattr("lrnn.tables.sources.BLOCK_BYTES", 10 * 3 * 8)
 
     def write(**cells):
         X = np.random.default_rng(0).random((50, 3))

@@ -196,20 +196,20 @@ def _as_frame(through: Callable[[Any], Any], frame: Any) -> Any:
 
 
 def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None) -> Any:
-    """A file that `lrnn.tables.sources.open_file` can read, as a Dask array.
+    """A file that `lrnn.tables.read.open_source` can read, as a Dask array.
 
     Workers read their blocks themselves, so the file must be where they can find it.
     """
     import dask.array as da
     from dask import delayed
 
-    from lrnn.rows.stream import BLOCK_BYTES
-    from lrnn.tables.sources import open_file
+    from lrnn.tables.read import open_source
+    from lrnn.tables.sources import block_height
 
     path = Path(path).resolve()
-    source = open_file(path)
+    source = open_source(path)
     rows, width = source.shape
-    height = rows_at_once or max(1, BLOCK_BYTES // (width * source.dtype.itemsize))
+    height = rows_at_once or block_height(width, source.dtype)
     read = delayed(_read, pure=True)
     token = hashlib.sha256(source.identity().encode()).hexdigest()[:16]
     parts = [
@@ -224,10 +224,10 @@ def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None)
 
 
 def _read(path: Path, first: int, last: int) -> Any:
-    from lrnn.tables.sources import open_file
+    from lrnn.tables.read import open_source
 
     found: list[Any] = []
-    for block in open_file(path).blocks(first, last - first):
+    for block in open_source(path).blocks(first, last - first):
         found.append(block[: last - first])
         first += found[-1].shape[0]
         if first >= last:

@@ -1,9 +1,7 @@
 """Rows that do not fit in memory: read block by block, from the first to the last."""
 
 from collections.abc import Callable, Iterator
-from queue import Full, Queue
-from threading import Event, Thread
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,33 +9,7 @@ from scipy import sparse
 from lrnn.arrays import HOST, Array, Backend, host_dtype, is_array, to_numpy
 from lrnn.rows.levels import ScaledRows
 from lrnn.rows.values import FLOATS, LEVELS, check_values
-
-Item = TypeVar("Item")
-BLOCK_BYTES = 1 << 26  # of a block of rows, once they are floats
-
-
-class Source(Protocol):
-    """Where rows of numbers come from, as they are.
-
-    A source may also have a method ``take(rows)``, if it can give any rows.
-    """
-
-    name: str
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-
-    @property
-    def columns(self) -> tuple[str, ...] | None:
-        """Names of the columns, if they have any."""
-        ...
-
-    def blocks(self, first: int, height: int) -> Iterator[Any]:
-        """Consecutive rows from ``first`` on, at most ``height`` at a time."""
-        ...
-
-    def identity(self) -> str:
-        """By what one sees whether the rows are still the same."""
-        ...
+from lrnn.tables.sources import Source, block_height, read_ahead
 
 
 class Stream:
@@ -74,12 +46,12 @@ class Stream:
     @property
     def in_any_order(self) -> bool:
         """Whether rows can be taken in any order."""
-        return hasattr(self.source, "take")
+        return self.source.in_any_order
 
     def __getitem__(self, rows: Any) -> Array:
         if isinstance(rows, slice):
             rows = np.arange(*rows.indices(self.shape[0]))
-        raw = self.source.take(to_numpy(rows) if is_array(rows) else rows)  # type: ignore[attr-defined]
+        raw = self.source.take(to_numpy(rows) if is_array(rows) else rows)
         return self._checked(raw, 0)
 
     def fold(
@@ -109,7 +81,7 @@ class Stream:
 
     def blocks(self, first: int = 0) -> Iterator[Array]:
         """Blocks of rows in [0, 1], from row number ``first`` on."""
-        height = max(1, BLOCK_BYTES // (self.shape[1] * self._host_dtype.itemsize))
+        height = block_height(self.shape[1], self._host_dtype)
         seen = first
         for raw in read_ahead(self.source.blocks(first, height)):
             if raw.ndim != 2 or raw.shape[1] != self.shape[1]:
@@ -139,42 +111,3 @@ class Stream:
             block = block.astype(self._host_dtype)
         block = check_values(np.ascontiguousarray(block), self.source, self._user, first)
         return self.backend.array(block)
-
-
-def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, the next of which is being made while one is worked with."""
-    ready: Queue[tuple[str, Any]] = Queue(maxsize=1)
-    abandoned = Event()
-
-    def put(what: str, value: Any) -> None:
-        while not abandoned.is_set():
-            try:
-                ready.put((what, value), timeout=0.1)
-                return
-            except Full:
-                continue  # look whether anyone still waits for it
-
-    def read() -> None:
-        try:
-            for item in items:
-                put("item", item)
-                if abandoned.is_set():
-                    return
-            put("end", None)
-        except BaseException as error:
-            put("error", error)
-
-    reader = Thread(target=read, daemon=True)
-    reader.start()
-    try:
-        while True:
-            what, value = ready.get()
-            if what == "error":
-                raise value
-            if what == "end":
-                return
-            yield value
-            del value
-    finally:
-        abandoned.set()
-        reader.join()

@@ -20,10 +20,10 @@ import lrnn
 from lrnn.arrays import Array, is_array, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.rows.cluster import DaskRows
+from lrnn.rows.elsewhere import rows_elsewhere
 from lrnn.rows.stream import Stream
 from lrnn.storage.model_files import plain_parameters
 from lrnn.storage.tensors import READ_ERRORS, TensorFileError, read_tensors, write_tensors
-from lrnn.tables.sources import rows_elsewhere
 from lrnn.training import Observer, State
 
 FORMAT = 2

@@ -10,8 +10,10 @@ from lrnn.arrays import host_dtype, take_rows, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.rows.parallel import CELLS_AT_ONCE
 from lrnn.tables.atomic import check_apart
-from lrnn.tables.writers import check_stream_output, write_blocks
+from lrnn.tables.writers import check_output, write_blocks
 from lrnn.validation import check_data
+
+__all__ = ["encode", "reconstruct"]
 
 Heard = Callable[[int], None]
 
@@ -23,7 +25,7 @@ def encode(
     *,
     heard: Heard | None = None,
 ) -> tuple[int, int]:
-    """Write the codes of X to a .npy, .csv, .tsv, .parquet or .zarr file, block by block.
+    """Write the codes of X to a file, block by block.
 
     Parameters
     ----------
@@ -32,7 +34,8 @@ def encode(
     X : anything that `LRNNAutoencoder.transform` takes
         The data; at no time is more than a few blocks of them in memory.
     path : str or path-like
-        The file. It appears when all is written, or not at all.
+        A .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr file. It appears when all is written, or
+        not at all. What goes to .npz and .mat files is held in memory until then.
     heard : callable, optional
         Is told after each block how many rows are done.
 
@@ -92,7 +95,7 @@ def _write(
     names: Sequence[str] | None,
     heard: Heard | None,
 ) -> tuple[int, int]:
-    check_stream_output(path)
+    check_output(path)
     check_apart(path, X, getattr(X, "filename", None))
     inputs = check_data(model, X, reset=False)
     shape = (int(inputs.shape[0]), width)

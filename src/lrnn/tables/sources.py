@@ -1,27 +1,82 @@
-"""Where rows come from that are not in memory: files, arrays on disk, functions, clusters."""
+"""Where rows come from that are not in memory: arrays on disk, files, functions."""
 
+import errno
 import hashlib
-import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from queue import Full, Queue
+from threading import Event, Thread
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lrnn.arrays import HOST, Backend
-from lrnn.rows.cluster import DaskRows, dask_rows
-from lrnn.rows.stream import Source, Stream
+__all__ = [
+    "BLOCK_BYTES",
+    "ArraySource",
+    "Blocks",
+    "NpyFile",
+    "ParquetFiles",
+    "Source",
+    "block_height",
+    "is_dask",
+    "read_ahead",
+    "reading",
+]
 
-SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
+Item = TypeVar("Item")
+BLOCK_BYTES = 1 << 26  # of a block of rows
 
 
-class ArraySource:
+class Source(ABC):
+    """Where rows of numbers come from, as they are.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    shape : (int, int)
+        How many rows and columns there are.
+    dtype : dtype
+        The type of the numbers.
+    columns : tuple of str or None
+        Names of the columns, if they have any.
+    in_any_order : bool
+        Whether `take` can give any rows.
+    """
+
+    name: str
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    columns: tuple[str, ...] | None = None
+    in_any_order: bool = False
+
+    @abstractmethod
+    def blocks(self, first: int, height: int) -> Iterator[Any]:
+        """Consecutive rows from ``first`` on, at most ``height`` at a time."""
+
+    def take(self, rows: NDArray[Any]) -> Any:
+        """Some rows, in any order."""
+        raise TypeError(f"{self.name} can only be read from the first row to the last")
+
+    @abstractmethod
+    def identity(self) -> str:
+        """By what one sees whether the rows are still the same."""
+
+
+def block_height(width: int, dtype: Any) -> int:
+    """How many rows of that width and type make a block."""
+    return max(1, BLOCK_BYTES // (width * int(np.dtype(dtype).itemsize)))
+
+
+class ArraySource(Source):
     """An array on disk that is read in slices: a memory map, a dataset of Zarr or HDF5."""
 
-    columns: tuple[str, ...] | None = None
+    in_any_order = True
 
     def __init__(self, array: Any, name: str = "X") -> None:
         self.name = name
@@ -53,10 +108,10 @@ class ArraySource:
         return f"{self.shape} {self.dtype.str} {total}"
 
 
-class NpyFile:
+class NpyFile(Source):
     """A .npy file, of which only the rows that are needed are ever read."""
 
-    columns: tuple[str, ...] | None = None
+    in_any_order = True
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
@@ -109,43 +164,53 @@ class NpyFile:
         return _file_identity(self._path)
 
 
-class ParquetFiles:
-    """A Parquet file or a folder of them, read row group by row group."""
+class ParquetFiles(Source):
+    """A Parquet file or a folder of them, read row group by row group.
+
+    Columns that pandas wrote as the index of a table are not among its columns.
+    """
 
     def __init__(self, path: Path) -> None:
         try:
-            import pyarrow.parquet as parquet
+            from pyarrow import dataset
         except ImportError:
             raise ValueError("reading Parquet needs pyarrow: pip install pyarrow") from None
         self.name = str(path)
         self._paths = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
         if not self._paths:
-            raise ValueError(f"{str(path)!r} holds no .parquet files")
-        self._open = parquet.ParquetFile
-        with _reading_parquet(self._paths[0]), self._open(self._paths[0]) as file:
-            schema = file.schema_arrow
-            self.dtype = np.result_type(*(_number(f, self._paths[0]) for f in schema))
-        self.columns: tuple[str, ...] | None = tuple(schema.names)
-        self._counts = []
+            raise ValueError(f"{self.name!r} holds no .parquet files")
+        self._parts: list[Any] = []
+        count = 0
         for part in self._paths:
-            with _reading_parquet(part), self._open(part) as file:
-                if tuple(file.schema_arrow.names) != self.columns:
-                    raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
-                self._counts.append(file.metadata.num_rows)
-        self.shape = _two_dimensional((sum(self._counts), len(self.columns)), self.name)
+            with _reading_parquet(part):
+                (fragment,) = dataset.dataset(
+                    str(part), format="parquet", partitioning=None
+                ).get_fragments()
+                names = _names(fragment.physical_schema)
+                count += fragment.metadata.num_rows
+            if not self._parts:
+                self.columns = names
+                self.shape = _two_dimensional((1, len(names)), self.name)
+                fields = [f for f in fragment.physical_schema if f.name in names]
+                self.dtype = np.result_type(*(_number(field, part) for field in fields))
+            elif names != self.columns:
+                raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
+            self._parts.append(fragment)
+        self.shape = _two_dimensional((count, self.shape[1]), self.name)
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows; those before ``first`` are read, if they share its row group."""
-        for path, count in zip(self._paths, self._counts, strict=True):
-            if first >= count:
-                first -= count
-                continue
-            with _reading_parquet(path), self._open(path) as file:
-                sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-                groups = list(range(len(sizes)))
-                while groups and first >= sizes[groups[0]]:
-                    first -= sizes[groups.pop(0)]
-                for batch in file.iter_batches(height, row_groups=groups):
+        for path, part in zip(self._paths, self._parts, strict=True):
+            with _reading_parquet(path):
+                groups = list(part.row_groups)
+                while groups and first >= groups[0].num_rows:
+                    first -= groups.pop(0).num_rows
+                if not groups:
+                    continue
+                rest = part.subset(row_group_ids=[group.id for group in groups])
+                for batch in rest.to_batches(
+                    columns=list(self.columns or ()), batch_size=height, batch_readahead=1
+                ):
                     kept = batch.slice(first)
                     first = max(0, first - batch.num_rows)
                     if kept.num_rows:
@@ -162,7 +227,7 @@ class ParquetFiles:
         return " ".join(map(_file_identity, self._paths))
 
 
-class Blocks:
+class Blocks(Source):
     """A function that gives an iterator of blocks of rows, each time it is called.
 
     Parameters
@@ -188,7 +253,6 @@ class Blocks:
         if first is None:
             raise ValueError(f"{self.name}() gives no blocks; each call should give all of them")
         self.dtype = np.dtype(first.dtype)
-        self.columns: tuple[str, ...] | None = None
         if shape is None:
             shape = (sum(block.shape[0] for block in self._each()), first.shape[1])
         self.shape = _two_dimensional(shape, self.name)
@@ -213,66 +277,76 @@ class Blocks:
                 yield block.to_numpy() if hasattr(block, "to_numpy") else np.asarray(block)
 
 
-def open_file(path: str | os.PathLike[str]) -> Source:
-    """A file, or a folder, as a source of rows: .npy, .parquet, .zarr, .h5 or .hdf5."""
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
-        return NpyFile(path)
-    if suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
-        return ParquetFiles(path)
-    if suffix == ".zarr":
-        return ArraySource(_opened("zarr", path), str(path))
-    if suffix in (".h5", ".hdf5"):
-        return ArraySource(_opened("h5py", path), str(path))
-    raise ValueError(
-        f"{str(path)!r} cannot be read block by block; .npy, .parquet (or a folder of such), "
-        ".zarr, .h5 and .hdf5 can. Read it with lrnn.tables.read, if it fits in memory"
-    )
+def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, the next of which is being made while one is worked with."""
+    ready: Queue[tuple[str, Any]] = Queue(maxsize=1)
+    abandoned = Event()
 
+    def put(what: str, value: Any) -> None:
+        while not abandoned.is_set():
+            try:
+                ready.put((what, value), timeout=0.1)
+                return
+            except Full:
+                continue  # look whether anyone still waits for it
 
-def rows_elsewhere(X: Any, user: str, device: Backend | None = None) -> Any:
-    """Rows that are not in memory; None if X is something else."""
-    if isinstance(X, Stream | DaskRows):
-        return X
-    if "dask" in sys.modules:
-        from dask import is_dask_collection
+    def read() -> None:
+        try:
+            for item in items:
+                put("item", item)
+                if abandoned.is_set():
+                    return
+            put("end", None)
+        except BaseException as error:
+            put("error", error)
 
-        if is_dask_collection(X):
-            return dask_rows(X, user, device)
-    source: Source | None = None
-    if isinstance(X, str | os.PathLike):
-        source = open_file(X)
-    elif isinstance(X, ArraySource | NpyFile | ParquetFiles | Blocks):
-        source = X
-    elif isinstance(X, np.memmap):
-        source = ArraySource(X) if X.nbytes > SMALL_MAP and X.ndim == 2 else None
-    elif hasattr(X, "chunks") and hasattr(X, "shape") and hasattr(X, "dtype"):
-        source = ArraySource(X, getattr(X, "name", None) or "X")
-    elif callable(X) and not hasattr(X, "shape"):
-        source = Blocks(X)
-    return None if source is None else Stream(source, user, device or HOST)
-
-
-def _opened(library: str, path: Path) -> Any:
-    """The array of a Zarr store, or the only matrix (or "data") of an HDF5 file."""
+    reader = Thread(target=read, daemon=True)
+    reader.start()
     try:
-        module = __import__(library)
-    except ImportError:
-        raise ValueError(f"reading {path.suffix} needs {library}: pip install {library}") from None
+        while True:
+            what, value = ready.get()
+            if what == "error":
+                raise value
+            if what == "end":
+                return
+            yield value
+            del value
+    finally:
+        abandoned.set()
+        reader.join()
+
+
+def is_dask(data: Any) -> bool:
+    """Whether data are a collection of Dask, which is loaded only by those who use it."""
+    if "dask" not in sys.modules:
+        return False
+    from dask import is_dask_collection
+
+    return bool(is_dask_collection(data))
+
+
+@contextmanager
+def reading(path: Path, said: str) -> Iterator[None]:
+    """Turn whatever a damaged file leads to, anywhere in its reader, into one clear error."""
+    with open(path, "rb") as file:
+        file.read(1)  # what fails here is not the content's fault
     try:
-        opened = module.open(str(path), mode="r") if library == "zarr" else module.File(path, "r")
+        yield
     except Exception as error:
-        raise ValueError(f"{str(path)!r} is no {path.suffix} file, or damaged: {error}") from None
-    if hasattr(opened, "dtype"):
-        return opened
-    arrays = {name: a for name, a in opened.items() if getattr(a, "ndim", 0) == 2}
-    if "data" in arrays or len(arrays) == 1:
-        return arrays.get("data", next(iter(arrays.values())))
-    listed = ", ".join(arrays) or "no matrix"
-    raise ValueError(f"{str(path)!r} holds {listed}: name the matrix to use 'data'")
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # of the disk; a place that cannot be is the content's fault
+        line = " ".join(str(error).split())
+        raise ValueError(f"{str(path)!r} {said}: {line}") from None
+
+
+def _reading_parquet(path: Path) -> AbstractContextManager[None]:
+    return reading(path, "is damaged, or no Parquet file")
+
+
+def _names(schema: Any) -> tuple[str, ...]:
+    """Names of the columns, without those of an index that pandas wrote."""
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    return tuple(name for name in schema.names if name not in index)
 
 
 def _two_dimensional(shape: tuple[int, ...], name: str) -> tuple[int, int]:
@@ -303,19 +377,3 @@ def _number(field: Any, path: Path) -> np.dtype[Any]:
     if kind.kind not in "biuf":
         raise ValueError(f"{str(path)!r}: column {field.name!r} holds {field.type}, not numbers")
     return kind
-
-
-class _reading_parquet:  # noqa: N801
-    """Turns pyarrow's own errors into one that names the file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        with open(self._path, "rb") as file:
-            file.read(1)
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is not None and type(error).__module__.startswith("pyarrow"):
-            line = " ".join(str(error).split())
-            raise ValueError(f"{str(self._path)!r} is damaged: {line}") from None
