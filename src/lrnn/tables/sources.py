@@ -5,7 +5,7 @@ import hashlib
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from queue import Full, Queue
 from threading import Event, Thread
@@ -171,43 +171,37 @@ class ParquetFiles(Source):
     """
 
     def __init__(self, path: Path) -> None:
-        try:
-            from pyarrow import dataset
-        except ImportError:
-            raise ValueError("reading Parquet needs pyarrow: pip install pyarrow") from None
         self.name = str(path)
         self._paths = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
         if not self._paths:
             raise ValueError(f"{self.name!r} holds no .parquet files")
-        self._parts: list[Any] = []
-        count = 0
+        self._counts = []
         for part in self._paths:
-            with _reading_parquet(part):
-                (fragment,) = dataset.dataset(
-                    str(part), format="parquet", partitioning=None
-                ).get_fragments()
-                names = _names(fragment.physical_schema)
-                count += fragment.metadata.num_rows
-            if not self._parts:
+            with _reading_parquet(part) as fragment:
+                names, fields = _columns(fragment.physical_schema)
+                self._counts.append(fragment.metadata.num_rows)
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(f"{str(part)!r} has more than one column {twice!r}")
+            if self.columns is None:
                 self.columns = names
-                self.shape = _two_dimensional((1, len(names)), self.name)
-                fields = [f for f in fragment.physical_schema if f.name in names]
-                self.dtype = np.result_type(*(_number(field, part) for field in fields))
+                kinds = [_number(field, part) for field in fields]
             elif names != self.columns:
                 raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
-            self._parts.append(fragment)
-        self.shape = _two_dimensional((count, self.shape[1]), self.name)
+        self.shape = _two_dimensional((sum(self._counts), len(kinds)), self.name)
+        self.dtype = np.result_type(*kinds)
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows; those before ``first`` are read, if they share its row group."""
-        for path, part in zip(self._paths, self._parts, strict=True):
-            with _reading_parquet(path):
-                groups = list(part.row_groups)
+        for path, count in zip(self._paths, self._counts, strict=True):
+            if first >= count:
+                first -= count
+                continue
+            with _reading_parquet(path) as fragment:
+                groups = list(fragment.row_groups)
                 while groups and first >= groups[0].num_rows:
                     first -= groups.pop(0).num_rows
-                if not groups:
-                    continue
-                rest = part.subset(row_group_ids=[group.id for group in groups])
+                rest = fragment.subset(row_group_ids=[group.id for group in groups])
                 for batch in rest.to_batches(
                     columns=list(self.columns or ()), batch_size=height, batch_readahead=1
                 ):
@@ -339,14 +333,22 @@ def reading(path: Path, said: str) -> Iterator[None]:
         raise ValueError(f"{str(path)!r} {said}: {line}") from None
 
 
-def _reading_parquet(path: Path) -> AbstractContextManager[None]:
-    return reading(path, "is damaged, or no Parquet file")
+@contextmanager
+def _reading_parquet(path: Path) -> Iterator[Any]:
+    """A Parquet file as a fragment of a data set of pyarrow."""
+    try:
+        from pyarrow import dataset, fs
+    except ImportError:
+        raise ValueError("reading Parquet needs pyarrow: pip install pyarrow") from None
+    with reading(path, "is damaged, or no Parquet file"):
+        yield dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
 
 
-def _names(schema: Any) -> tuple[str, ...]:
-    """Names of the columns, without those of an index that pandas wrote."""
+def _columns(schema: Any) -> tuple[tuple[str, ...], list[Any]]:
+    """Names and fields of the columns, without those of an index that pandas wrote."""
     index = (schema.pandas_metadata or {}).get("index_columns", ())
-    return tuple(name for name in schema.names if name not in index)
+    fields = [field for field in schema if field.name not in index]
+    return tuple(field.name for field in fields), fields
 
 
 def _two_dimensional(shape: tuple[int, ...], name: str) -> tuple[int, int]:
