@@ -23,7 +23,8 @@ from lrnn.rows.dask import dask_rows
 from lrnn.rows.device import on_device
 from lrnn.rows.memory import OutOfRangeError, are_levels
 from lrnn.rows.stream import stream
-from lrnn.tables.sources import ArraySource, Blocks, Source, open_file
+from lrnn.tables.read import open_source
+from lrnn.tables.sources import ArraySource, Blocks, Source, is_dask
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -119,11 +120,8 @@ def _rows_elsewhere(
     """Rows that are not in memory, or are rows already; None if X is something else."""
     if isinstance(X, Rows):
         return X
-    if "dask" in sys.modules:
-        from dask import is_dask_collection
-
-        if is_dask_collection(X):
-            return dask_rows(X, user, device, binary)
+    if is_dask(X):
+        return dask_rows(X, user, device, binary)
     source = _source(X)
     return None if source is None else stream(source, user, device or HOST, binary)
 
@@ -133,7 +131,7 @@ def _source(X: Any) -> Source | None:
     if isinstance(X, Source):
         return X
     if isinstance(X, str | os.PathLike):
-        return open_file(X)
+        return open_source(X)
     if isinstance(X, np.memmap):
         return ArraySource(X) if X.nbytes > SMALL_MAP and X.ndim == 2 else None
     if isinstance(X, _arrays_on_disk()):

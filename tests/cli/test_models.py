@@ -11,7 +11,7 @@ import lrnn
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import read
 from lrnn.tables.scaling import Scaling
-from lrnn.tables.write import write
+from lrnn.tables.writers import write
 
 
 @pytest.fixture(scope="module")

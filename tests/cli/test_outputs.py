@@ -11,7 +11,7 @@ import pytest
 
 import lrnn
 from lrnn import LRNNAutoencoder, streaming
-from lrnn.tables.atomic import check_apart, put_in_place
+from lrnn.tables.atomic import check_apart, put_in_place, sole_writer
 
 
 @pytest.fixture
@@ -177,8 +177,7 @@ def raw(request, tmp_path, monkeypatch, digits):
     """Writes a .npy file that is read at once, or block by block."""
     if request.param == "stream":
         monkeypatch.setattr("lrnn.datasets.open.LARGE", 1_000)
-        monkeypatch.setattr("lrnn.rows.stream.BLOCK_BYTES", 10 * 3 * 8)
-        monkeypatch.setattr("lrnn.tables.scaling.BLOCK_BYTES", 10 * 3 * 8)
+        monkeypatch.setattr("lrnn.tables.sources.BLOCK_BYTES", 10 * 3 * 8)
 
     def write(**cells):
         X = np.random.default_rng(0).random((50, 3))
@@ -248,3 +247,16 @@ def test_a_cell_that_is_no_number_is_named_without_scaling_too(call, tmp_path):
     done = call("fit", "x.npy", "-o", "m.safetensors", cwd=tmp_path)
     assert done.returncode == 1
     assert "not finite numbers, such as nan in row 7, column 3; fill or drop" in done.said
+
+
+# One writer at a time
+
+
+def test_only_one_works_on_a_file_and_no_lock_is_left(tmp_path):
+    path = tmp_path / "m.safetensors"
+    for _ in range(2):
+        with sole_writer(path):
+            with pytest.raises(BlockingIOError, match=r"is working on '.*m\.s"), sole_writer(path):
+                pass
+            assert (tmp_path / ".m.safetensors.lock").exists()
+        assert not list(tmp_path.iterdir())

@@ -12,7 +12,7 @@ import pytest
 
 import lrnn
 from lrnn.datasets import load
-from lrnn.tables.write import write
+from lrnn.tables.writers import write
 
 LRNN = Path(sys.executable).with_name("lrnn")
 

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from lrnn import LRNNAutoencoder, load
-from lrnn.rows import stream
+from lrnn.tables import sources
 
 
 @pytest.fixture
 def folder(digits, tmp_path, monkeypatch):
     monkeypatch.setattr("lrnn.datasets.open.LARGE", 1_000)
-    monkeypatch.setattr(stream, "BLOCK_BYTES", 200 * 64 * 8)
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 200 * 64 * 8)
     np.save(tmp_path / "digits.npy", digits)
     np.save(tmp_path / "raw.npy", digits * 16)
     names = [f"pixel{i}" for i in range(64)]

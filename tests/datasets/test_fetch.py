@@ -18,11 +18,10 @@ import pytest
 from scipy.io import savemat
 
 from lrnn.datasets import DATA_SETS, load, read, read_idx
-from lrnn.datasets.archive import read_members
 from lrnn.datasets.dataset import Columns, DataSet, File, Member
-from lrnn.datasets.fetch import check, data_folder, download, located
-from lrnn.datasets.pictures import read_cifar
-from lrnn.datasets.records import read_records
+from lrnn.datasets.fetch import check, data_folder, download, located, read_members
+from lrnn.datasets.image_sets import read_cifar
+from lrnn.datasets.uci_sets import read_records
 
 CONTENT = b"1,2,a\n3,?,b\n5,8,a\n" * 20_000
 

@@ -12,17 +12,18 @@ from pyarrow import parquet
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, streaming
-from lrnn.rows import stream as stream_module
-from lrnn.rows.stream import Stream, read_ahead
+from lrnn.rows.stream import Stream
 from lrnn.rows.values import SaturationWarning
-from lrnn.tables.sources import ArraySource, Blocks, NpyFile, ParquetFiles, open_file
+from lrnn.tables import sources as sources_module
+from lrnn.tables.read import open_source
+from lrnn.tables.sources import ArraySource, Blocks, NpyFile, ParquetFiles, read_ahead
 
 ROWS = 300  # of a block in these tests
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(stream_module, "BLOCK_BYTES", ROWS * 64 * 8)
+    monkeypatch.setattr(sources_module, "BLOCK_BYTES", ROWS * 64 * 8)
 
 
 def npy(data, folder):
@@ -142,7 +143,7 @@ def test_codes_are_written_as_they_are_computed(digits, tmp_path, make, suffix):
     told = []
     path = tmp_path / f"codes{suffix}"
     X = make(digits, tmp_path)
-    assert streaming.encode(model, X, path, heard=told.append) == (1797, 8)
+    assert streaming.encode(model, X, path, progress=told.append) == (1797, 8)
     assert told[-1] == 1797
     assert len(told) >= 3
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
@@ -152,14 +153,14 @@ def test_codes_are_written_as_they_are_computed(digits, tmp_path, make, suffix):
         found = found.to_numpy()
     else:
         (block,) = (
-            open_file(path).blocks(0, 2_000)
+            open_source(path).blocks(0, 2_000)
             if suffix != ".parquet"
             else (pd.read_parquet(path).to_numpy(),)
         )
         found = block
     np.testing.assert_allclose(found, model.transform(digits), atol=1e-14)
     streaming.reconstruct(model, X, path)  # replaces it
-    assert open_file(path).shape == (1797, 64) if suffix not in (".csv", ".tsv") else True
+    assert open_source(path).shape == (1797, 64) if suffix not in (".csv", ".tsv") else True
 
 
 def test_every_row_is_read_twice_and_never_all_at_once(digits, tmp_path):

@@ -8,13 +8,16 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from pyarrow import parquet
 from scipy.io import savemat
 
 from lrnn.datasets import read
+from lrnn.tables.read import open_source
 
 NUMBERS = np.array([[0.5, 1.25, 3e-7], [0, -2, 1e20]])
 
@@ -62,6 +65,44 @@ def test_parquet(tmp_path):
     table = read(tmp_path / "a.parquet")
     np.testing.assert_array_equal(table.data, NUMBERS)
     assert table.names == ("a", "b", "c")
+
+
+def test_the_index_of_a_pandas_table_is_no_column(tmp_path):
+    frame = pd.DataFrame(NUMBERS, columns=list("abc"))
+    frame[frame.a > 0].to_parquet(tmp_path / "rows.parquet")
+    np.testing.assert_array_equal(read(tmp_path / "rows.parquet").data, NUMBERS[:1])
+    frame.set_index("b").to_parquet(tmp_path / "named.parquet")
+    assert read(tmp_path / "named.parquet").names == ("a", "c")
+    assert open_source(tmp_path / "named.parquet").shape == (2, 2)
+
+
+def test_folders_of_parquet_files_and_arrays_on_disk(tmp_path):
+    (tmp_path / "year=3").mkdir()
+    for i in range(2):
+        frame = pd.DataFrame(NUMBERS + i, columns=list("abc"))
+        frame.to_parquet(tmp_path / "year=3" / f"{i}.parquet")
+    table = read(tmp_path)
+    np.testing.assert_array_equal(table.data, np.concatenate([NUMBERS, NUMBERS + 1]))
+    assert table.names == ("a", "b", "c")
+    h5py = pytest.importorskip("h5py", reason="pip install h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["data"], file["vector"] = NUMBERS, np.arange(3)
+    np.testing.assert_array_equal(read(tmp_path / "a.h5").data, NUMBERS)
+
+
+def test_parquet_files_that_are_no_table_of_numbers(tmp_path):
+    path = tmp_path / "a.parquet"
+    for columns, names, words in [
+        ([["x"]], ["a"], "column 'a' holds string, not numbers"),
+        ([[1.0], [2.0]], ["a", "a"], "more than one column 'a'"),
+        ([[]], ["a"], r"rows × attributes, but its shape is \(0, 1\)"),
+        ([], [], r"rows × attributes, but its shape is \(0, 0\)"),
+    ]:
+        arrays = [pa.array(c, pa.string() if c == ["x"] else pa.float64()) for c in columns]
+        parquet.write_table(pa.Table.from_arrays(arrays, names=names), path)
+        with pytest.raises(ValueError, match=words) as error:
+            read(path)
+        assert str(path) in str(error.value)
 
 
 @pytest.mark.parametrize("mode", ["L", "RGB"])
@@ -157,13 +198,13 @@ def image(kind):
 @cache
 def originals():
     """A valid file of each format; those of images are in a folder."""
-    npy, npz, mat, parquet = (io.BytesIO() for _ in range(4))
+    npy, npz, mat, table = (io.BytesIO() for _ in range(4))
     np.save(npy, NUMBERS)
     np.savez_compressed(npz, data=NUMBERS)
     savemat(mat, {"fea": NUMBERS}, do_compression=True)
-    pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).to_parquet(parquet)
+    pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).to_parquet(table)
     return {
-        "a.parquet": parquet.getvalue(),
+        "a.parquet": table.getvalue(),
         "png/a.png": image("PNG"),
         "jpeg/a.jpg": image("JPEG"),
         "pgm/a.pgm": image("PPM"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from lrnn.tables.scaling import KINDS, Scaling
+from lrnn.tables.sources import ArraySource, Source
 
 tables = hnp.arrays(
     np.float64,
@@ -43,6 +44,19 @@ def test_what_each_kind_does():
     assert Scaling.fit("none", data).apply(levels) is levels
     new = np.array([[1.0, 8.0, -3.0]])  # beyond what was seen
     assert Scaling.fit("minmax", data).apply(new).tolist() == [[0, 0, 0]]
+
+
+@given(tables, st.sampled_from(KINDS))
+def test_a_source_is_scaled_as_it_is_read(data, kind):
+    data = data.clip(max=255)
+    source = ArraySource(data)
+    scaling = Scaling.fit(kind, source)
+    scaled, expected = scaling.apply(source), Scaling.fit(kind, data).apply(data)
+    assert isinstance(scaled, Source)
+    assert (scaled.shape, scaled.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_array_equal(np.concatenate(list(scaled.blocks(0, 2))), expected)
+    np.testing.assert_array_equal(scaled.take(np.array([-1, 0])), expected[[-1, 0]])
+    assert (scaled.identity() == source.identity()) == (kind == "none")
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,9 @@ def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[
 def on_cluster(source: str, data: Any) -> Any:
     """Data as a Dask array: workers read files that can be read in parts by themselves."""
     from lrnn.rows.dask import dask_array_of
+    from lrnn.tables.sources import Source
 
-    if hasattr(data, "blocks"):
+    if isinstance(data, Source):
         return dask_array_of(source)
     import dask.array as da
 

@@ -33,21 +33,15 @@ def encode(
         lrnn encode wine.safetensors wine.csv -o codes.csv
     """
     from lrnn import streaming
-    from lrnn.tables.write import write
 
-    by_blocks = check_output(output, model, data)
+    check_output(output, model, data)
     voice = Voice(quiet, as_json)
-    found, rows = _load(model, data, voice, by_blocks, device)
-    names = [f"code{i}" for i in range(found.encoders_[-1].shape[1])]
-    if by_blocks:
-        with _bar(voice, f"encoding {data}", rows.shape[0]) as heard:
-            streaming.encode(found, rows, output, heard=heard)
-    else:
-        with voice.working(f"encoding {len(rows)} rows"):
-            write(output, found.transform(rows), names)
+    found, rows = _load(model, data, voice, device)
+    with _bar(voice, f"encoding {data}", rows.shape[0]) as progress:
+        count, codes = streaming.encode(found, rows, output, progress=progress)
     voice.result(
-        {"output": str(output), "rows": rows.shape[0], "codes": len(names)},
-        f"{rows.shape[0]} rows of {len(names)} codes written to {output}",
+        {"output": str(output), "rows": count, "codes": codes},
+        f"{count} rows of {codes} codes written to {output}",
     )
 
 
@@ -70,21 +64,13 @@ def reconstruct(
     """
     from lrnn import streaming
     from lrnn.tables.scaling import Scaling
-    from lrnn.tables.write import write
 
-    by_blocks = check_output(output, model, data)
+    check_output(output, model, data)
     voice = Voice(quiet, as_json)
-    found, rows = _load(model, data, voice, by_blocks, device)
+    found, rows = _load(model, data, voice, device)
     revert = Scaling.from_json(found.scaling_).revert if units else None
-    if by_blocks:
-        with _bar(voice, f"reconstructing {data}", rows.shape[0]) as heard:
-            streaming.reconstruct(found, rows, output, revert=revert, heard=heard)
-    else:
-        with voice.working(f"reconstructing {len(rows)} rows"):
-            back = found.reconstruct(rows)
-            names = getattr(found, "feature_names_in_", None)
-            back = back if revert is None else revert(back)
-            write(output, back, None if names is None else list(names))
+    with _bar(voice, f"reconstructing {data}", rows.shape[0]) as progress:
+        streaming.reconstruct(found, rows, output, revert=revert, progress=progress)
     with voice.working("taking the error"):
         error = -found.score(rows)
     voice.result(
@@ -93,23 +79,12 @@ def reconstruct(
     )
 
 
-def check_output(output: Path, *inputs: str | Path) -> bool:
-    """Complain of a name that cannot be written to; tell whether it is written block by block."""
-    from lrnn.tables.atomic import check_apart
-    from lrnn.tables.write import WRITERS, check_writable
-    from lrnn.tables.writers import WRITERS as BY_BLOCKS
-    from lrnn.tables.writers import check_stream_output
+def check_output(output: Path, *inputs: str | Path) -> None:
+    """Complain of a name that cannot be written to, before any work is done for it."""
+    from lrnn.tables import atomic, writers
 
-    check_apart(output, *inputs)
-    suffix = output.suffix.lower()
-    if suffix in BY_BLOCKS:
-        check_stream_output(output)
-        return True
-    if suffix not in WRITERS:
-        known = ", ".join(sorted({*WRITERS, *BY_BLOCKS}))
-        raise ValueError(f"{str(output)!r} is of no known format; its name should end in {known}")
-    check_writable(output)
-    return False
+    atomic.check_apart(output, *inputs)
+    writers.check_output(output)
 
 
 @contextmanager
@@ -120,11 +95,9 @@ def _bar(voice: Voice, task: str, rows: int) -> Iterator[Callable[[int], None]]:
         yield report
 
 
-def _load(
-    model: Path, data: str, voice: Voice, by_blocks: bool, device: str | None
-) -> tuple[Any, Any]:
+def _load(model: Path, data: str, voice: Voice, device: str | None) -> tuple[Any, Any]:
     import lrnn
 
     found = lrnn.load(model)
     found.device = device
-    return found, table_for(found, data, voice, stream=by_blocks).data
+    return found, table_for(found, data, voice, stream=True).data

@@ -54,7 +54,9 @@ def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
 
 def check_range(table: Any, source: str) -> None:
     """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not."""
-    if table.data.dtype in (np.uint8, np.uint16) or hasattr(table.data, "blocks"):
+    from lrnn.tables.sources import Source
+
+    if table.data.dtype in (np.uint8, np.uint16) or isinstance(table.data, Source):
         return  # a source of rows is checked as it is read
     lowest, highest = table.data.min(), table.data.max()
     if 0 <= lowest <= highest <= 1:

@@ -1,12 +1,10 @@
-"""Data: one registry of the paper's data sets, and one reader per file format."""
+"""The paper's data sets by name, and files: what a person calls their data."""
 
 from lrnn.datasets.dataset import DataSet, hidden_width
 from lrnn.datasets.load import load
 from lrnn.datasets.open import open_table
 from lrnn.datasets.registry import DATA_SETS, find
-from lrnn.tables.idx import read_idx
-from lrnn.tables.read import read
-from lrnn.tables.table import Table
+from lrnn.tables.read import Table, read, read_idx
 
 __all__ = [
     "DATA_SETS",

@@ -4,13 +4,9 @@ import os
 from os import PathLike, fspath
 from pathlib import Path
 
-import numpy as np
-
 from lrnn.datasets.load import load
 from lrnn.datasets.registry import DATA_SETS, unknown
-from lrnn.tables.read import read
-from lrnn.tables.sources import open_file
-from lrnn.tables.table import Table
+from lrnn.tables.read import Table, format_of, read
 
 LARGE = 1 << 30  # bytes of a file that is rather read block by block
 
@@ -37,12 +33,10 @@ def open_table(source: str | PathLike[str], stream: bool = False) -> Table:
 
 
 def _file(path: Path, stream: bool) -> Table:
-    by_blocks = path.suffix.lower() in (".zarr", ".h5", ".hdf5")
-    by_blocks |= path.is_dir() and any(path.glob("**/*.parquet"))
-    large = path.suffix.lower() in (".npy", ".parquet") and path.stat().st_size > LARGE
-    if not by_blocks and not (large and stream):
+    found = format_of(path)
+    if not stream or found is None or found.source is None:
         return read(path)
-    source = open_file(path)
-    if stream:
-        return Table(source, source.columns)
-    return Table(np.concatenate(list(source.blocks(0, source.shape[0]))), source.columns)
+    if found.read is not None and path.stat().st_size <= LARGE:
+        return read(path)
+    source = found.source(path)
+    return Table(source, source.columns)

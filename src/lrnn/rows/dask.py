@@ -17,7 +17,8 @@ from lrnn.arrays import HOST, Array, Backend, host_dtype
 from lrnn.rows.base import Combine, Reached, Rows, Work, total_of
 from lrnn.rows.checks import FLOATS, check_values, narrow, white_of
 from lrnn.rows.memory import HostRows
-from lrnn.tables.sources import block_height, open_file
+from lrnn.tables.read import open_source
+from lrnn.tables.sources import block_height
 
 FAN_IN = 4  # results that are combined at a time
 REMEDY = "give the workers more memory, or make blocks of fewer rows, X.rechunk({0: 1_000})"
@@ -241,7 +242,7 @@ def _as_frame(through: Callable[[Any], Any], frame: Any) -> Any:
 
 
 def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None) -> Any:
-    """A file that `lrnn.tables.sources.open_file` can read, as a Dask array.
+    """A file that `lrnn.tables.read.open_source` can read, as a Dask array.
 
     Workers read their blocks themselves, so the file must be where they can find it.
     """
@@ -249,7 +250,7 @@ def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None)
     from dask import delayed
 
     path = Path(path).resolve()
-    source = open_file(path)
+    source = open_source(path)
     rows, width = source.shape
     height = rows_at_once or block_height(width, source.dtype)
     read = delayed(_read, pure=True)
@@ -267,7 +268,7 @@ def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None)
 
 def _read(path: Path, first: int, last: int) -> Any:
     found: list[Any] = []
-    for block in open_file(path).blocks(first, last - first):
+    for block in open_source(path).blocks(first, last - first):
         found.append(block[: last - first])
         first += found[-1].shape[0]
         if first >= last:

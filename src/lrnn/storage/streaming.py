@@ -10,10 +10,12 @@ from lrnn.arrays import Layer, host_dtype, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.rows import held
 from lrnn.tables.atomic import check_apart
-from lrnn.tables.writers import check_stream_output, write_blocks
+from lrnn.tables.writers import check_output, write_blocks
 from lrnn.validation import check_data
 
-Heard = Callable[[int], None]
+__all__ = ["encode", "reconstruct"]
+
+Progress = Callable[[int], None]
 
 
 def encode(
@@ -21,9 +23,9 @@ def encode(
     X: Any,
     path: str | os.PathLike[str],
     *,
-    heard: Heard | None = None,
+    progress: Progress | None = None,
 ) -> tuple[int, int]:
-    """Write the codes of X to a .npy, .csv, .tsv, .parquet or .zarr file, block by block.
+    """Write the codes of X to a file, block by block.
 
     Parameters
     ----------
@@ -32,8 +34,9 @@ def encode(
     X : anything that `LRNNAutoencoder.transform` takes
         The data; at no time is more than a few blocks of them in memory.
     path : str or path-like
-        The file. It appears when all is written, or not at all.
-    heard : callable, optional
+        A .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr file. It appears when all is written, or
+        not at all. What goes to .npz and .mat files is held in memory until then.
+    progress : callable, optional
         Is told after each block how many rows are done.
 
     Returns
@@ -55,7 +58,7 @@ def encode(
     width = int(model.encoders_[-1].shape[1])
     names = [f"code{i}" for i in range(width)]
 
-    return _write(model, X, path, model.weights_.encoding, width, names, heard)
+    return _write(model, X, path, model.weights_.encoding, width, names, progress)
 
 
 def reconstruct(
@@ -64,7 +67,7 @@ def reconstruct(
     path: str | os.PathLike[str],
     *,
     revert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
-    heard: Heard | None = None,
+    progress: Progress | None = None,
 ) -> tuple[int, int]:
     """Write what the network makes of X, block by block; see `encode`.
 
@@ -72,7 +75,9 @@ def reconstruct(
     """
     names = getattr(model, "feature_names_in_", None)
     known = None if names is None else list(names)
-    return _write(model, X, path, model.weights_.layers, model.n_features_in_, known, heard, revert)
+    return _write(
+        model, X, path, model.weights_.layers, model.n_features_in_, known, progress, revert
+    )
 
 
 def _write(
@@ -82,10 +87,10 @@ def _write(
     layers: Sequence[Layer],
     width: int,
     names: Sequence[str] | None,
-    heard: Heard | None,
+    progress: Progress | None,
     revert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> tuple[int, int]:
-    check_stream_output(path)
+    check_output(path)
     check_apart(path, X, getattr(X, "filename", None))
     rows = check_data(model, X, reset=False)
     shape = (int(rows.shape[0]), width)
@@ -96,8 +101,8 @@ def _write(
             found = to_numpy(model._passed(held(block), layers))
             yield found if revert is None else revert(found)
             done += found.shape[0]
-            if heard is not None:
-                heard(done)
+            if progress is not None:
+                progress(done)
 
     write_blocks(path, results(), shape, host_dtype(model.weights_.dtype), names)
     return shape

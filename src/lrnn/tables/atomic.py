@@ -10,12 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
-
-try:
-    import fcntl
-except ImportError:  # a system without such locks: the last writer wins, with a whole file
-    fcntl = None  # type: ignore[assignment]
+from typing import Any
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -120,28 +115,20 @@ def sole_writer(path: Path) -> Iterator[None]:
 
     The lock is a hidden file beside it, which the system unlocks however the process ends.
     """
-    lock = path.resolve().with_name(f".{path.name}.lock")
-    with _locked(lock, path):
-        try:
-            yield
-        finally:
-            lock.unlink(missing_ok=True)
+    from filelock import FileLock, Timeout
 
-
-def _locked(lock: Path, path: Path) -> IO[str]:
-    while True:
-        try:
-            file = lock.open("a")
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        try:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-            raise BlockingIOError(
-                f"another process is working on {str(path)!r}; wait for it, or choose another name"
-            ) from None
-        if lock.exists() and os.path.samestat(lock.stat(), os.fstat(file.fileno())):
-            return file
-        file.close()  # whoever held it has just removed it
+    name = path.resolve().with_name(f".{path.name}.lock")
+    lock = FileLock(name, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise BlockingIOError(
+            f"another process is working on {str(path)!r}; wait for it, or choose another name"
+        ) from None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        yield
+    finally:
+        name.unlink(missing_ok=True)
+        lock.release()

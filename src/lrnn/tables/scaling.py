@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
-from lrnn.tables.sources import Source, block_height, read_ahead
+from lrnn.tables.sources import Source, block_height, is_dask, read_ahead
+
+__all__ = ["KINDS", "Kind", "ScaledSource", "Scaling"]
 
 Kind = Literal["none", "255", "max", "minmax"]
 KINDS: tuple[str, ...] = get_args(Kind)
@@ -61,13 +63,13 @@ class Scaling:
         """The data in [0, 1]; numbers beyond the range that was seen by `fit` are cut off.
 
         Without scaling they are returned untouched, and of the type they have. A source of rows
-        becomes a stream that is scaled as it is read.
+        is scaled as it is read.
         """
-        if not isinstance(data, np.ndarray) and not hasattr(data, "compute"):
-            return data if self.kind == "none" else ScaledSource(data, self)
         if self.kind == "none":
             return data
         self._check(data)
+        if isinstance(data, Source):
+            return ScaledSource(data, self)
         span = np.where(self.span == 0, np.inf, self.span)
         return np.clip((data - self.low) / span, 0, 1)
 
@@ -108,7 +110,7 @@ class Scaling:
             ". Scale the data in that way in Python, and use lrnn.load there"
         )
 
-    def _check(self, data: NDArray[Any]) -> None:
+    def _check(self, data: Any) -> None:
         width = np.size(self.low)
         if np.ndim(self.low) and data.shape[1] != width:
             raise ValueError(
@@ -117,30 +119,30 @@ class Scaling:
 
 
 class ScaledSource(Source):
-    """A source whose rows are scaled as they are read."""
+    """Rows of a source that are scaled as they are read."""
 
     def __init__(self, source: Source, scaling: Scaling) -> None:
-        self._source, self._scaling = source, scaling
         self.name, self.shape, self.columns = source.name, source.shape, source.columns
         self.in_any_order = source.in_any_order
-        self.dtype = scaling.apply(np.zeros((1, self.shape[1]), dtype=source.dtype)).dtype
+        self.dtype = scaling.apply(np.zeros((1, self.shape[1]), source.dtype)).dtype
+        self._source, self._scaling = source, scaling
 
-    def blocks(self, first: int, height: int) -> Iterator[Any]:
-        """Blocks of the source, scaled."""
+    def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
+        """Consecutive rows in [0, 1]."""
         return map(self._scaling.apply, self._source.blocks(first, height))
 
     def take(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Rows of the source, scaled."""
+        """Some rows in [0, 1]."""
         return np.asarray(self._scaling.apply(self._source.take(rows)))
 
     def identity(self) -> str:
-        """That of the source."""
-        return self._source.identity()
+        """That of the source, and the scaling."""
+        return f"{self._source.identity()} {self._scaling.to_json()}"
 
 
 def limits(data: Any) -> tuple[Floats, Floats]:
     """The lowest and the highest number of each column, of an array or a source of rows."""
-    if hasattr(data, "compute"):
+    if is_dask(data):
         from dask import compute
 
         low, high = compute(data.min(axis=0), data.max(axis=0))
@@ -158,6 +160,7 @@ def check_within(
 
     The first one is named, and those of its column are counted; only then are the data read again.
     """
+    names = data.columns if names is None and isinstance(data, Source) else names
     least, most = ALLOWED.get(kind, (-np.inf, np.inf))
     low, high = limits
     if ((low >= least) & (high <= most) & np.isfinite(low) & np.isfinite(high)).all():
@@ -175,7 +178,7 @@ def check_within(
     row, column, value = first
     others = int(count.sum() - count[column])
     also = f"{count[column]:,} such in this column{f', {others:,} in others' if others else ''}"
-    where = f"row {row + 1}, {_column(column, names or getattr(data, 'columns', None))}"
+    where = f"row {row + 1}, {_column(column, names)}"
     if not np.isfinite(value):
         raise ValueError(
             f"{where} is {value}, not a finite number ({also}); fill or drop such cells, for "
@@ -190,16 +193,16 @@ def check_within(
 
 def _blocks(data: Any) -> Iterator[NDArray[Any]]:
     """Blocks of raw rows, one after the other."""
-    if hasattr(data, "compute"):
+    if is_dask(data):
         for part in data.rechunk({1: -1}).blocks:
             yield np.asarray(part.compute())
         return
     height = block_height(data.shape[1], data.dtype)
-    if isinstance(data, np.ndarray):
-        for first in range(0, len(data), height):
-            yield data[first : first + height]
+    if isinstance(data, Source):
+        yield from read_ahead(data.blocks(0, height))
         return
-    yield from read_ahead(data.blocks(0, height))
+    for first in range(0, len(data), height):
+        yield data[first : first + height]
 
 
 def _column(column: int, names: Sequence[str] | None) -> str:

@@ -1,8 +1,11 @@
-"""Where rows come from that are not in memory: files, arrays on disk, functions, clusters."""
+"""Where rows come from that are not in memory: arrays on disk, files, functions."""
 
+import errno
 import hashlib
-import os
+import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from queue import Full, Queue
 from threading import Event, Thread
@@ -12,38 +15,62 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
-
+__all__ = [
+    "BLOCK_BYTES",
+    "ArraySource",
+    "Blocks",
+    "NpyFile",
+    "ParquetFiles",
+    "Source",
+    "block_height",
+    "is_dask",
+    "read_ahead",
+    "reading",
+]
 
 Item = TypeVar("Item")
-BLOCK_BYTES = 1 << 26  # of a block of rows, once they are floats
+BLOCK_BYTES = 1 << 26  # of a block of rows
 
 
-def block_height(width: int, dtype: np.dtype[Any]) -> int:
-    """How many rows make a block."""
-    return max(1, BLOCK_BYTES // (width * dtype.itemsize))
+class Source(ABC):
+    """Where rows of numbers come from, as they are.
 
-
-class Source:
-    """Where rows of numbers come from, as they are."""
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    shape : (int, int)
+        How many rows and columns there are.
+    dtype : dtype
+        The type of the numbers.
+    columns : tuple of str or None
+        Names of the columns, if they have any.
+    in_any_order : bool
+        Whether `take` can give any rows.
+    """
 
     name: str
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     columns: tuple[str, ...] | None = None
-    in_any_order = False
+    in_any_order: bool = False
 
+    @abstractmethod
     def blocks(self, first: int, height: int) -> Iterator[Any]:
         """Consecutive rows from ``first`` on, at most ``height`` at a time."""
-        raise NotImplementedError
 
-    def take(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Some rows."""
-        raise NotImplementedError
+    def take(self, rows: NDArray[Any]) -> Any:
+        """Some rows, in any order."""
+        raise TypeError(f"{self.name} can only be read from the first row to the last")
 
+    @abstractmethod
     def identity(self) -> str:
         """By what one sees whether the rows are still the same."""
-        raise NotImplementedError
+
+
+def block_height(width: int, dtype: Any) -> int:
+    """How many rows of that width and type make a block."""
+    return max(1, BLOCK_BYTES // (width * int(np.dtype(dtype).itemsize)))
 
 
 class ArraySource(Source):
@@ -138,29 +165,31 @@ class NpyFile(Source):
 
 
 class ParquetFiles(Source):
-    """A Parquet file or a folder of them, read row group by row group."""
+    """A Parquet file or a folder of them, read row group by row group.
+
+    Columns that pandas wrote as the index of a table are not among its columns.
+    """
 
     def __init__(self, path: Path) -> None:
-        try:
-            import pyarrow.parquet as parquet
-        except ImportError:
-            raise ValueError("reading Parquet needs pyarrow: pip install pyarrow") from None
         self.name = str(path)
         self._paths = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
         if not self._paths:
-            raise ValueError(f"{str(path)!r} holds no .parquet files")
-        self._open = parquet.ParquetFile
-        with _reading_parquet(self._paths[0]), self._open(self._paths[0]) as file:
-            schema = file.schema_arrow
-            self.dtype = np.result_type(*(_number(f, self._paths[0]) for f in schema))
-        self.columns: tuple[str, ...] | None = tuple(schema.names)
+            raise ValueError(f"{self.name!r} holds no .parquet files")
         self._counts = []
         for part in self._paths:
-            with _reading_parquet(part), self._open(part) as file:
-                if tuple(file.schema_arrow.names) != self.columns:
-                    raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
-                self._counts.append(file.metadata.num_rows)
-        self.shape = _two_dimensional((sum(self._counts), len(self.columns)), self.name)
+            with _reading_parquet(part) as fragment:
+                names, fields = _columns(fragment.physical_schema)
+                self._counts.append(fragment.metadata.num_rows)
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(f"{str(part)!r} has more than one column {twice!r}")
+            if self.columns is None:
+                self.columns = names
+                kinds = [_number(field, part) for field in fields]
+            elif names != self.columns:
+                raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
+        self.shape = _two_dimensional((sum(self._counts), len(kinds)), self.name)
+        self.dtype = np.result_type(*kinds)
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows; those before ``first`` are read, if they share its row group."""
@@ -168,12 +197,14 @@ class ParquetFiles(Source):
             if first >= count:
                 first -= count
                 continue
-            with _reading_parquet(path), self._open(path) as file:
-                sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-                groups = list(range(len(sizes)))
-                while groups and first >= sizes[groups[0]]:
-                    first -= sizes[groups.pop(0)]
-                for batch in file.iter_batches(height, row_groups=groups):
+            with _reading_parquet(path) as fragment:
+                groups = list(fragment.row_groups)
+                while groups and first >= groups[0].num_rows:
+                    first -= groups.pop(0).num_rows
+                rest = fragment.subset(row_group_ids=[group.id for group in groups])
+                for batch in rest.to_batches(
+                    columns=list(self.columns or ()), batch_size=height, batch_readahead=1
+                ):
                     kept = batch.slice(first)
                     first = max(0, first - batch.num_rows)
                     if kept.num_rows:
@@ -216,7 +247,6 @@ class Blocks(Source):
         if first is None:
             raise ValueError(f"{self.name}() gives no blocks; each call should give all of them")
         self.dtype = np.dtype(first.dtype)
-        self.columns: tuple[str, ...] | None = None
         if shape is None:
             shape = (sum(block.shape[0] for block in self._each()), first.shape[1])
         self.shape = _two_dimensional(shape, self.name)
@@ -239,91 +269,6 @@ class Blocks(Source):
                 yield sparse.csr_array(block)
             else:
                 yield block.to_numpy() if hasattr(block, "to_numpy") else np.asarray(block)
-
-
-def open_file(path: str | os.PathLike[str]) -> Source:
-    """A file, or a folder, as a source of rows: .npy, .parquet, .zarr, .h5 or .hdf5."""
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
-        return NpyFile(path)
-    if suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
-        return ParquetFiles(path)
-    if suffix == ".zarr":
-        return ArraySource(_opened("zarr", path), str(path))
-    if suffix in (".h5", ".hdf5"):
-        return ArraySource(_opened("h5py", path), str(path))
-    raise ValueError(
-        f"{str(path)!r} cannot be read block by block; .npy, .parquet (or a folder of such), "
-        ".zarr, .h5 and .hdf5 can. Read it with lrnn.tables.read, if it fits in memory"
-    )
-
-
-def _opened(library: str, path: Path) -> Any:
-    """The array of a Zarr store, or the only matrix (or "data") of an HDF5 file."""
-    try:
-        module = __import__(library)
-    except ImportError:
-        raise ValueError(f"reading {path.suffix} needs {library}: pip install {library}") from None
-    try:
-        opened = module.open(str(path), mode="r") if library == "zarr" else module.File(path, "r")
-    except Exception as error:
-        raise ValueError(f"{str(path)!r} is no {path.suffix} file, or damaged: {error}") from None
-    if hasattr(opened, "dtype"):
-        return opened
-    arrays = {name: a for name, a in opened.items() if getattr(a, "ndim", 0) == 2}
-    if "data" in arrays or len(arrays) == 1:
-        return arrays.get("data", next(iter(arrays.values())))
-    listed = ", ".join(arrays) or "no matrix"
-    raise ValueError(f"{str(path)!r} holds {listed}: name the matrix to use 'data'")
-
-
-def _two_dimensional(shape: tuple[int, ...], name: str) -> tuple[int, int]:
-    if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"{name} should be rows × attributes, but its shape is {tuple(shape)}")
-    return int(shape[0]), int(shape[1])
-
-
-def _fill(file: Any, buffer: memoryview, where: str) -> None:
-    """Read until a buffer is full."""
-    while buffer:
-        got = file.readinto(buffer)
-        if not got:
-            raise ValueError(f"{where}: the file ends too early; it was cut off or is changing")
-        buffer = buffer[got:]
-
-
-def _file_identity(path: Path) -> str:
-    stat = path.stat()
-    return f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
-
-
-def _number(field: Any, path: Path) -> np.dtype[Any]:
-    try:
-        kind: np.dtype[Any] = np.dtype(field.type.to_pandas_dtype())
-    except (TypeError, NotImplementedError):
-        kind = np.dtype(object)
-    if kind.kind not in "biuf":
-        raise ValueError(f"{str(path)!r}: column {field.name!r} holds {field.type}, not numbers")
-    return kind
-
-
-class _reading_parquet:  # noqa: N801
-    """Turns pyarrow's own errors into one that names the file."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        with open(self._path, "rb") as file:
-            file.read(1)
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is not None and type(error).__module__.startswith("pyarrow"):
-            line = " ".join(str(error).split())
-            raise ValueError(f"{str(self._path)!r} is damaged: {line}") from None
 
 
 def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
@@ -363,3 +308,74 @@ def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
     finally:
         abandoned.set()
         reader.join()
+
+
+def is_dask(data: Any) -> bool:
+    """Whether data are a collection of Dask, which is loaded only by those who use it."""
+    if "dask" not in sys.modules:
+        return False
+    from dask import is_dask_collection
+
+    return bool(is_dask_collection(data))
+
+
+@contextmanager
+def reading(path: Path, said: str) -> Iterator[None]:
+    """Turn whatever a damaged file leads to, anywhere in its reader, into one clear error."""
+    with open(path, "rb") as file:
+        file.read(1)  # what fails here is not the content's fault
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # of the disk; a place that cannot be is the content's fault
+        line = " ".join(str(error).split())
+        raise ValueError(f"{str(path)!r} {said}: {line}") from None
+
+
+@contextmanager
+def _reading_parquet(path: Path) -> Iterator[Any]:
+    """A Parquet file as a fragment of a data set of pyarrow."""
+    try:
+        from pyarrow import dataset, fs
+    except ImportError:
+        raise ValueError("reading Parquet needs pyarrow: pip install pyarrow") from None
+    with reading(path, "is damaged, or no Parquet file"):
+        yield dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
+
+
+def _columns(schema: Any) -> tuple[tuple[str, ...], list[Any]]:
+    """Names and fields of the columns, without those of an index that pandas wrote."""
+    index = (schema.pandas_metadata or {}).get("index_columns", ())
+    fields = [field for field in schema if field.name not in index]
+    return tuple(field.name for field in fields), fields
+
+
+def _two_dimensional(shape: tuple[int, ...], name: str) -> tuple[int, int]:
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(f"{name} should be rows × attributes, but its shape is {tuple(shape)}")
+    return int(shape[0]), int(shape[1])
+
+
+def _fill(file: Any, buffer: memoryview, where: str) -> None:
+    """Read until a buffer is full."""
+    while buffer:
+        got = file.readinto(buffer)
+        if not got:
+            raise ValueError(f"{where}: the file ends too early; it was cut off or is changing")
+        buffer = buffer[got:]
+
+
+def _file_identity(path: Path) -> str:
+    stat = path.stat()
+    return f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
+
+
+def _number(field: Any, path: Path) -> np.dtype[Any]:
+    try:
+        kind: np.dtype[Any] = np.dtype(field.type.to_pandas_dtype())
+    except (TypeError, NotImplementedError):
+        kind = np.dtype(object)
+    if kind.kind not in "biuf":
+        raise ValueError(f"{str(path)!r}: column {field.name!r} holds {field.type}, not numbers")
+    return kind

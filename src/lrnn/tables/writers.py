@@ -1,21 +1,33 @@
-"""Rows to a file, block by block; the file appears when the last block is written, or never."""
+"""Tables into files, block by block; a file appears when the last block is written, or never."""
 
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.tables.atomic import put_in_place
 
-Put: TypeAlias = Callable[[NDArray[Any]], None]
-Opened: TypeAlias = AbstractContextManager[Put]
+__all__ = ["WRITERS", "check_output", "write", "write_blocks"]
+
+Put: TypeAlias = Callable[[NDArray[Any]], object]
 Names: TypeAlias = Sequence[str] | None
+Writer: TypeAlias = Callable[
+    [Path, tuple[int, int], np.dtype[Any], Names], AbstractContextManager[Put]
+]
+
+NEEDED = {".parquet": "pyarrow", ".zarr": "zarr"}  # libraries that not everyone has
+
+
+def write(path: str | os.PathLike[str], data: NDArray[Any], names: Names = None) -> None:
+    """Write rows of numbers in the format that the file's name asks for."""
+    write_blocks(path, [data], (data.shape[0], data.shape[1]), data.dtype, names)
 
 
 def write_blocks(
@@ -25,11 +37,12 @@ def write_blocks(
     dtype: Any,
     names: Names = None,
 ) -> None:
-    """Write blocks of rows to a .npy, .csv, .tsv, .parquet or .zarr file.
+    """Write blocks of rows to a .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr file.
 
-    What was there under this name is replaced as a whole, or not at all.
+    What was there under this name is replaced as a whole, or not at all. A .npz or .mat file is
+    held in memory until it is complete.
     """
-    path = check_stream_output(path).resolve()
+    path = check_output(path).resolve()
     temporary = ""
     try:
         temporary = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
@@ -45,14 +58,13 @@ def write_blocks(
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def check_stream_output(path: str | os.PathLike[str]) -> Path:
+def check_output(path: str | os.PathLike[str]) -> Path:
     """Complain of a name that `write_blocks` would refuse, before any work is done for it."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in WRITERS:
         raise ValueError(
-            f"{str(path)!r} cannot be written block by block; its name should end in "
-            f"{', '.join(WRITERS)}"
+            f"{str(path)!r} is of no known format; its name should end in {', '.join(WRITERS)}"
         )
     if path.is_dir() and suffix != ".zarr":
         raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file")
@@ -60,48 +72,77 @@ def check_stream_output(path: str | os.PathLike[str]) -> Path:
         raise IsADirectoryError(f"{str(path)!r} is a folder, but no Zarr array; it is left alone")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write to")
-    needed = {".parquet": "pyarrow", ".zarr": "zarr"}.get(suffix)
-    if needed is not None:
-        try:
-            __import__(needed)
-        except ImportError:
-            raise ValueError(f"writing {suffix} needs {needed}: pip install {needed}") from None
+    needed = NEEDED.get(suffix)
+    if needed is not None and find_spec(needed) is None:
+        raise ValueError(f"writing {suffix} needs {needed}: pip install {needed}")
     return path
 
 
 @contextmanager
-def _npy(path: Path, shape: tuple[int, int], dtype: np.dtype[Any], names: Names) -> Iterator[Put]:
+def _synced(path: Path) -> Iterator[IO[bytes]]:
+    """A file that is on the disk when it is closed."""
     with open(path, "wb") as file:
-        header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_2_0(file, header)
-
-        def put(block: NDArray[Any]) -> None:
-            file.write(np.ascontiguousarray(block, dtype=dtype).data)
-
-        yield put
+        yield file
         file.flush()
         os.fsync(file.fileno())
 
 
-def _text(delimiter: str) -> Callable[..., Opened]:
+@contextmanager
+def _npy(path: Path, shape: tuple[int, int], dtype: np.dtype[Any], names: Names) -> Iterator[Put]:
+    with _synced(path) as file:
+        header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_2_0(file, header)
+        yield lambda block: file.write(np.ascontiguousarray(block, dtype=dtype).data)
+
+
+def _text(delimiter: str) -> Writer:
     @contextmanager
     def opened(
         path: Path, shape: tuple[int, int], dtype: np.dtype[Any], names: Names
     ) -> Iterator[Put]:
-        with open(path, "w", encoding="utf-8", newline="") as file:
+        with _synced(path) as file:
             if names is not None:
-                from lrnn.tables.write import quoted
-
-                file.write(delimiter.join(map(quoted, names)) + "\n")
+                file.write((delimiter.join(map(_quoted, names)) + "\n").encode())
 
             def put(block: NDArray[Any]) -> None:
-                file.writelines(delimiter.join(map(repr, row)) + "\n" for row in block.tolist())
+                # repr of a float is the shortest text that reads back as the same number
+                lines = (delimiter.join(map(repr, row)) + "\n" for row in block.tolist())
+                file.writelines(line.encode() for line in lines)
 
             yield put
-            file.flush()
-            os.fsync(file.fileno())
 
     return opened
+
+
+def _quoted(name: str) -> str:
+    """A column's name as it stands in a line of text."""
+    plain = not set(name) & set(',;\t"\r\n')
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def _at_once(save: Callable[[IO[bytes], NDArray[Any]], None]) -> Writer:
+    """For formats that cannot be written in parts: the blocks are collected."""
+
+    @contextmanager
+    def opened(
+        path: Path, shape: tuple[int, int], dtype: np.dtype[Any], names: Names
+    ) -> Iterator[Put]:
+        blocks: list[NDArray[Any]] = []
+        yield blocks.append
+        with _synced(path) as file:
+            save(file, np.concatenate(blocks, dtype=dtype))
+
+    return opened
+
+
+def _npz(file: IO[bytes], data: NDArray[Any]) -> None:
+    np.savez_compressed(file, data=data)
+
+
+def _mat(file: IO[bytes], data: NDArray[Any]) -> None:
+    from scipy.io import savemat
+
+    savemat(file, {"data": data}, do_compression=True)
 
 
 @contextmanager
@@ -114,9 +155,12 @@ def _parquet(
     names = list(names or (f"column{i}" for i in range(shape[1])))
     schema = pyarrow.schema([(name, pyarrow.from_numpy_dtype(dtype)) for name in names])
     with parquet.ParquetWriter(path, schema) as file:
-        yield lambda block: file.write_table(
-            pyarrow.Table.from_arrays([pyarrow.array(c) for c in block.T], schema=schema)
-        )
+
+        def put(block: NDArray[Any]) -> None:
+            columns = [pyarrow.array(column) for column in block.astype(dtype, copy=False).T]
+            file.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
+
+        yield put
 
 
 @contextmanager
@@ -135,10 +179,12 @@ def _zarr(path: Path, shape: tuple[int, int], dtype: np.dtype[Any], names: Names
     yield put
 
 
-WRITERS: dict[str, Callable[[Path, tuple[int, int], np.dtype[Any], Names], Opened]] = {
+WRITERS: dict[str, Writer] = {
     ".npy": _npy,
+    ".npz": _at_once(_npz),
     ".csv": _text(","),
     ".tsv": _text("\t"),
+    ".mat": _at_once(_mat),
     ".parquet": _parquet,
     ".zarr": _zarr,
 }
