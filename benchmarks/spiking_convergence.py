@@ -22,7 +22,8 @@ def main():
     model = LRNNAutoencoder((100,), random_state=0).fit(train)
     rows = []
     for start, least_rate in (("empty", 1), ("stationary", 1), ("empty", 0)):
-        network, arrivals = model.to_network(least_rate), model.arrivals(test, least_rate)
+        network = model.to_network(least_rate)
+        arrivals = model.arrivals(test, network)
         with Stopwatch() as watch:
             result = network.simulate(arrivals, events=MOMENTS[-1], start=start, random_state=0)
         exact = np.asarray(result.steady)

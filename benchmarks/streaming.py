@@ -69,9 +69,10 @@ def by_hand(path: Path, task: str) -> dict[str, float]:
 
 def ours(path: Path, task: str) -> dict[str, float]:
     """The same by the library, whole fits and encodings."""
+    from lrnn.rows.elsewhere import rows_elsewhere
+
     from lrnn import LRNNAutoencoder, load, streaming
     from lrnn.moments import DenseMoment
-    from lrnn.rows.elsewhere import rows_elsewhere
 
     model_path = path.with_suffix(".safetensors")
     began = perf_counter()

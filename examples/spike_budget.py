@@ -34,7 +34,7 @@ def main(figure_path="spike_budget.png"):
     network = model.to_network(least_rate=0)
     digit = seen[:1]
     result = network.simulate(
-        model.arrivals(digit, least_rate=0)[0], events=1_000_000, start="stationary", random_state=0
+        model.arrivals(digit, network)[0], events=1_000_000, start="stationary", random_state=0
     )
     n_output = seen.shape[1]
     fired = result.firing_counts[:-n_output].sum() / result.time

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from lrnn.rows.values import SaturationWarning
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder
 from lrnn.functional import activations
-from lrnn.rows.values import SaturationWarning
 
 KINDS = [
     {"hidden_layer_sizes": (10,)},
@@ -87,7 +87,7 @@ def test_error_score_and_cost_are_what_they_say(fitted, digits):
     assert fitted.reconstruction_err_ == pytest.approx(error, rel=1e-12)
     assert fitted.score(digits) == pytest.approx(-error, rel=1e-12)
     network = fitted.to_network(least_rate=0)
-    q = network.steady_state(fitted.arrivals(digits, least_rate=0))
+    q = network.steady_state(fitted.arrivals(digits, network))
     firings = q.mean(axis=0) * network.rates * (network.routed > 0)  # who leads nowhere may rest
     assert fitted.spike_cost_ == pytest.approx(firings[:-64].sum(), rel=1e-12)
 

@@ -80,7 +80,7 @@ def test_the_default_solver_goes_well_below_the_paper(mnist, sizes, settings, ta
     assert model.reconstruction_err_ <= target
     assert model.audit(levels).valid
     if "rates" in settings:
-        assert max(w.sum(axis=1, dtype=float).max() for w in model._weights.layers) <= 1 + 1e-6
+        assert max(w.sum(axis=1, dtype=float).max() for w in model.weights_.layers) <= 1 + 1e-6
 
 
 def test_simulated_spikes_give_back_the_activations_of_every_layer(mnist):

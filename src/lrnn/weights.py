@@ -153,7 +153,9 @@ def transmit(rows: Any, layers: Sequence[Layer]) -> Array:
 
 
 def random_weights(
-    sizes: Sequence[int], random: np.random.RandomState, make: Callable[[Floats], Array]
+    sizes: Sequence[int],
+    random: np.random.RandomState,
+    make: Callable[[Floats], Array] = np.asarray,
 ) -> Weights:
     """Uniform random weights that satisfy the paper's constraints, for layers of these sizes.
 
@@ -161,7 +163,7 @@ def random_weights(
 
     Examples
     --------
-    >>> weights = random_weights([4, 2], np.random.RandomState(0), np.asarray)
+    >>> weights = random_weights([4, 2], np.random.RandomState(0))
     >>> weights.sizes
     (4, 2, 4)
     >>> bool((weights.decoders[0].sum(axis=1) <= 1 + 1e-12).all())

@@ -8,7 +8,9 @@ from scipy import sparse
 
 from lrnn.functional import activations
 from lrnn.moments import DenseMoment, ImplicitMoment, second_moment
-from lrnn.rows import ROWS_TO_SUM, EncodedRows, ScaledRows, parallel, passes
+from lrnn.rows import HostRows, encoded, held, memory
+from lrnn.rows.memory import ROWS_TO_SUM
+from lrnn.training.evaluation import largest_drives
 
 KINDS = [DenseMoment, ImplicitMoment]
 
@@ -22,9 +24,9 @@ def data(rng):
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("block", [1, 64, 1 << 21])
 def test_a_second_moment_is_that_of_the_data(data, rng, monkeypatch, kind, storage, block):
-    monkeypatch.setattr(parallel, "CELLS_AT_ONCE", block)
-    monkeypatch.setattr(passes, "CELLS_AT_ONCE", block)
-    moment = kind(storage(data))
+    monkeypatch.setattr(memory, "CELLS_AT_ONCE", block)
+    rows = held(storage(data))
+    moment = kind(rows)
     G = data.T @ data / 70
     E = rng.random((9, 4))
     assert (moment.n_rows, moment.n_attributes) == (70, 9)
@@ -32,15 +34,15 @@ def test_a_second_moment_is_that_of_the_data(data, rng, monkeypatch, kind, stora
     np.testing.assert_allclose(moment.diagonal, np.diag(G), rtol=1e-13)
     np.testing.assert_allclose(moment.dot(E), G @ E, rtol=1e-12)
     np.testing.assert_allclose(moment.columns(np.array([3, 7])), G[:, [3, 7]], rtol=1e-12)
-    np.testing.assert_allclose(moment.peaks(E), (data @ E).max(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(largest_drives(rows, E), (data @ E).max(axis=0), rtol=1e-13)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_order_of_rows_does_not_matter(data, rng, kind):
     E = rng.random((9, 4))
-    shuffled = kind(data[rng.permutation(70)])
-    np.testing.assert_allclose(shuffled.dot(E), kind(data).dot(E), rtol=1e-12)
-    np.testing.assert_array_equal(shuffled.peaks(E), kind(data).peaks(E))
+    rows, shuffled = held(data), held(data[rng.permutation(70)])
+    np.testing.assert_allclose(kind(shuffled).dot(E), kind(rows).dot(E), rtol=1e-12)
+    np.testing.assert_array_equal(largest_drives(shuffled, E), largest_drives(rows, E))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -49,7 +51,7 @@ def test_float32_data_keep_their_accuracy(rng, kind):
     # most n half units in the last place (2⁻²⁴); over all these rows that would be a fiftieth.
     bound = (ROWS_TO_SUM + 2) * 2**-24
     data = np.full((300_000, 3), 0.1, dtype=np.float32) + np.float32([0, 0.2, 0.4])
-    moment = kind(data)
+    moment = kind(held(data))
     exact = np.outer(data[0], data[0].astype(np.float64))
     assert moment.dot(np.eye(3, dtype=np.float32)).dtype == np.float32
     np.testing.assert_allclose(moment.dot(np.eye(3, dtype=np.float32)), exact, rtol=bound)
@@ -60,8 +62,9 @@ def test_float32_data_keep_their_accuracy(rng, kind):
 def test_levels_are_scaled_block_by_block_and_never_as_a_whole(rng, kind):
     levels = rng.integers(0, 256, (600_000, 30), dtype=np.uint8)
     tracemalloc.start()
-    moment = kind(ScaledRows(levels))
-    moment.peaks(np.ones((30, 2), dtype=np.float32))
+    rows = HostRows(levels, white=255)
+    moment = kind(rows)
+    largest_drives(rows, np.ones((30, 2), dtype=np.float32))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * levels.nbytes / 1.5  # a float32 copy of the data would be 4 times as large
@@ -70,11 +73,11 @@ def test_levels_are_scaled_block_by_block_and_never_as_a_whole(rng, kind):
 
 def test_encoded_rows_are_the_activations_of_a_layer(data, rng):
     encoders = [rng.random((9, 5)) * 0.4, rng.random((5, 3))]
-    encoded = EncodedRows(data, encoders)
+    codes = encoded(held(data), encoders)
     expected = activations(data, encoders)[-1]
-    assert encoded.shape == (70, 3)
-    np.testing.assert_array_equal(encoded[10:20], expected[10:20])
-    np.testing.assert_allclose(DenseMoment(encoded).gram, expected.T @ expected / 70, rtol=1e-12)
+    assert codes.shape == (70, 3)
+    np.testing.assert_array_equal(codes.take(slice(10, 20)), expected[10:20])
+    np.testing.assert_allclose(DenseMoment(codes).gram, expected.T @ expected / 70, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -88,11 +91,12 @@ def test_encoded_rows_are_the_activations_of_a_layer(data, rng):
 )
 def test_the_cheaper_one_is_chosen(monkeypatch, shape, density, kind):
     for name in ("DenseMoment", "ImplicitMoment"):
-        monkeypatch.setattr(f"lrnn.moments.choice.{name}", lambda inputs, read, name=name: name)
+        monkeypatch.setattr(f"lrnn.moments.{name}", lambda rows, fold, name=name: name)
     if density < 1:
         data = sparse.random_array(shape, density=density, format="csr", rng=0)
     else:
         data = np.broadcast_to(np.float32(0.5), shape)  # only its shape is looked at
-    assert second_moment(data, 50) == kind.__name__
-    assert second_moment(data, 50, "dense") == "DenseMoment"
-    assert second_moment(data, 50, "implicit") == "ImplicitMoment"
+    rows = held(data)
+    assert second_moment(rows, 50) == kind.__name__
+    assert second_moment(rows, 50, "dense") == "DenseMoment"
+    assert second_moment(rows, 50, "implicit") == "ImplicitMoment"

@@ -8,11 +8,11 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from lrnn import LRNNAutoencoder
-from lrnn.rows import map_rows
+from lrnn.rows.memory import map_rows
 
 
 def covered(rows, widest, most=None):
-    parts = list(map_rows(lambda part: part, np.empty((rows, 1)), widest, most))
+    parts = list(map_rows(lambda part: part, rows, widest, most))
     assert parts[0].start == 0
     assert parts[-1].stop == rows
     assert all(a.stop == b.start for a, b in pairwise(parts))
@@ -26,7 +26,7 @@ def test_every_row_is_in_one_block(rows, widest):
 
 
 def test_no_rows_are_no_work():
-    assert list(map_rows(lambda part: part, np.empty((0, 3)), 3)) == []
+    assert list(map_rows(lambda part: part, 0, 3)) == []
 
 
 def test_blocks_are_equal_and_not_longer_than_allowed():
@@ -40,7 +40,7 @@ def test_results_are_in_order_and_do_not_depend_on_threads(rng):
     sums = []
     for threads in (1, 2, 5):
         with threadpool_limits(threads, "blas"):
-            parts = list(map_rows(lambda part: X[part].sum(axis=1), X, 400, most=64))
+            parts = list(map_rows(lambda part: X[part].sum(axis=1), len(X), 400, most=64))
         sums.append(np.concatenate(parts))
     for found in sums:
         np.testing.assert_array_equal(found, X.sum(axis=1))
@@ -53,7 +53,7 @@ def test_several_threads_work_and_blas_gets_its_own_back():
         names = set(
             map_rows(
                 lambda part: (both.wait(timeout=10), threading.current_thread().name)[1],
-                np.empty((2, 1)),
+                2,
                 1,
                 most=1,
             )
@@ -74,7 +74,7 @@ def test_an_error_in_a_block_ends_the_work(rng):
         threadpool_limits(2, "blas"),
         pytest.raises(ValueError, match="no such row"),
     ):
-        list(map_rows(work, np.empty((1_000, 1)), 1, most=1))
+        list(map_rows(work, 1_000, 1, most=1))
     assert len(done) < 999
 
 

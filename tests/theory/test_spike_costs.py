@@ -28,7 +28,7 @@ def test_spikes_are_counted_layer_by_layer(digits, name):
     model = LRNNAutoencoder(random_state=0, **MODELS[name])
     model = model.partial_fit(X) if "partial_fit" in name else model.fit(X)
     network = model.to_network(least_rate=0)
-    arrivals = np.tile(model.arrivals(X, least_rate=0), (COPIES, 1))
+    arrivals = np.tile(model.arrivals(X, network), (COPIES, 1))
     result = network.simulate(
         arrivals, events=None, time=TIME, start="stationary", random_state=0, progress=False
     )

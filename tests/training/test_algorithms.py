@@ -7,18 +7,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from lrnn.training import (
-    Schedule,
-    Weights,
-    evaluate,
-    random_weights,
-    train_jointly,
-)
-from lrnn.training.layerwise import train_layerwise
+from lrnn.rows import held
+from lrnn.training import Observer, Run, Settings, evaluate, train_jointly, train_layerwise
 from lrnn.training.minibatch import joint_step, pair_step
-from lrnn.training.observer import Observer
+from lrnn.weights import Weights, random_weights
 
 EPS = np.finfo(float).eps
+
+
+def run(seed=0, observer=None, **settings):
+    return Run(Settings(**settings), np.random.RandomState(seed), observer or Observer())
+
+
+def error(X, weights):
+    return evaluate(held(X), weights).error
 
 
 def printed_adjustment(W):
@@ -75,17 +77,13 @@ def test_algorithm_3_is_the_printed_one(digits):
 
 
 def test_algorithm_2_trains_each_pair_on_the_layer_before(digits):
-    schedule = Schedule(batch_size=100, max_iter=3, tol=0)
+    settings = {"batch_size": 100, "max_iter": 3, "tol": 0}
     start = random_weights([64, 20, 8], np.random.RandomState(0))
-    trained = train_layerwise(digits, start, schedule, np.random.RandomState(1), Observer())
-    random = np.random.RandomState(1)
-    first = train_jointly(
-        digits, Weights(start.encoders[:1], start.decoders[1:]), schedule, random, Observer()
-    )
+    trained = train_layerwise(held(digits), start, run(1, **settings))
+    same = run(1, **settings)
+    first = train_jointly(held(digits), Weights(start.encoders[:1], start.decoders[1:]), same)
     layer = np.minimum(digits @ first.weights.encoders[0], 1)
-    second = train_jointly(
-        layer, Weights(start.encoders[1:], start.decoders[:1]), schedule, random, Observer()
-    )
+    second = train_jointly(held(layer), Weights(start.encoders[1:], start.decoders[:1]), same)
     expected = [
         first.weights.encoders[0],
         second.weights.encoders[0],
@@ -134,8 +132,8 @@ def test_every_step_keeps_weights_valid_and_activations_probabilities(problem, r
 @pytest.mark.parametrize("train", [train_jointly, train_layerwise])
 def test_the_error_falls_and_the_best_weights_are_kept(digits, train):
     start = random_weights([64, 20, 10], np.random.RandomState(0))
-    schedule = Schedule(batch_size=60, max_iter=8, tol=0, evaluate_every=7)
-    trained = train(digits, start, schedule, np.random.RandomState(0), Observer())
+    settings = {"batch_size": 60, "max_iter": 8, "tol": 0, "evaluate_every": 7}
+    trained = train(held(digits), start, run(**settings))
     for curve in trained.curves:
         assert len(curve.batch_errors) == 8 * 30
         assert set(curve.iterations) == {*range(7, 241, 7), *range(30, 241, 30)}
@@ -144,26 +142,21 @@ def test_the_error_falls_and_the_best_weights_are_kept(digits, train):
         assert (np.diff(curve.seconds) > 0).all()
         assert curve.batch_errors[-30:].mean() < curve.batch_errors[0]
     if train is train_jointly:
-        assert evaluate(digits, trained.weights).error == trained.curves[0].lowest
-    assert evaluate(digits, trained.weights).error < 0.5 * evaluate(digits, start).error
+        assert error(digits, trained.weights) == trained.curves[0].lowest
+    assert error(digits, trained.weights) < 0.5 * error(digits, start)
 
 
 def test_batch_errors_are_those_of_the_minibatch_after_its_step(digits):
     start = random_weights([64, 5], np.random.RandomState(0))
-    schedule = Schedule(batch_size=2000, max_iter=2, tol=0)  # one batch: all rows
-    trained = train_jointly(digits, start, schedule, np.random.RandomState(0), Observer())
+    once = run(batch_size=2000, max_iter=2, tol=0)  # one batch: all rows
+    trained = train_jointly(held(digits), start, once)
     np.testing.assert_allclose(trained.curves[0].batch_errors, trained.curves[0].errors, rtol=1e-12)
 
 
 def test_training_stops_when_there_is_no_more_progress():
     data = np.tile([[0.2, 0.4], [0.4, 0.8]], (20, 1))  # of rank 1: soon solved
-    trained = train_jointly(
-        data,
-        random_weights([2, 1], np.random.RandomState(0)),
-        Schedule(batch_size=40, max_iter=1000, tol=0.01),
-        np.random.RandomState(0),
-        Observer(),
-    )
+    start = random_weights([2, 1], np.random.RandomState(0))
+    trained = train_jointly(held(data), start, run(batch_size=40, max_iter=1000, tol=0.01))
     assert trained.curves[0].stopped == "tol"
     assert trained.curves[0].passes < 1000
 
@@ -172,22 +165,18 @@ def test_training_stops_when_there_is_no_more_progress():
 def test_ctrl_c_keeps_the_best_weights_so_far(digits, train, ctrl_c):
     start = random_weights([64, 20, 10], np.random.RandomState(0))
     ctrl_c(1.0)
-    trained = train(
-        digits, start, Schedule(max_iter=10**6, tol=0), np.random.RandomState(0), Observer()
-    )
+    trained = train(held(digits), start, run(max_iter=10**6, tol=0))
     curve = trained.curves[-1]
     assert trained.interrupted
     assert curve.stopped == "interrupted"
     assert curve.lowest == curve.errors.min()
-    assert evaluate(digits, trained.weights).error < evaluate(digits, start).error
+    assert error(digits, trained.weights) < error(digits, start)
 
 
 def test_batches_without_spikes_change_nothing():
     data = np.zeros((20, 4))
     start = random_weights([4, 2], np.random.RandomState(0))
-    trained = train_jointly(
-        data, start, Schedule(batch_size=5, max_iter=2), np.random.RandomState(0), Observer()
-    )
+    trained = train_jointly(held(data), start, run(batch_size=5, max_iter=2))
     for ours, before in zip(trained.weights.layers, start.layers, strict=True):
         np.testing.assert_array_equal(ours, before)
     assert trained.curves[0].lowest == 0
@@ -203,13 +192,13 @@ def test_minibatches_are_as_equal_as_can_be(rows, size, count):
 
     data = np.random.RandomState(0).uniform(size=(rows, 3))
     start = random_weights([3, 2], np.random.RandomState(0))
-    train_jointly(data, start, Schedule(size, 1), np.random.RandomState(0), Watcher())
+    train_jointly(held(data), start, run(observer=Watcher(), batch_size=size, max_iter=1))
     assert len(seen) == count
 
 
 def test_sparse_rows_are_evaluated_like_dense_ones(digits):
     weights = random_weights([64, 20, 10], np.random.RandomState(0))
-    thick, thin = evaluate(digits, weights), evaluate(sparse.csr_array(digits), weights)
+    thick, thin = (evaluate(held(X), weights) for X in (digits, sparse.csr_array(digits)))
     assert thin.error == pytest.approx(thick.error, rel=1e-12)
     for a, b in zip(thick.mean_activations, thin.mean_activations, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)

@@ -4,16 +4,22 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lrnn import LRNNAutoencoder
-from lrnn.training import Schedule, Weights, evaluate, random_weights, train_end_to_end
+from lrnn import LRNNAutoencoder, training
+from lrnn.rows import held
+from lrnn.training import Observer, Run, Settings, train_end_to_end
 from lrnn.training.adam import LogAdam
-from lrnn.training.end_to_end import batch_bounds, loosened
-from lrnn.training.observer import Observer
+from lrnn.training.end_to_end import large_batches, loosened
+from lrnn.weights import Weights, random_weights
 
 
-def tuned(X, weights, passes, rates="free", seed=0, **schedule):
-    schedule = Schedule(max_iter=passes, rates=rates, **({"tol": 0} | schedule))
-    return train_end_to_end(X, weights, schedule, np.random.RandomState(seed), Observer())
+def tuned(X, weights, passes, rates="free", seed=0, **settings):
+    settings = Settings(max_iter=passes, rates=rates, **({"tol": 0} | settings))
+    run = Run(settings, np.random.RandomState(seed), Observer())
+    return train_end_to_end(held(X), weights, run)
+
+
+def evaluate(X, weights):
+    return training.evaluate(held(X), weights)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +102,7 @@ def test_weights_of_zero_may_grow(rng):
 
 @pytest.mark.parametrize("rates", ["free", "unit"])
 def test_loosened_weights_are_nearly_the_same(digits, rates):
-    start = LRNNAutoencoder((20, 5), rates=rates, max_iter=5, random_state=0).fit(digits)._weights
+    start = LRNNAutoencoder((20, 5), rates=rates, max_iter=5, random_state=0).fit(digits).weights_
     loose = loosened(start, rates, np.random.RandomState(0))
     assert min(w.min() for w in loose.layers) > 0
     assert evaluate(digits, loose).error == pytest.approx(evaluate(digits, start).error, rel=0.02)
@@ -120,7 +126,7 @@ def test_steps_shrink_once_progress_stalls(digits):
 
 def test_batches_grow_with_the_rows_but_not_beyond_memory():
     def sizes(rows, widest, batch_size=100):
-        return np.diff(batch_bounds(np.broadcast_to(0.0, (rows, 1)), widest, batch_size))
+        return np.diff(large_batches(rows, widest, batch_size))
 
     assert set(sizes(1_000, 64)) == {100}
     assert len(sizes(60_000, 784)) == pytest.approx(128, abs=1)

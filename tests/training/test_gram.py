@@ -7,15 +7,19 @@ from sklearn.decomposition import NMF
 
 from lrnn import LRNNAutoencoder
 from lrnn.moments import DenseMoment, ImplicitMoment
-from lrnn.training import FullBatch, Schedule, evaluate
+from lrnn.rows import held
+from lrnn.training import Observer, Run, Settings, evaluate, train_gram
 from lrnn.training.anchors import anchor_correlations, anchor_weights
-from lrnn.training.full_batch import unsaturated
-from lrnn.training.gram import GramDescent, descend
-from lrnn.training.observer import Observer
+from lrnn.training.evaluation import largest_drives
+from lrnn.training.gram import GramDescent, GramSearch, starts, unsaturated
 
 
-def trainer(**schedule):
-    return FullBatch(Schedule(**schedule), np.random.RandomState(0), Observer())
+def run(**settings):
+    return Run(Settings(**settings), np.random.RandomState(0), Observer())
+
+
+def dense(X):
+    return DenseMoment(held(X))
 
 
 def solved(X, hidden, **parameters):
@@ -41,10 +45,10 @@ def test_it_is_better_than_the_printed_algorithm_and_near_nmf(digits):
 
 
 def test_the_error_on_the_way_is_the_direct_one_of_the_linear_network(digits):
-    moment = DenseMoment(digits)
-    starts = trainer().starts(moment, 8)
-    state, curve = descend(starts, Schedule(max_iter=20), Observer(), None)
-    W, D = unsaturated(moment.peaks(state.encoder), state)
+    search = GramSearch(starts(dense(digits), 8, run()), run(max_iter=20))
+    curve = search.curve(None, run().train(search, "training"))
+    state = search.best.state
+    W, D = unsaturated(largest_drives(held(digits), state.encoder), state).layers
     direct = ((digits - digits @ W @ D) ** 2).mean()
     assert curve.lowest == state.error == pytest.approx(direct, rel=1e-10)
     np.testing.assert_allclose((digits @ W).max(axis=0), 1, rtol=1e-12)
@@ -58,11 +62,11 @@ def test_no_code_neuron_saturates_and_saturated_outputs_only_help(digits):
 
 
 def test_dense_and_implicit_moments_lead_to_the_same_weights(digits):
-    start = anchor_weights(DenseMoment(digits), anchor_correlations(DenseMoment(digits), 6), 4.0)
+    start = anchor_weights(dense(digits), anchor_correlations(dense(digits), 6), 4.0)
     states = []
     for kind in (DenseMoment, ImplicitMoment):
         for data in (digits, sparse.csr_array(digits)):
-            descent = GramDescent(kind(data), *start)
+            descent = GramDescent(kind(held(data)), *start)
             for _ in range(10):
                 descent.step()
             states.append(descent.state)
@@ -113,7 +117,7 @@ def test_odd_data_are_learnt(name, data, hidden, init):
 
 def test_anchors_of_an_exhausted_rank_are_still_different_attributes():
     data = np.repeat(np.random.default_rng(0).random((30, 2)), 4, axis=1)
-    correlations = anchor_correlations(DenseMoment(data), 6)
+    correlations = anchor_correlations(dense(data), 6)
     assert correlations.shape == (8, 6)
     assert np.isfinite(correlations).all()
     assert len(np.unique(np.argmax(correlations, axis=0))) >= 2
@@ -128,14 +132,14 @@ def test_it_stops_by_tol_and_by_max_iter(digits):
 def test_ctrl_c_keeps_what_was_found(digits, ctrl_c):
     wide = np.tile(digits, (1, 6))
     ctrl_c(2.0)
-    trained = trainer(max_iter=10**6, tol=0).train(wide, (384, 100, 20), layerwise=True)
+    trained = train_gram(held(wide), run(sizes=(384, 100, 20), max_iter=10**6, tol=0))
     assert trained.interrupted
-    assert np.isfinite(evaluate(wide, trained.weights).error)
+    assert np.isfinite(evaluate(held(wide), trained.weights).error)
 
 
 def test_scales_that_drift_are_brought_back(digits):
-    moment = DenseMoment(digits)
-    start = trainer().starts(moment, 5)[1].state
+    moment = dense(digits)
+    start = starts(moment, 5, run())[1].state
     far = np.array([1e-40, 1e60, 1.0, 1e9, 1e-9])
     plain = GramDescent(moment, start.encoder, start.decoder)
     drifted = GramDescent(moment, start.encoder * far, start.decoder / far[:, None])
@@ -148,18 +152,19 @@ def test_scales_that_drift_are_brought_back(digits):
 
 
 @pytest.mark.parametrize(
-    "place", ["lrnn.training.full_batch.evaluate_unsaturated", "lrnn.training.split.peaks"]
+    "place", ["lrnn.training.gram.evaluate_unsaturated", "lrnn.training.split.largest_drives"]
 )
 def test_ctrl_c_while_neurons_are_rescaled_loses_nothing(digits, monkeypatch, place):
     def pressed(*args):
         raise KeyboardInterrupt
 
-    complete = trainer(max_iter=30).train(digits, (64, 20, 8), layerwise=False)
+    settings = {"sizes": (64, 20, 8), "max_iter": 30, "layerwise": False}
+    complete = train_gram(held(digits), run(**settings))
     monkeypatch.setattr(place, pressed)
-    trained = trainer(max_iter=30).train(digits, (64, 20, 8), layerwise=False)
+    trained = train_gram(held(digits), run(**settings))
     assert trained.interrupted
-    expected = evaluate(digits, complete.weights).error
-    assert evaluate(digits, trained.weights).error == pytest.approx(expected, rel=1e-9)
+    expected = evaluate(held(digits), complete.weights).error
+    assert evaluate(held(digits), trained.weights).error == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("smallest", [5e-324, 2e-311, 1e-160])

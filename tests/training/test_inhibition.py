@@ -42,7 +42,7 @@ def test_it_is_a_valid_random_neural_network(digits, which, request):
     model = request.getfixturevalue(which)
     network = model.to_network()
     assert network.routed.max() <= 1 + 1e-12
-    for weight in (*model._weights.excitatory, *model._weights.inhibitory):
+    for weight in (*model.weights_.excitatory, *model.weights_.inhibitory):
         assert np.isfinite(weight).all()
         assert weight.min() >= 0
     q = network.steady_state(model.arrivals(digits[:30]))
@@ -56,7 +56,7 @@ def test_its_spikes_are_those_of_the_simulator(digits, frugal):
     """And so are its activations: within the confidence intervals, as often as these promise."""
     network = frugal.to_network(least_rate=0)
     result = network.simulate(
-        frugal.arrivals(digits[:1], least_rate=0)[0], events=3_000_000, random_state=0
+        frugal.arrivals(digits[:1], network)[0], events=3_000_000, random_state=0
     )
     assert result.coverage() > 0.9
     n_output = 64
@@ -113,7 +113,7 @@ def test_many_layers_of_small_numbers(digits):
         **QUICK,
     ).fit(digits[:200].astype(np.float32))  # fmt: skip
     assert np.isfinite(model.spike_cost_)
-    assert all(np.isfinite(w).all() for w in (*model._weights.excitatory, *model.encoders_))
+    assert all(np.isfinite(w).all() for w in (*model.weights_.excitatory, *model.encoders_))
     assert model.audit().valid
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lrnn.functional import activations, adjust_rows
+from lrnn.rows import held
 from lrnn.training.split import on_the_verge, split
 
 
@@ -35,7 +36,7 @@ def test_it_does_what_the_shallow_one_does(seed, attributes, code, extra, rates,
     hidden = [code + n for n in extra]
     weights = split(encoder, decoder, hidden, rates, np.random.RandomState(seed))
     if scaled and rates == "free":
-        weights = on_the_verge(X, weights)
+        weights = on_the_verge(held(X), weights)
     assert [w.shape[1] for w in weights.encoders] == hidden
     shallow = activations(X, [encoder, decoder])
     deep = activations(X, weights.layers)
@@ -50,7 +51,7 @@ def test_it_does_what_the_shallow_one_does(seed, attributes, code, extra, rates,
 def test_every_neuron_of_a_free_network_is_on_the_verge_of_saturation():
     X, encoder, decoder = problem(0, 30, 3, "free")
     weights = split(encoder, decoder, [12, 6, 3], "free", np.random.RandomState(0))
-    weights = on_the_verge(X, weights)
+    weights = on_the_verge(held(X), weights)
     for layer in activations(X, weights.encoders)[1:]:
         np.testing.assert_allclose(layer.max(axis=0), 1, rtol=1e-12)
 

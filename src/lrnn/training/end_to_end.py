@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 
 from lrnn.arrays import Array, Rates, like
 from lrnn.functional import error_gradients
@@ -25,16 +26,13 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     """Train for at most ``max_iter`` passes; the result is never worse than the start.
 
     The steps keep their size until progress stalls or two thirds of the passes are over, and then
-    shrink to nothing over half as many passes as there were before. Batches have ``batch_size``
-    rows, or more if a pass would otherwise take many steps, but never so many that their
-    activations would need much memory.
+    shrink to nothing over half as many passes as there were before.
     """
     settings, count = run.settings, rows.shape[0]
     history = History(rows, start)
     current = loosened(start, settings.rates, run.random)
     layers, passes = current.layers, settings.max_iter
-    large = min(count // STEPS_A_PASS, CELLS_AT_ONCE // widest(layers))
-    bounds = batch_bounds(count, max(settings.batch_size, large))
+    bounds = large_batches(count, widest(layers), settings.batch_size)
     steady = passes - max(1, round(passes / 3))
     schedule = StepSchedule(passes, steady, tol=settings.tol, patience=PATIENCE)
 
@@ -47,6 +45,16 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     )  # fmt: skip
     stopped = run.train(descent, "training end to end")
     return Trained(history.best, [history.curve(None, stopped)])
+
+
+def large_batches(rows: int, width: int, batch_size: int) -> NDArray[np.int64]:
+    """Where minibatches of ``batch_size`` rows begin and end.
+
+    They have more rows if a pass would otherwise take many steps, but never so many that their
+    activations would need much memory.
+    """
+    large = min(rows // STEPS_A_PASS, CELLS_AT_ONCE // width)
+    return batch_bounds(rows, max(batch_size, large))
 
 
 def fine_tuned(rows: Rows, trained: Trained, run: Run) -> Trained:
