@@ -270,12 +270,12 @@ def _result(
     of_row: Any = 0 if one else slice(None)
     raster = trace = None
     if statistics.spikes is not None and recorded is not None:
-        when = _when(plan, statistics, times, statistics.spikes[:, 0])
-        raster = Raster(when, statistics.spikes[:, 1], np.flatnonzero(recorded))
+        ticks, neurons = statistics.spikes.T
+        when = _tick_times(plan, statistics, times, ticks)
+        raster = Raster(when, neurons, np.flatnonzero(recorded))
     if statistics.trace is not None:
-        trace = Trace(
-            _when(plan, statistics, times, statistics.trace[:, 0]), statistics.trace[:, 1]
-        )
+        ticks, totals = statistics.trace.T
+        trace = Trace(_tick_times(plan, statistics, times, ticks), totals)
     return Simulation(
         network=plan.network,
         replicas=plan.replicas,
@@ -308,35 +308,27 @@ def _times(plan: Plan, statistics: Statistics, rates: Floats) -> Floats:
     return np.where(ticks < due, ticks / rates, times)
 
 
-def _when(plan: Plan, statistics: Statistics, times: Floats, ticks: NDArray[np.int64]) -> Floats:
-    """Times of ticks of the first run."""
-    ends = statistics.counts[:, TICKS, 0]
-    return tick_times(ticks, ends, times[:, 0], plan.unit == "events", plan.generator("when"))
-
-
-def tick_times(
-    ticks: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    end_times: Floats,
-    last_is_tick: bool,
-    random: np.random.Generator,
+def _tick_times(
+    plan: Plan, statistics: Statistics, times: Floats, ticks: NDArray[np.int64]
 ) -> Floats:
-    """Times of ``ticks`` (ascending) in a run that has made ``ends`` ticks at ``end_times``.
+    """Times of ``ticks`` (ascending) of the first run, given the ``times`` of its snapshots.
 
     Ticks are a Poisson process that nothing depends on. So a run only counts them, and the times of
-    those that are asked for are drawn afterwards, as sums of exponential gaps. Between two ends the
-    ticks are uniform. The last of them is at the end itself, if the run was stopped by what the
-    tick did (``last_is_tick``) and not by the clock.
+    those that are asked for are drawn afterwards, as sums of exponential gaps. Between two
+    snapshots the ticks are uniform; the last of them is at the snapshot itself, if that was taken
+    after so many events and not after so much time.
     """
-    times = np.empty(len(ticks))
+    random = plan.generator("when")
+    ends, end_times = statistics.counts[:, TICKS, 0], times[:, 0]
+    found = np.empty(len(ticks))
     part = np.searchsorted(ends, ticks)
     for i in np.unique(part):
         begin, began = (ends[i - 1], end_times[i - 1]) if i else (0, 0.0)
         mine = part == i
         marks = np.append(ticks[mine] - begin, ends[i] - begin)
         gaps = random.standard_gamma(np.diff(marks, prepend=0))
-        after = gaps[-1] if last_is_tick else gaps[-1] + random.standard_exponential()
+        after = gaps[-1] if plan.unit == "events" else gaps[-1] + random.standard_exponential()
         passed = np.cumsum(gaps[:-1])
         whole = (passed[-1] if len(passed) else 0.0) + after
-        times[mine] = began + (end_times[i] - began) * passed / whole
-    return times
+        found[mine] = began + (end_times[i] - began) * passed / whole
+    return found
