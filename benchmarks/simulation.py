@@ -16,8 +16,8 @@ from numba import njit
 
 from common import console, load_mnist, report
 from lrnn import LRNNAutoencoder
-from lrnn.spiking.ledger import EVENTS, TICKS
 from lrnn.spiking.on_cpu import available_cores
+from lrnn.spiking.plan import EVENTS, TICKS
 
 ROUNDS = 7
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from common import Stopwatch, console, load_mnist, report
 from lrnn import LRNNAutoencoder
-from lrnn.spiking.gpu_runs import Runs
+from lrnn.spiking.on_gpu import Runs
 
 
 class Kernel:

@@ -27,7 +27,7 @@ from scipy import sparse
 
 from lrnn import RandomNeuralNetwork, __version__
 from lrnn.functional import activations
-from lrnn.network.feedback import violation
+from lrnn.network.steady_state import violation
 
 TOLERANCE = 1e-12
 

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lrnn import RandomNeuralNetwork
 from lrnn.functional import activations
-from lrnn.network import SteadyState, stages
+from lrnn.network import SteadyState, steady_state
 
 
 def image(q, rates, excitatory, inhibitory, arrivals, inhibitory_arrivals):
@@ -312,7 +312,7 @@ def no_iteration(monkeypatch):
     def refuse(*arguments):
         raise AssertionError("a feed-forward network was iterated")
 
-    monkeypatch.setattr(stages, "solve_feedback", refuse)
+    monkeypatch.setattr(steady_state, "solve_feedback", refuse)
 
 
 @pytest.mark.usefixtures("no_iteration")

@@ -8,7 +8,7 @@ import pytest
 
 from lrnn import RandomNeuralNetwork
 from lrnn.spiking import cpu_kernel
-from lrnn.spiking.plan import make_plan
+from lrnn.spiking.simulate import make_plan
 
 ESTIMATORS = ("potential", "busy", "arrivals")
 EVENTS_ONLY = {"events": 20_000, "random_state": 0}
@@ -49,7 +49,7 @@ def test_shapes_are_those_of_the_arrivals(layered):
         assert result.activation().shape == arrivals.shape
         low, high = result.confidence_interval()
         assert low.shape == high.shape == arrivals.shape
-        for name in ("mean_potential", "busy_time", "saturated", "arrival_counts", "firing_counts"):
+        for name in ("mean_potential", "saturated", "arrival_counts", "firing_counts"):
             assert getattr(result, name).shape == arrivals.shape
         assert np.shape(result.events) == np.shape(result.time) == arrivals.shape[:-1]
         assert np.all(result.events == 5_000 * replicas)

@@ -12,7 +12,7 @@ from array_api_compat import is_torch_array
 from numba import float32, float64, int64
 
 from lrnn.arrays import Array, copied, host_dtype
-from lrnn.functional.numba_cuda import cuda
+from lrnn.functional.numba_cuda import configured, cuda
 
 COLUMNS, LANES = 8, 32  # of a block of threads
 
@@ -23,7 +23,7 @@ def descend(targets: Array, others: Array, decoder: Array, sweeps: int) -> Array
     kernel = _kernel(host_dtype(decoder.dtype).name)
     blocks = -(-decoder.shape[1] // COLUMNS)
     arrays = [cuda.as_cuda_array(array, sync=False) for array in (targets, others, found)]
-    kernel[blocks, (COLUMNS, LANES), _stream(decoder)](*arrays, sweeps)
+    configured(kernel, blocks, (COLUMNS, LANES), _stream(decoder))(*arrays, sweeps)
     return found
 
 

@@ -6,13 +6,12 @@ With weights :math:`w^\pm_{ij} = r_i p^\pm_{ij}` the excitation probabilities ar
     \frac{\Lambda_i + \sum_j q_j w^+_{ji}}{r_i + \lambda_i + \sum_j q_j w^-_{ji}},\, 1\right)
     \qquad (1).
 
-Neurons are solved in the order of the network's strongly connected components (``stages``). Where
-there is no cycle the activation is in closed form once the predecessors are known, so a
+Where there is no cycle an activation is in closed form once the predecessors are known, so a
 feed-forward network is solved in one pass, layer by layer; only real feedback iterates
-(``feedback``).
+(``steady_state``).
 """
 
-from lrnn.network.random_neural_network import RandomNeuralNetwork
+from lrnn.network.random_neural_network import RandomNeuralNetwork, layer_names
 from lrnn.network.steady_state import SteadyState
 
-__all__ = ["RandomNeuralNetwork", "SteadyState"]
+__all__ = ["RandomNeuralNetwork", "SteadyState", "layer_names"]

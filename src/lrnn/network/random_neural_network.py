@@ -20,9 +20,16 @@ from lrnn.network.checks import (
     check_unit_rows,
     check_weights,
 )
-from lrnn.network.feedback import TOLERANCE, excitation, violation
-from lrnn.network.stages import Stage, condense, flow, solve
-from lrnn.network.steady_state import SteadyState
+from lrnn.network.steady_state import (
+    TOLERANCE,
+    Stage,
+    SteadyState,
+    condense,
+    excitation,
+    flow,
+    solve,
+    violation,
+)
 
 if TYPE_CHECKING:
     from lrnn.spiking import Simulation
@@ -344,6 +351,20 @@ class RandomNeuralNetwork:
     @cached_property
     def _stages(self) -> list[Stage]:
         return condense(self.rates, self.excitatory, self.inhibitory)
+
+
+def layer_names(count: int) -> tuple[str, ...]:
+    """What ``count`` layers are called, in order, two or more.
+
+    Examples
+    --------
+    >>> layer_names(3)
+    ('input', 'hidden', 'output')
+    >>> layer_names(4)
+    ('input', 'hidden 1', 'hidden 2', 'output')
+    """
+    hidden = ["hidden"] if count == 3 else [f"hidden {i}" for i in range(1, count - 1)]
+    return ("input", *hidden, "output")
 
 
 def _between_layers(matrices: Sequence[Any], sizes: Sequence[int]) -> sparse.csr_array:

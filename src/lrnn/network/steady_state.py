@@ -1,11 +1,54 @@
-"""What a steady state says of the neurons' potentials."""
+r"""The steady state of a random neural network: order of solution, feedback, result.
 
+Neurons are solved in the order of the network's strongly connected components, level by level.
+Where there is no cycle, an activation follows from those before it by eq. 1; neurons that feed back
+on each other are iterated.
+
+**Why the iteration cannot fail.** Let T be the right-hand side of eq. 1. For two states that differ
+by :math:`d` and a neuron that is saturated in neither,
+
+.. math:: (T(q)_i - T(q')_i)\,\Big(r_i + \lambda_i + \sum_j q_j w^-_{ji}\Big)
+          = \sum_j d_j\, \big(w^+_{ji} - T(q')_i\, w^-_{ji}\big) .
+
+Since :math:`T(q') \le 1` and :math:`\sum_i (w^+_{ji} + w^-_{ji}) \le r_j`,
+
+.. math:: \sum_i r_i\, |T(q)_i - T(q')_i| \;\le\; \sum_j r_j\, |d_j|
+
+(clipping at 1 only helps): T is non-expansive in the rate-weighted 1-norm, the *flow* by which
+two states differ. So the residual in that norm never rises along the plain iteration, and the
+averaged iteration :math:`q \leftarrow (q + T(q))/2` converges to a solution from anywhere
+(Ishikawa, 1976), also where the plain one swings for millions of steps, or for ever. That
+guarantees an answer; Newton steps (semismooth, because of the saturation) make it fast. They start
+from where the plain iteration got to and, should that not do, from full saturation: without
+inhibition T is monotone and concave, and from above Newton's iteration then falls monotonically to
+the solution in finitely many steps. Neurons that no spike can ever reach stay at 0.
+"""
+
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import LinearOperator, gmres, spilu
 
-Probabilities = NDArray[np.float64]
+from lrnn.arrays import Floats
+
+Indices = NDArray[np.intp]
+WeightMatrix = Any  # a dense or sparse matrix of weights, or None where there are none
+
+DENSE_ENOUGH = 0.2  # filled share of a block above which a dense product is the faster one
+TOLERANCE = 1e-12
+PLAIN_STEPS = 64  # of the plain iteration, all rows at once, before rows are taken singly
+PATIENCE = 20  # Newton steps without progress that end an attempt
+ROUNDS = 50  # of averaged steps and another attempt, after the first two
+AVERAGED_STEPS = 64  # in each round
+DENSE_NEWTON = 3_000  # neurons up to which the Newton system is factorised
+ROUNDING = 1e-14  # share to which eq. 1 can be met in floating-point numbers
+SMALLEST = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)  # that has all its digits
+LEAK = 1e-13  # keeps the Newton system of a network without any loss of spikes regular
 
 
 class SteadyState(np.ndarray[Any, np.dtype[np.float64]]):
@@ -34,15 +77,296 @@ class SteadyState(np.ndarray[Any, np.dtype[np.float64]]):
         return np.asarray(self) >= 1
 
     @property
-    def mean_potential(self) -> Probabilities:
+    def mean_potential(self) -> Floats:
         """Mean potential q/(1−q); infinite where saturated."""
         q = np.asarray(self)
         with np.errstate(divide="ignore"):
             return np.asarray(q / (1 - q))
 
-    def probability(self, potential: int) -> Probabilities:
+    def probability(self, potential: int) -> Floats:
         """Probability (1−q)·qᵏ that the potential is k; 0 where saturated."""
         if potential < 0 or potential != int(potential):
             raise ValueError(f"a potential is a whole number, 0 or more; got {potential!r}")
         q = np.asarray(self)
         return np.asarray((1 - q) * q**potential)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Neurons whose activations follow from earlier stages and, with feedback, from their own.
+
+    ``plus`` and ``minus`` are weights (rate × probability) from ``sources`` to ``neurons``,
+    ``loop_plus`` and ``loop_minus`` those among the neurons of a stage with feedback.
+    """
+
+    neurons: Indices | slice
+    sources: Indices | slice
+    plus: WeightMatrix
+    minus: WeightMatrix
+    feedback: bool = False
+    loop_plus: WeightMatrix = None
+    loop_minus: WeightMatrix = None
+
+
+def condense(rates: Floats, excitatory: WeightMatrix, inhibitory: WeightMatrix) -> list[Stage]:
+    """Stages of a network, such that each depends on earlier ones and on itself only."""
+    weights = [None if p is None else _incoming(rates, p) for p in (excitatory, inhibitory)]
+    edges = sparse.csr_array(sum(sparse.csr_array(w != 0) for w in weights if w is not None))
+    n_components, component = csgraph.connected_components(edges, connection="strong")
+    cyclic = np.bincount(component, minlength=n_components)[component] > 1
+    cyclic |= edges.diagonal() != 0
+    level = _levels(edges, component, n_components)[component]
+    order = np.lexsort((cyclic, level))
+    breaks = np.flatnonzero(np.diff(level[order]) | np.diff(cyclic[order].astype(np.int8))) + 1
+    return [
+        _stage(neurons, bool(cyclic[neurons[0]]), *weights) for neurons in np.split(order, breaks)
+    ]
+
+
+def solve(
+    stages: list[Stage], rates: Floats, arrivals: Floats, inhibition: Floats | None, tol: float
+) -> tuple[Floats, float]:
+    """Excitation probabilities for a batch of arrival rates (rows × neurons), and the residual."""
+    q = np.empty(arrivals.shape)
+    residual = 0.0
+    for stage in stages:
+        rate = rates[stage.neurons]
+        known = q[:, stage.sources]
+        plus = arrivals[:, stage.neurons] + flow(known, stage.plus)
+        total = rate + flow(known, stage.minus)
+        if inhibition is not None:
+            total = total + inhibition[:, stage.neurons]
+        if stage.feedback:
+            total = np.broadcast_to(total, plus.shape)
+            solved, left = solve_feedback(plus, total, rate, stage.loop_plus, stage.loop_minus, tol)
+            residual = max(residual, float(left.max()))
+        else:
+            solved = excitation(plus, total)
+        q[:, stage.neurons] = solved
+    return q, residual
+
+
+def flow(q: Floats, weights: WeightMatrix) -> Any:
+    """Spikes per unit time that ``weights`` bring from neurons excited with probability ``q``."""
+    return 0.0 if weights is None else q @ weights
+
+
+def _incoming(rates: Floats, probabilities: WeightMatrix) -> WeightMatrix:
+    """Weights rate × probability, in a form whose columns are cheap to take."""
+    if sparse.issparse(probabilities):
+        return sparse.csc_array(sparse.diags_array(rates) @ probabilities)
+    return rates[:, None] * probabilities
+
+
+def _levels(edges: sparse.csr_array, component: Indices, n_components: int) -> Indices:
+    """Length of the longest path that leads to each component."""
+    if n_components == 1:
+        return np.zeros(1, dtype=np.intp)
+    source, target = edges.nonzero()
+    between = component[source] != component[target]
+    links = sparse.csr_array(
+        (np.ones(between.sum()), (component[source][between], component[target][between])),
+        shape=(n_components, n_components),
+    )
+    waiting = np.bincount(links.indices, minlength=n_components)
+    level = np.zeros(n_components, dtype=np.intp)
+    ready = np.flatnonzero(waiting == 0)
+    depth = 0
+    while ready.size:
+        level[ready] = depth
+        reached, times = np.unique(links[ready].indices, return_counts=True)
+        waiting[reached] -= times
+        ready = reached[waiting[reached] == 0]
+        depth += 1
+    return level
+
+
+def _stage(neurons: Indices, feedback: bool, plus: WeightMatrix, minus: WeightMatrix) -> Stage:
+    columns = [None if w is None else w[:, neurons] for w in (plus, minus)]
+    feeds = np.unique(np.concatenate([_rows(c) for c in columns if c is not None]))
+    sources = np.setdiff1d(feeds, neurons) if feedback else feeds
+    blocks = [None if c is None else _block(c, sources) for c in columns]
+    loops = [None if c is None or not feedback else _block(c, neurons) for c in columns]
+    return Stage(_span(neurons), _span(sources), blocks[0], blocks[1], feedback, loops[0], loops[1])
+
+
+def _span(indices: Indices) -> Indices | slice:
+    """A slice where the indices are consecutive: it costs no copy."""
+    if len(indices) and (np.diff(indices) == 1).all():
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return indices
+
+
+def _rows(columns: WeightMatrix) -> Indices:
+    if sparse.issparse(columns):
+        return np.asarray(columns.indices, dtype=np.intp)
+    return np.flatnonzero(columns.any(axis=1))
+
+
+def _block(columns: WeightMatrix, rows: Indices) -> WeightMatrix:
+    """Take the given rows; dense where filled enough, None where empty."""
+    block = columns[rows]
+    if not sparse.issparse(block):
+        return block if block.any() else None
+    if not block.nnz:
+        return None
+    filled = block.nnz / (block.shape[0] * block.shape[1])
+    return block.toarray() if filled > DENSE_ENOUGH else block
+
+
+def excitation(plus: Floats, total: Floats) -> Floats:
+    """``min(plus / total, 1)``; 0 where nothing arrives, 1 where nothing takes spikes away."""
+    q = (plus > 0).astype(float)
+    np.divide(plus, total, out=q, where=plus < total)
+    return q
+
+
+def violation(q: Floats, image: Floats) -> Floats:
+    """By which share ``q`` differs from its ``image`` T(q), neuron by neuron: 1 is all of it.
+
+    An activation of 1e-13 matters as much as one of 0.1: a fast neuron that is hardly ever excited
+    may be all that excites a slow one.
+    """
+    return np.abs(image - q) / np.maximum(np.maximum(image, q), SMALLEST)
+
+
+def solve_feedback(
+    plus: Floats,
+    total: Floats,
+    rates: Floats,
+    loop_plus: WeightMatrix,
+    loop_minus: WeightMatrix,
+    tol: float,
+) -> tuple[Floats, Floats]:
+    """Activations of a batch of rows, and the largest `violation` of eq. 1 in each.
+
+    ``plus`` and ``total`` are numerator and denominator of eq. 1 without the loops.
+    """
+    q = np.zeros(plus.shape)
+    residual = np.full(len(plus), np.inf)
+    rows = np.arange(len(plus))
+    state = q
+    for _ in range(PLAIN_STEPS):
+        loop = Loop(plus[rows], total[rows], rates, loop_plus, loop_minus)
+        image = loop(state)
+        residual[rows] = violation(state, image).max(axis=1)
+        q[rows] = state
+        moving = residual[rows] > tol
+        if not moving.any():
+            return q, residual
+        rows, state = rows[moving], image[moving]
+    for row in rows:
+        loop = Loop(plus[row], total[row], rates, loop_plus, loop_minus)
+        q[row], residual[row] = loop.solve(q[row], tol)
+    return q, residual
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The map T of eq. 1 for neurons that feed back on each other, for one or many rows."""
+
+    plus: Floats
+    total: Floats
+    rates: Floats
+    loop_plus: WeightMatrix
+    loop_minus: WeightMatrix
+
+    def __call__(self, q: Floats) -> Floats:
+        """T(q)."""
+        return excitation(*self.drive(q))
+
+    def drive(self, q: Floats) -> tuple[Floats, Floats]:
+        """Numerator and denominator of eq. 1."""
+        plus = self.plus if self.loop_plus is None else self.plus + q @ self.loop_plus
+        total = self.total if self.loop_minus is None else self.total + q @ self.loop_minus
+        return plus, total
+
+    def reached(self) -> Floats:
+        """1 for neurons that a spike from outside can reach, 0 for the others."""
+        if self.loop_plus is None:
+            return (self.plus > 0).astype(float)
+        size = len(self.plus)
+        outside = sparse.csr_array((self.plus > 0).astype(float)[None, :])
+        edges = sparse.block_array(
+            [[None, outside], [sparse.csr_array((size, 1)), sparse.csr_array(self.loop_plus)]]
+        )
+        found = csgraph.breadth_first_order(sparse.csr_array(edges), 0, return_predecessors=False)
+        reached = np.zeros(size + 1)
+        reached[found] = 1
+        return reached[1:]
+
+    def solve(self, q: Floats, tol: float) -> tuple[Floats, float]:
+        """The steady state of one row from an approximate one, and its residual."""
+        tol = max(tol, ROUNDING)  # no use in iterating for less
+        best, least = self._newton(q, tol)
+        if least > tol:
+            best, least = min((best, least), self._newton(self.reached(), tol), key=itemgetter(1))
+        for _ in range(ROUNDS):
+            if least <= tol:
+                break
+            q = best
+            for _ in range(AVERAGED_STEPS):
+                q = (q + self(q)) / 2
+            best, least = min((best, least), self._newton(q, tol), key=itemgetter(1))
+        return best, least
+
+    def _newton(self, q: Floats, tol: float) -> tuple[Floats, float]:
+        """Newton steps as long as the residual, or all of q, goes down; the best state seen."""
+        best, least, idle = q, np.inf, 0
+        while True:
+            plus, total = self.drive(q)
+            image = excitation(plus, total)
+            residual = float(violation(q, image).max())
+            idle = 0 if residual < 0.9 * least else idle + 1
+            if residual < least:
+                best, least = q, residual
+            if least <= tol or idle > PATIENCE:
+                return best, least
+            step = self._newton_step(image - q, image, plus, total)
+            before = q
+            # one application of T smooths what clipping to [0, 1] broke
+            q = self(np.clip(q + step, 0, 1))
+            if (q <= before).all() and (q < before).any():
+                idle = 0
+
+    def _newton_step(self, gap: Floats, image: Floats, plus: Floats, total: Floats) -> Floats:
+        """Solve ``d − T'(q) d = T(q) − q``; a saturated neuron has no derivative.
+
+        In flows (rate × d) the system's columns are diagonally dominant.
+        """
+        slope = (1 - LEAK) * (plus < total) * self.rates / total
+        weights = 0.0 if self.loop_plus is None else _scale(self.loop_plus, self.rates, slope)
+        if self.loop_minus is not None:
+            weights = weights - _scale(self.loop_minus, self.rates, slope * image)
+        flows = self.rates * gap
+        if len(gap) <= DENSE_NEWTON or not sparse.issparse(weights):
+            return _dense_solution(weights, flows) / self.rates
+        return _sparse_solution(weights, flows) / self.rates
+
+
+def _scale(weights: WeightMatrix, rates: Floats, slope: Floats) -> WeightMatrix:
+    """Weights divided by the sender's rate and multiplied by the receiver's slope."""
+    if sparse.issparse(weights):
+        return sparse.diags_array(1 / rates) @ weights @ sparse.diags_array(slope)
+    return weights / rates[:, None] * slope
+
+
+def _dense_solution(weights: WeightMatrix, flows: Floats) -> Floats:
+    """``y`` with ``y − y @ weights = flows``."""
+    matrix = weights.toarray() if sparse.issparse(weights) else weights
+    matrix = np.eye(len(flows)) - matrix
+    try:
+        return np.asarray(np.linalg.solve(matrix.T, flows), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return flows
+
+
+def _sparse_solution(weights: WeightMatrix, flows: Floats) -> Floats:
+    """The same by an iterative method, with an incomplete factorisation where it needs one."""
+    matrix = sparse.csr_array(sparse.eye_array(len(flows)) - weights.T)
+    solution, _ = gmres(matrix, flows, rtol=1e-6, restart=50, maxiter=4)
+    if np.abs(matrix @ solution - flows).sum() > 0.01 * np.abs(flows).sum():
+        factors = spilu(sparse.csc_array(matrix), drop_tol=1e-5, fill_factor=20)
+        nearly = LinearOperator(matrix.shape, factors.solve, dtype=np.float64)
+        solution, _ = gmres(matrix, flows, rtol=1e-6, restart=50, maxiter=4, M=nearly)
+    return np.asarray(solution, dtype=np.float64)

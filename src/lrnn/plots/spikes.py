@@ -12,7 +12,7 @@ from lrnn.plots.axes import SMALL, TEXT, TITLE, axes_or_new, plain, size, style,
 from lrnn.plots.images import layer_image
 from lrnn.spiking import Simulation
 from lrnn.spiking.estimators import Estimator
-from lrnn.spiking.recording import Raster
+from lrnn.spiking.simulation import Raster
 
 MOMENTS = (10_000, 100_000, 1_000_000)  # the paper's
 

@@ -1,8 +1,8 @@
 """The network spike by spike: an exact simulation, event by event.
 
 `reference` is the definition, in plain Python. The kernels (`cpu_kernel`, `cuda_kernel`) do the
-same much faster, by uniformisation (`tables`); `plan` says what is to be run and when to look,
-`ledger` holds what the runs write down, and `simulation` what can be learned from that.
+same much faster, by uniformisation: `simulate` plans and starts them, `plan` is what runs share and
+count, `on_cpu`, `on_gpu` and `on_dask` make them, and `simulation` is what can be learned from it.
 """
 
 from lrnn.spiking.simulation import Convergence, Simulation

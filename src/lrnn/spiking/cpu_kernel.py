@@ -15,8 +15,9 @@ from numba import njit
 
 from lrnn.spiking import draws
 from lrnn.spiking.compiled import compiled
+from lrnn.spiking.plan import EVENTS, LOOKS, OBSERVATIONS, TICKS
 
-TICKS, EVENTS, LOOKS, OBSERVATIONS, SPIKES = range(5)
+SPIKES = OBSERVATIONS + 1  # what else a run counts: those in the buffer
 FULL = 1 << 30  # potential that a word holds at most between drains, and that of the outside world
 BETWEEN_DRAINS = 1 << 28  # ticks: neither half of a word can overflow
 FIRING = (1 << 32) - 1  # added to a word: one firing more, a potential of one less

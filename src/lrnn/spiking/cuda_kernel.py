@@ -7,8 +7,8 @@ count is carried to memory. A potential of 256 becomes 128 here and one unit of 
 which comes back when the potential falls to 63; a neuron with such a reserve never has less than 64
 here, so that it never seems to be at rest.
 
-`advance_close` keeps tables and words in shared memory, the words of a block's runs side by side
-(no bank conflicts); a block works on one row of arrivals. `advance_far` leaves them in global
+`advance_shared` keeps tables and words in shared memory, the words of a block's runs side by side
+(no bank conflicts); a block works on one row of arrivals. `advance_global` leaves them in global
 memory: for networks that are too large for that, and for rows with few replicas.
 
 Entries of tables are 64 bits: limit, alias and own outcome; an outcome is a neuron and two flags.
@@ -21,10 +21,19 @@ from typing import Any
 import numpy as np
 from numba import uint16, uint64
 
-from lrnn.functional.numba_cuda import cuda as cuda
+from lrnn.functional.numba_cuda import cuda
 from lrnn.spiking import draws
-
-TICKS, EVENTS, LOOKS, OBSERVATIONS = range(4)
+from lrnn.spiking.plan import (
+    ARRIVED,
+    BUSY,
+    EVENTS,
+    FIRED,
+    INHIBITED,
+    LOOKS,
+    OBSERVATIONS,
+    OBSERVED,
+    TICKS,
+)
 
 # everything in 32 unsigned bits: a plain number would make it 64, and a signed index costs a test
 INHIBITS, EXTERNAL = np.uint32(0x4000), np.uint32(0x8000)  # flags of an outcome
@@ -153,7 +162,7 @@ def advance_run(
 
 
 @cuda.jit
-def advance_close(
+def advance_shared(
     n_neurons: int,
     size: Any,
     replicas: int,
@@ -205,7 +214,7 @@ def advance_close(
 
 
 @cuda.jit
-def advance_far(
+def advance_global(
     n_neurons: int,
     size: Any,
     replicas: int,
@@ -279,13 +288,13 @@ def collect(
             potential = low + np.int64(UNIT) * np.int64(reserve[i, run])
             total = np.int64(fired[i, run]) + (np.int64(words[run, i]) >> 8)
             arrived = total + potential - began[run, i]
-            if sums.shape[0] > 4:
+            if sums.shape[0] > INHIBITED:
                 arrived += np.int64(inhibited[1, i, run])
-                sums[4, goal, neuron] = inhibited[0, i, run]
-            sums[0, goal, neuron] = observed[i, run]
-            sums[1, goal, neuron] = busy[i, run]
-            sums[2, goal, neuron] = arrived
-            sums[3, goal, neuron] = total
+                sums[INHIBITED, goal, neuron] = inhibited[0, i, run]
+            sums[OBSERVED, goal, neuron] = observed[i, run]
+            sums[BUSY, goal, neuron] = busy[i, run]
+            sums[ARRIVED, goal, neuron] = arrived
+            sums[FIRED, goal, neuron] = total
             cuda.atomic.add(firings, (row, neuron), np.uint64(total))
             cuda.atomic.add(arrivals, (row, neuron), np.uint64(arrived))
 

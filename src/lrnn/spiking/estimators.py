@@ -25,10 +25,11 @@ import numpy as np
 from scipy import special
 
 from lrnn.arrays import Floats
-from lrnn.spiking.plan import BATCHES
 
 Estimator = Literal["potential", "busy", "arrivals"]
 ESTIMATORS: tuple[Estimator, ...] = ("potential", "busy", "arrivals")
+
+BATCHES = 32  # equal parts of a lone run, for batch means
 
 
 def check_estimator(estimator: str) -> None:

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.spiking.cuda_kernel import EXTERNAL, INHIBITS, NOWHERE
-from lrnn.spiking.plan import Plan
-from lrnn.spiking.tables import Clocks, Routes
+from lrnn.spiking.plan import Clocks, Plan, Routes
 
 Indices = NDArray[np.intp]
 
 LEAST_LANES = 32  # replicas that are worth a block of their own
-FAR_BLOCK = 32
+GLOBAL_BLOCK = 32  # runs of a block that leaves all in global memory
 
 
 @dataclass(frozen=True)
@@ -21,10 +20,10 @@ class Layout:
 
     Attributes
     ----------
-    close : bool
+    shared : bool
         Whether words and tables are in shared memory, a block for each row. Neurons then have the
         numbers that they have among the row's excitable ones; else those of the network.
-    grid, block, shared : int
+    grid, block, shared_bytes : int
         Blocks, threads of each, bytes of shared memory of each.
     members : ndarray of shape (n_rows or 1, width)
         Who the neurons are; rows have ``sizes`` of them.
@@ -36,10 +35,10 @@ class Layout:
         Where the clocks of each row begin, and all clocks.
     """
 
-    close: bool
+    shared: bool
     grid: int
     block: int
-    shared: int
+    shared_bytes: int
     members: NDArray[np.int32]
     sizes: NDArray[np.int32]
     starts: NDArray[np.uint64]
@@ -53,8 +52,8 @@ class Layout:
         n = plan.network.n_neurons
         clocks = [plan.clocks[row] for row in rows]
         lanes = lanes_of(plan, rows, shared_memory)
-        close = min(plan.replicas, lanes) >= LEAST_LANES
-        members = [c.excitable for c in clocks] if close else [np.arange(n)]
+        shared = min(plan.replicas, lanes) >= LEAST_LANES
+        members = [c.excitable for c in clocks] if shared else [np.arange(n)]
         width = max(1, max(map(len, members)))
         place = np.full((len(members), n), NOWHERE, dtype=np.uint16)
         listed = np.zeros((len(members), width), dtype=np.int32)
@@ -64,18 +63,19 @@ class Layout:
             place[i, who] = np.arange(len(who))
             listed[i, : len(who)] = who
             starts[i, : len(who)] = begin[who]
-        packed = [_packed_clocks(c, place[i if close else 0], n) for i, c in enumerate(clocks)]
-        if close:
+        packed = [_packed_clocks(c, place[i if shared else 0], n) for i, c in enumerate(clocks)]
+        if shared:
             rounds = -(-plan.replicas // lanes)
             block = -(-plan.replicas // rounds)
-            grid, shared = len(rows), _table_bytes(plan, rows) + 2 * width * block
+            grid, size = len(rows), _table_bytes(plan, rows) + 2 * width * block
         else:
-            grid, block, shared = -(-len(rows) * plan.replicas // FAR_BLOCK), FAR_BLOCK, 0
+            block, size = GLOBAL_BLOCK, 0
+            grid = -(-len(rows) * plan.replicas // block)
         return cls(
-            close=close,
+            shared=shared,
             grid=grid,
             block=block,
-            shared=shared,
+            shared_bytes=size,
             members=listed,
             sizes=np.array([len(m) for m in members], dtype=np.int32),
             starts=starts,

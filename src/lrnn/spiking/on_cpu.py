@@ -9,9 +9,8 @@ from threading import Event, Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.spiking.cpu_kernel import EVENTS, SPIKES, TICKS, advance, settle
-from lrnn.spiking.ledger import Ledger
-from lrnn.spiking.plan import FOREVER, Plan
+from lrnn.spiking.cpu_kernel import SPIKES, advance, settle
+from lrnn.spiking.plan import EVENTS, FOREVER, TICKS, Plan, Statistics
 
 PIECE = 1 << 20  # ticks, some hundredths of a second: then a run listens if it should stop
 SPIKES_AT_ONCE = 1 << 16
@@ -21,26 +20,26 @@ REFRESH = 0.1  # seconds between reports of progress
 
 def simulate_on_cpu(
     plan: Plan,
-    ledger: Ledger,
+    statistics: Statistics,
     threads: int | None,
     recorded: NDArray[np.bool_] | None,
     trace: bool,
     report: Callable[[float], None],
 ) -> None:
-    """Make all runs of the plan; on Ctrl-C, stop them and leave what there is in the ledger."""
-    crew = Crew(plan, ledger, recorded, trace)
-    workers = min(plan.n_runs, threads or available_cores())
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(crew.work) for _ in range(workers)]
+    """Make all runs of the plan; on Ctrl-C, stop them and keep what they have counted."""
+    queue = RunQueue(plan, statistics, recorded, trace)
+    n_threads = min(plan.n_runs, threads or available_cores())
+    with ThreadPoolExecutor(n_threads) as pool:
+        futures = [pool.submit(queue.work) for _ in range(n_threads)]
         try:
             while wait(futures, timeout=REFRESH).not_done:
-                report(crew.done)
+                report(queue.done)
         except KeyboardInterrupt:
-            crew.stop.set()
-            ledger.interrupted = True
+            queue.stop.set()
+            statistics.interrupted = True
         for future in futures:
             future.result()
-    report(crew.done)
+    report(queue.done)
 
 
 def available_cores() -> int:
@@ -50,18 +49,18 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-class Crew:
-    """Threads that take runs from a common list."""
+class RunQueue:
+    """Runs that wait for any number of threads to make them."""
 
     def __init__(
         self,
         plan: Plan,
-        ledger: Ledger,
+        statistics: Statistics,
         recorded: NDArray[np.bool_] | None,
         trace: bool,
         runs: range | None = None,
     ) -> None:
-        self.plan, self.ledger = plan, ledger
+        self.plan, self.statistics = plan, statistics
         self.recorded, self.trace = recorded, trace
         self.stop = Event()
         self.done = 0.0  # runs, with fractions
@@ -102,18 +101,18 @@ class Crew:
             if tracing:
                 totals.append((int(run.counts[TICKS]), int(run.potentials.sum())))
             for snapshot in np.flatnonzero(ends == stop):
-                run.write(self.ledger, int(snapshot))
+                run.write(self.statistics, int(snapshot))
         if self.stop.is_set():  # all later snapshots show how far it got
             reached = run.counts[TICKS if by_time else EVENTS]
             for late in np.flatnonzero(ends > reached):
-                run.write(self.ledger, int(late))
+                run.write(self.statistics, int(late))
         with self._lock:
-            self.ledger.firings[run.row] += run.fired
-            self.ledger.arrivals[run.row] += run.arrived
+            self.statistics.firings[run.row] += run.fired
+            self.statistics.arrivals[run.row] += run.arrived
         if recorded is not None:
-            self.ledger.spikes = np.concatenate([np.empty((0, 2), np.int64), *spikes])
+            self.statistics.spikes = np.concatenate([np.empty((0, 2), np.int64), *spikes])
         if tracing:
-            self.ledger.trace = np.array(totals, dtype=np.int64).reshape(-1, 2)
+            self.statistics.trace = np.array(totals, dtype=np.int64).reshape(-1, 2)
 
     def _advance(
         self,
@@ -214,9 +213,9 @@ class Run:
             plan.observe[self.row], recorded, spikes,
         )  # fmt: skip
 
-    def write(self, ledger: Ledger, snapshot: int) -> None:
+    def write(self, statistics: Statistics, snapshot: int) -> None:
         """Put down what there is so far."""
         sums = [self.observed, self.busy, self.arrived, self.fired]
         if self.plan.inhibits:
             sums.append(self.inhibited[0])
-        ledger.write(snapshot, self.number, self.counts, *sums)
+        statistics.write(snapshot, self.number, self.counts, *sums)

@@ -1,22 +1,32 @@
 """Runs on a GPU: all at once, or as many as its memory holds."""
 
-import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lrnn.spiking.cuda_kernel import NOWHERE, cuda
-from lrnn.spiking.gpu_layout import Indices, groups
-from lrnn.spiking.gpu_runs import Runs, bytes_per_row, free_memory, shared_memory
-from lrnn.spiking.ledger import Ledger
-from lrnn.spiking.plan import FOREVER, Plan
+from lrnn.functional.numba_cuda import (
+    PLAIN_SHARED_MEMORY,
+    allow_shared_memory,
+    configured,
+    cuda,
+    shared_memory,
+)
+from lrnn.spiking import cuda_kernel as kernel
+from lrnn.spiking.cuda_kernel import NOWHERE, UNIT
+from lrnn.spiking.gpu_layout import Indices, Layout, groups, packed_routes
+from lrnn.spiking.plan import FOREVER, Plan, Statistics
 
 AT_ONCE = 16_000_000_000  # events (or ticks) of all runs in one launch: two seconds or so
-MOST_EVENTS = 1 << 32  # of a run: its counts have 32 bits
+MOST_COUNTED = 1 << 32  # events of a run: its counts have 32 bits
+RESERVE = 0  # of the sums
 
 
-def simulate_on_gpu(plan: Plan, ledger: Ledger, report: Callable[[float], None]) -> None:
-    """Make all runs of the plan; on Ctrl-C, leave what there is in the ledger."""
+def simulate_on_gpu(plan: Plan, statistics: Statistics, report: Callable[[float], None]) -> None:
+    """Make all runs of the plan; on Ctrl-C, keep what they have counted."""
     check_device(plan)
     at_once = max(1, int(free_memory() * 0.8 / bytes_per_row(plan)))
     done = 0
@@ -24,12 +34,10 @@ def simulate_on_gpu(plan: Plan, ledger: Ledger, report: Callable[[float], None])
         for rows in groups(plan, shared_memory()):
             for first in range(0, len(rows), at_once):
                 part = rows[first : first + at_once]
-                with warnings.catch_warnings():  # numba's, that a few runs keep no GPU busy
-                    warnings.filterwarnings("ignore", ".*under-utilization")
-                    _make(plan, ledger, part, done, report)
+                _make(plan, statistics, part, done, report)
                 done += len(part) * plan.replicas
     except KeyboardInterrupt:
-        ledger.interrupted = True
+        statistics.interrupted = True
 
 
 def check_device(plan: Plan) -> None:
@@ -45,15 +53,15 @@ def check_device(plan: Plan) -> None:
             f"{plan.network.n_neurons:,}; use device='cpu'"
         )
     length = plan.snapshots[-1] * (1 if plan.unit == "events" else _fastest(plan))
-    if length >= MOST_EVENTS:
+    if length >= MOST_COUNTED:
         raise ValueError(
-            f"device='cuda' is for up to {MOST_EVENTS:,} events of each run, and this would be "
+            f"device='cuda' is for up to {MOST_COUNTED:,} events of each run, and this would be "
             f"{length:,.0f}; use more replicas, or device='cpu'"
         )
 
 
 def _make(
-    plan: Plan, ledger: Ledger, rows: Indices, done: int, report: Callable[[float], None]
+    plan: Plan, statistics: Statistics, rows: Indices, done: int, report: Callable[[float], None]
 ) -> None:
     """Make the runs of some rows of arrivals."""
     runs = Runs.of(plan, rows)
@@ -71,14 +79,168 @@ def _make(
                 else:
                     runs.advance(FOREVER, reached)
                 report(done + count * stop / plan.snapshots[-1] * reached / goal)
-            runs.write(ledger, snapshot)
+            runs.write(statistics, snapshot)
     except KeyboardInterrupt:
         cuda.synchronize()
         for late in range(snapshot, len(plan.snapshots)):
-            runs.write(ledger, late)
+            runs.write(statistics, late)
         raise
 
 
 def _fastest(plan: Plan) -> float:
     """Ticks per unit time, of the row that has the most."""
     return max(clocks.total_rate for clocks in plan.clocks)
+
+
+@dataclass
+class Runs:
+    """All replicas of some rows of arrivals."""
+
+    plan: Plan
+    rows: Indices
+    layout: Layout
+    tables: list[Any]
+    words: Any
+    routes: Any
+    sums: list[Any]
+    random: Any
+    counts: Any
+    began: Any
+    schedule: list[Any]
+
+    @classmethod
+    def of(cls, plan: Plan, rows: Indices) -> "Runs":
+        """Runs at their beginning, the warm-up behind them."""
+        layout = Layout.of(plan, rows, shared_memory())
+        count, width = len(rows) * plan.replicas, layout.members.shape[1]
+        per_row = 1 if layout.shared else len(rows)  # else they have the tables in common
+        inhibited = (2, width, count) if plan.inhibits else (2, 1, 1)
+        device = cuda.to_device
+        runs = cls(
+            plan=plan,
+            rows=rows,
+            layout=layout,
+            tables=[
+                plan.network.n_neurons,
+                device(np.repeat(layout.sizes, per_row)),
+                plan.replicas,
+                device(layout.clock_first),
+                device(layout.clocks),
+                device(layout.starts),
+                device(layout.place),
+            ],
+            words=zeros((count, width), np.uint16),
+            routes=device(packed_routes(plan)),
+            sums=[
+                zeros((width, count), np.uint32),  # reserve, in units
+                zeros((width, count), np.uint32),  # fired
+                zeros((width, count), np.uint32),  # busy
+                zeros((width, count), np.uint64),  # observed
+                zeros(inhibited, np.uint32),
+            ],
+            random=None,
+            counts=zeros((4, count), np.int64),
+            began=zeros((count, width), np.int64),
+            schedule=[device(plan.look[rows]), device(plan.observe[rows])],
+        )
+        runs.random = device(np.ascontiguousarray(plan.streams[runs.numbers].T))
+        if plan.start != "empty":
+            runs._start()
+        if plan.warm_up[rows].any():
+            runs._warm_up()
+        return runs
+
+    @cached_property
+    def numbers(self) -> Indices:
+        """The numbers that the runs have in the plan."""
+        replicas = np.arange(self.plan.replicas)
+        return np.asarray((self.rows[:, None] * self.plan.replicas + replicas).ravel())
+
+    @cached_property
+    def tick_ends(self) -> NDArray[np.int64]:
+        """Ticks of each run until each snapshot, where those are set by time."""
+        return np.stack([self.plan.tick_ends(int(run)) for run in self.numbers])
+
+    def advance(self, ticks: NDArray[np.int64] | int, events: int) -> None:
+        """Go on until so many events of each run, or so many ticks."""
+        ends = np.broadcast_to(np.asarray(ticks, dtype=np.int64), self.numbers.shape)
+        arguments = (
+            *self.tables, self.words, self.routes, *self.sums, self.random, self.counts,
+            cuda.to_device(np.ascontiguousarray(ends)), events, *self.schedule,
+        )  # fmt: skip
+        layout = self.layout
+        function = kernel.advance_shared if layout.shared else kernel.advance_global
+        if layout.shared_bytes > PLAIN_SHARED_MEMORY:
+            allow_shared_memory(function, arguments, layout.shared_bytes)
+        configured(function, layout.grid, layout.block, 0, layout.shared_bytes)(*arguments)
+        cuda.synchronize()
+
+    def write(self, statistics: Statistics, snapshot: int) -> None:
+        """Put down what there is so far."""
+        n, layout = self.plan.network.n_neurons, self.layout
+        rank = np.argsort(np.argsort(self.numbers))
+        sums = zeros((statistics.sums.shape[1], len(self.numbers), n), np.float32)
+        firings, arrivals = (zeros((len(self.rows), n), np.uint64) for _ in range(2))
+        configured(kernel.collect, *_grid(self.words))(
+            cuda.to_device(rank), cuda.to_device(layout.members), self.tables[1],
+            self.plan.replicas, self.words, *self.sums, self.began, sums, firings, arrivals,
+        )  # fmt: skip
+        first, last = int(self.numbers.min()), int(self.numbers.max())
+        for kind in range(len(sums)):
+            if last - first + 1 == len(self.numbers):
+                sums[kind].copy_to_host(statistics.sums[snapshot, kind, first : last + 1])
+            else:
+                statistics.sums[snapshot, kind, np.sort(self.numbers)] = sums[kind].copy_to_host()
+        statistics.counts[snapshot][:, self.numbers] = self.counts.copy_to_host()
+        statistics.firings[self.rows] = firings.copy_to_host().astype(np.int64)
+        statistics.arrivals[self.rows] = arrivals.copy_to_host().astype(np.int64)
+
+    def _start(self) -> None:
+        """Begin with potentials that are not all 0."""
+        members, unit = self.layout.members, int(UNIT)
+        began = np.empty(self.words.shape, dtype=np.int64)
+        for i, number in enumerate(self.numbers):
+            mine = members[i // self.plan.replicas if self.layout.shared else 0]
+            began[i] = self.plan.first_potentials(int(number))[mine]
+        reserve = np.maximum(began - unit, 0) // unit
+        self.words.copy_to_device((began - unit * reserve).astype(np.uint16))
+        self.sums[RESERVE].copy_to_device(np.ascontiguousarray(reserve.T.astype(np.uint32)))
+        self.began.copy_to_device(began)
+
+    def _warm_up(self) -> None:
+        """Go on for a while, and forget all but the potentials."""
+        self.advance(np.repeat(self.plan.warm_up[self.rows], self.plan.replicas), FOREVER)
+        shape = _grid(self.words)
+        configured(kernel.potentials_now, *shape)(self.words, self.sums[RESERVE], self.began)
+        configured(kernel.forget_firings, *shape)(self.words)
+        for array in (*self.sums[RESERVE + 1 :], self.counts):
+            _clear(array)
+
+
+def bytes_per_row(plan: Plan) -> int:
+    """Device memory for a row of arrivals: state and sums of its replicas, and its tables."""
+    n = plan.network.n_neurons
+    return n * (plan.replicas * (2 + 3 * 4 + 8 + 8 + 5 * 4 + 8 * plan.inhibits) + 64)
+
+
+def free_memory() -> int:
+    """Bytes that are free on the device."""
+    free = cuda.current_context().get_memory_info().free
+    return int(min(free, 1 << 40))  # numba's simulator of a device has no end of it
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array on the device."""
+    array = cuda.device_array(shape, dtype)
+    _clear(array)
+    return array
+
+
+def _clear(array: Any) -> None:
+    blocks = min(1024, -(-array.size // 128))
+    configured(kernel.clear, blocks, 128)(array.reshape(array.size))
+
+
+def _grid(words: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Blocks, and threads of each: one thread per word."""
+    return (-(-words.shape[0] // 8), -(-words.shape[1] // 32)), (8, 32)

@@ -1,29 +1,88 @@
-"""What is to be simulated: arguments checked, and when to look, observe, and take a snapshot."""
+"""What runs are made of: clocks and routes to draw from, when to look, what to count.
 
-import warnings
+By uniformisation one clock for every node that may ever fire rings at that node's rate; where it
+finds a neuron at rest nothing happens. Which clock rings next does not depend on the state, so it
+is drawn from a static table in constant time, and so is the route of the spike. Nodes are
+
+=================  =====================================================================
+0 … N − 1          the neurons
+N                  where spikes go that leave the network; it never fires
+N + 1 + i          excitatory spikes from outside to neuron i, as the firings of a node
+2N + 1 + i         inhibitory spikes from outside to neuron i, likewise
+=================  =====================================================================
+
+so that an event is always the same thing: a node fires, and its spike goes to a node. An inhibitory
+spike to neuron *j* is written as target ``~j``. Routes belong to the network, clocks to one vector
+of arrivals.
+
+An alias table (Walker, 1977) of n entries is read with one 32-bit random number u: the high half of
+u·n is the entry, the low half decides between the entry's own outcome and its alias. No probability
+is off by more than 2⁻³²; routes of less than 2⁻³³ are left out.
+"""
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, isfinite
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from scipy import sparse
 
 from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork, SteadyState
-from lrnn.network.checks import check_arrivals
-from lrnn.spiking.tables import Clocks, Routes, clocks_of, routes_of
+from lrnn.spiking.compiled import compiled
 
 Start = Literal["empty", "stationary"]
 
-MOST_EVENTS = 10**15  # a year, at 30 million a second
-RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
-BATCHES = 32  # equal parts of a lone run that end with a snapshot
-FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
+TICKS, EVENTS, LOOKS, OBSERVATIONS = range(4)  # what a run counts
+OBSERVED, BUSY, ARRIVED, FIRED, INHIBITED = range(5)  # what it adds up, neuron by neuron
 FOREVER = 1 << 62  # ticks or events: no limit
 SATURATED = 1 << 20  # potential that a neuron without steady state begins with
+UNIT = 1 << 32
+NEGLIGIBLE = 1 / (2 * UNIT)  # a route that is taken less often only makes tables longer
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Where the spike of each node goes.
+
+    Attributes
+    ----------
+    first : ndarray of int32
+        Where the entries of each node begin, and the last ones end.
+    limits : ndarray of uint32, targets : ndarray of int32 of shape (n_entries, 2)
+        The target in the first column below the limit, else that in the second.
+    """
+
+    first: NDArray[np.int32]
+    limits: NDArray[np.uint32]
+    targets: NDArray[np.int32]
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.first) - 1
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """Whose clock rings next, under one vector of arrivals.
+
+    Attributes
+    ----------
+    total_rate : float
+        Rings of all clocks per unit time.
+    limits : ndarray of uint32, nodes : ndarray of int32 of shape (n_clocks, 2)
+        The node in the first column below the limit, else that in the second.
+    excitable : ndarray of int64
+        Neurons that a spike from outside can ever lead to, in ascending order.
+    """
+
+    total_rate: float
+    limits: NDArray[np.uint32]
+    nodes: NDArray[np.int32]
+    excitable: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -108,140 +167,155 @@ class Plan:
         return np.where(stable, drawn, SATURATED)
 
 
-def make_plan(
-    network: RandomNeuralNetwork,
-    arrivals: ArrayLike,
-    inhibitory_arrivals: ArrayLike | None,
-    *,
-    events: float | None,
-    time: float | None,
-    observe_every: int,
-    replicas: int,
-    warm_up: float,
-    start: Start,
-    snapshot_bytes: int,
-    random_state: Any,
-) -> Plan:
-    """The plan that these arguments describe, or an error that names what is wrong with them."""
-    plus, minus = check_arrivals(network.n_neurons, arrivals, inhibitory_arrivals)
-    rows = np.atleast_2d(plus)
-    minus = None if minus is None or not minus.any() else np.broadcast_to(minus, rows.shape)
-    total = rows.sum(axis=1) + (0 if minus is None else minus.sum(axis=1))
-    if not (total > 0).all():
-        where = f" in row {int(np.flatnonzero(total == 0)[0])}" if plus.ndim > 1 else ""
-        raise ValueError(
-            f"arrivals are all 0{where}: no event would ever happen, and all activations are 0"
-        )
-    if start not in ("empty", "stationary"):
-        raise ValueError(f"start must be 'empty' or 'stationary', got {start!r}")
-    if events is not None and time is not None:
-        raise ValueError(f"give events or time, not both (events={events!r}, time={time!r})")
-    observe_every = whole(observe_every, "observe_every")
-    replicas = whole(replicas, "replicas")
+@dataclass
+class Statistics:
+    """What runs have counted and added up, from the end of the warm-up to each snapshot.
 
-    steady = _steady_state(network, rows, minus)
-    routes = routes_of(network)
-    clocks = [
-        clocks_of(routes, network.rates, rows[i], None if minus is None else minus[i])
-        for i in range(len(rows))
-    ]
-    ticks = np.array([c.total_rate for c in clocks])  # per unit time
-    happening = total + np.asarray(steady) @ network.rates  # events per unit time
-    sizes = np.array([max(1, len(c.excitable)) for c in clocks])
-    between = np.maximum(1, observe_every * ticks / happening)
-    looks = np.ceil(between / (RINGS_BETWEEN_LOOKS * sizes)).astype(np.int64)
-    look = np.maximum(1, np.round(between / looks)).astype(np.int64)
-    if time is None:
-        length: float = whole(1_000_000 if events is None else events, "events")
-        skipped = _number(warm_up, "warm_up") * ticks / happening
-        first: float = observe_every
-    else:
-        length = _number(time, "time", positive=True)
-        skipped = _number(warm_up, "warm_up") * ticks
-        if (ticks * length).max() > MOST_EVENTS:
-            raise ValueError(f"time={time!r} would take more than {MOST_EVENTS:.0e} ticks")
-        first = length / 10_000
-    cells = len(rows) * replicas * network.n_neurons * 5
-    parts = BATCHES if replicas == 1 else FEW_BATCHES
-    if time is None:
-        parts = min(parts, max(FEW_BATCHES, int(length) // observe_every))
-    return Plan(
-        network,
-        rows,
-        minus,
-        steady,
-        routes,
-        clocks,
-        replicas,
-        "events" if time is None else "time",
-        snapshot_grid(length, first, parts, max(1, snapshot_bytes // (4 * cells))),
-        look,
-        look * looks,
-        np.round(skipped).astype(np.int64),
-        start,
-        seed_sequence(random_state),
-    )
-
-
-def snapshot_grid(length: float, first: float, parts: int, most: int) -> NDArray[Any]:
-    """Where snapshots are taken: the ends of equal parts, and 1, 2 and 5 times powers of ten.
-
-    If those are more than ``most``, only the ends of so many equal parts.
+    Attributes
+    ----------
+    counts : ndarray of int64 of shape (n_snapshots, 4, n_runs)
+        Ticks, events, looks and observations; 0 where a run did not get so far.
+    sums : ndarray of float32 of shape (n_snapshots, 4 or 5, n_runs, n_neurons)
+        Observed potentials, looks that found the neuron excited, excitatory spikes that arrived,
+        spikes fired and, if there are any, inhibitory spikes that arrived.
+    firings, arrivals : ndarray of int64 of shape (n_rows, n_neurons)
+        Spikes fired and received (excitatory), of all replicas together.
+    spikes, trace : ndarray of int64 of shape (n, 2)
+        Of the first run: tick and neuron of recorded spikes; tick and sum of all potentials.
     """
-    whole_numbers = isinstance(length, int)
-    parts = min(parts, most, int(length) if whole_numbers else parts)
-    ends = length * np.arange(1, parts + 1) / parts
-    low = int(np.floor(np.log10(first)))
-    high = ceil(np.log10(length))
-    decades = np.array([m * 10.0**k for k in range(low, high + 1) for m in (1, 2, 5)])
-    decades = decades[(decades >= first) & (decades < length)]
-    if len(decades) + parts <= most:
-        ends = np.concatenate([ends, decades])
-    if whole_numbers:
-        return np.unique(np.round(ends).astype(np.int64))
-    return np.unique(ends)
+
+    counts: NDArray[np.int64]
+    sums: NDArray[np.float32]
+    firings: NDArray[np.int64]
+    arrivals: NDArray[np.int64]
+    spikes: NDArray[np.int64] | None = None
+    trace: NDArray[np.int64] | None = None
+    interrupted: bool = False
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Statistics":
+        """All of them 0."""
+        n, snapshots = plan.network.n_neurons, len(plan.snapshots)
+        kinds = 5 if plan.inhibits else 4
+        return cls(
+            np.zeros((snapshots, 4, plan.n_runs), dtype=np.int64),
+            np.zeros((snapshots, kinds, plan.n_runs, n), dtype=np.float32),
+            np.zeros((plan.n_rows, n), dtype=np.int64),
+            np.zeros((plan.n_rows, n), dtype=np.int64),
+        )
+
+    def write(self, snapshot: int, run: int, counts: Any, *sums: Any) -> None:
+        """Put down what a run has come to at a snapshot."""
+        for kind, values in enumerate(sums):
+            self.sums[snapshot, kind, run] = values
+        self.counts[snapshot, :, run] = counts[:4]
 
 
-def seed_sequence(random_state: Any) -> np.random.SeedSequence:
-    """Where all randomness comes from."""
-    if isinstance(random_state, np.random.SeedSequence):
-        return random_state
-    if isinstance(random_state, np.random.Generator):
-        return np.random.SeedSequence(int(random_state.integers(1 << 63)))
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.SeedSequence(int(random_state.randint(1 << 31)))
-    if random_state is None or (isinstance(random_state, int | np.integer) and random_state >= 0):
-        return np.random.SeedSequence(None if random_state is None else int(random_state))
-    raise ValueError(
-        f"random_state must be None, a whole number ≥ 0 or one of NumPy's generators, "
-        f"got {random_state!r}"
+def routes_of(network: RandomNeuralNetwork) -> Routes:
+    """The routes of all nodes of ``network``."""
+    n = network.n_neurons
+    plus = sparse.csr_array(network.excitatory)
+    minus = sparse.csr_array((n, n))
+    if network.inhibitory is not None:
+        minus = sparse.csr_array(network.inhibitory)
+    leave = sparse.csr_array(network.departures[:, None])
+    sent = sparse.csr_array(sparse.hstack([plus, minus, leave]))
+    sent.data[sent.data < NEGLIGIBLE] = 0
+    sent.eliminate_zeros()
+    kind, neuron = np.divmod(sent.indices, n)
+    target = np.choose(kind, [neuron, ~neuron, n])
+    limits, alias = alias_rows(sent.indptr.astype(np.int64), sent.data)
+    neurons = np.arange(n)
+    single = np.concatenate([[n], neurons, ~neurons])
+    return Routes(
+        np.concatenate([sent.indptr, sent.nnz + 1 + np.arange(len(single))]).astype(np.int32),
+        np.concatenate([limits, np.zeros(len(single), np.uint32)]),
+        np.stack(
+            [np.concatenate([target, single]), np.concatenate([target[alias], single])], axis=1
+        ).astype(np.int32),
     )
 
 
-def whole(value: Any, name: str) -> int:
-    """A count: a whole number from 1 to 10¹⁵, also if written as 1e6."""
-    number = _number(value, name, positive=True)
-    if number != int(number) or number > MOST_EVENTS:
-        raise ValueError(
-            f"{name} must be a whole number from 1 to {MOST_EVENTS:.0e}, got {value!r}"
-        )
-    return int(value)
+def clocks_of(
+    routes: Routes, rates: Floats, arrivals: Floats, inhibitory_arrivals: Floats | None
+) -> Clocks:
+    """The clocks under these firing rates and arrivals: none for neurons that are never excited."""
+    n = len(rates)
+    reached = np.flatnonzero(reach(routes.first, routes.targets, rates, arrivals))
+    ringing = reached[rates[reached] > 0]
+    comes = np.flatnonzero(arrivals)
+    nodes = [ringing, n + 1 + comes]
+    weights = [rates[ringing], arrivals[comes]]
+    if inhibitory_arrivals is not None:
+        # an inhibitory spike to a neuron that is never excited is an event, too
+        comes = np.flatnonzero(inhibitory_arrivals)
+        nodes.append(2 * n + 1 + comes)
+        weights.append(inhibitory_arrivals[comes])
+    node, weight = np.concatenate(nodes), np.concatenate(weights)
+    limits, alias = alias_rows(np.array([0, len(node)]), weight)
+    pairs = np.stack([node, node[alias]], axis=1).astype(np.int32)
+    return Clocks(float(weight.sum()), limits, pairs, reached)
 
 
-def _number(value: Any, name: str, positive: bool = False) -> float:
-    if (
-        not isinstance(value, Real)
-        or isinstance(value, bool)
-        or not isfinite(value)
-        or value < 0
-        or (positive and value == 0)
-    ):
-        above = "above 0" if positive else "0 or more"
-        raise ValueError(f"{name} must be a finite number {above}, got {value!r}")
-    return float(value)
+@compiled
+def reach(
+    first: NDArray[np.int32], targets: NDArray[np.int32], rates: Floats, arrivals: Floats
+) -> NDArray[np.bool_]:
+    """Neurons that a spike from outside can ever lead to."""
+    n = len(rates)
+    reached = arrivals > 0
+    waiting = np.empty(n, dtype=np.int64)
+    waits = 0
+    for i in range(n):
+        if reached[i]:
+            waiting[waits] = i
+            waits += 1
+    while waits:
+        waits -= 1
+        neuron = waiting[waits]
+        if rates[neuron] > 0:
+            for route in range(first[neuron], first[neuron + 1]):
+                target = targets[route, 0]  # every outcome is some entry's own
+                if 0 <= target < n and not reached[target]:
+                    reached[target] = True
+                    waiting[waits] = target
+                    waits += 1
+    return reached
 
 
-def _steady_state(network: RandomNeuralNetwork, rows: Floats, minus: Floats | None) -> SteadyState:
-    with warnings.catch_warnings():  # here it only tells how often things happen
-        warnings.simplefilter("ignore")
-        return network.steady_state(rows, minus)
+@compiled
+def alias_rows(
+    first: NDArray[np.int64], weights: Floats
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Alias tables of several distributions: limits, and the alias of each entry.
+
+    Row *i* is in proportion to ``weights[first[i]:first[i + 1]]``.
+    """
+    limits = np.zeros(len(weights), dtype=np.uint32)
+    alias = np.arange(len(weights))
+    share = np.empty(len(weights))
+    stack = np.empty(len(weights), dtype=np.int64)
+    for row in range(len(first) - 1):
+        begin, end = first[row], first[row + 1]
+        total = weights[begin:end].sum()
+        low, high = begin, end  # entries below an even share are stacked up from here, others down
+        for i in range(begin, end):
+            share[i] = weights[i] * (end - begin) / total
+            if share[i] < 1:
+                stack[low] = i
+                low += 1
+            else:
+                high -= 1
+                stack[high] = i
+        while low > begin and high < end:
+            small, large = stack[low - 1], stack[high]
+            low -= 1
+            limits[small] = np.uint32(share[small] * UNIT)
+            alias[small] = large
+            share[large] -= 1 - share[small]
+            if share[large] < 1:
+                high += 1
+                stack[low] = large
+                low += 1
+        # whatever is left has, to rounding, just its even share: its alias is itself
+    return limits, alias

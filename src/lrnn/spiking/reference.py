@@ -1,21 +1,14 @@
 """The simulation in plain Python: slow, readable, and the definition of what the kernels do."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What is after an event: when it happened, and all potentials."""
-
-    time: float
-    potentials: NDArray[np.int64]
 
 
 def events(
@@ -23,8 +16,8 @@ def events(
     arrivals: Floats,
     inhibitory_arrivals: Floats,
     random: np.random.Generator,
-) -> Iterator[Moment]:
-    """All events of a network that starts at rest, one after the other, without end.
+) -> Iterator[tuple[float, NDArray[np.int64]]]:
+    """When events happen to a network that starts at rest, and all potentials after each; no end.
 
     An event is a spike that comes from outside or a neuron that fires. Waiting times are
     exponential; what happens next is drawn in proportion to its rate.
@@ -52,8 +45,8 @@ def events(
                 potentials[target] += 1
             elif target < 2 * n:
                 potentials[target - n] = max(potentials[target - n] - 1, 0)
-        yield Moment(time, potentials.copy())
+        yield time, potentials.copy()
 
 
-def _dense(matrix: object) -> Floats:
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)
+def _dense(matrix: Any) -> Floats:
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)

@@ -1,21 +1,35 @@
-"""The simulation as a whole: plan, run, sum up."""
+"""The simulation as a whole: check the arguments, plan the runs, make them, sum up."""
 
+import warnings
+from math import ceil, isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lrnn.arrays import Floats
-from lrnn.network import RandomNeuralNetwork
+from lrnn.network import RandomNeuralNetwork, SteadyState
+from lrnn.network.checks import check_arrivals
 from lrnn.progress import work_bar
-from lrnn.spiking.estimators import probability
-from lrnn.spiking.ledger import OBSERVATIONS, OBSERVED, TICKS, Ledger
+from lrnn.spiking.estimators import BATCHES, probability
 from lrnn.spiking.on_cpu import simulate_on_cpu
 from lrnn.spiking.on_dask import simulate_on_dask
-from lrnn.spiking.plan import Plan, Start, make_plan, whole
-from lrnn.spiking.recording import Raster, Trace, tick_times
-from lrnn.spiking.simulation import Simulation
+from lrnn.spiking.plan import (
+    OBSERVATIONS,
+    OBSERVED,
+    TICKS,
+    Plan,
+    Start,
+    Statistics,
+    clocks_of,
+    routes_of,
+)
+from lrnn.spiking.simulation import Raster, Simulation, Trace
 
+MOST_EVENTS = 10**15  # a year, at 30 million a second
+RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
+FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
 WATCHED = 16  # runs whose error the progress bar shows
 
 
@@ -44,39 +58,178 @@ def simulate(
     if device != "cpu" and (record is not None or trace):
         raise ValueError("record and trace need device='cpu'")
     if threads is not None:
-        threads = whole(threads, "threads")
+        threads = whole_number(threads, "threads")
     plan = make_plan(
         network, arrivals, inhibitory_arrivals, events=events, time=time,
         observe_every=observe_every, replicas=replicas, warm_up=warm_up, start=start,
         snapshot_bytes=snapshot_bytes, random_state=random_state,
     )  # fmt: skip
     recorded = _recorded(network, record)
-    ledger = Ledger.of(plan)
+    statistics = Statistics.of(plan)
 
     def error() -> str:
-        now = error_so_far(plan, ledger)
+        now = error_so_far(plan, statistics)
         return "" if np.isnan(now) else f"error {now:.4f}"
 
     with work_bar("simulating", plan.n_runs, progress, error) as report:
         if device == "cpu":
-            simulate_on_cpu(plan, ledger, threads, recorded, trace, report)
+            simulate_on_cpu(plan, statistics, threads, recorded, trace, report)
         elif device == "dask":
-            simulate_on_dask(plan, ledger, report)
+            simulate_on_dask(plan, statistics, report)
         else:
-            _gpu()(plan, ledger, report)
-    if ledger.interrupted and not ledger.counts.any():
+            _gpu()(plan, statistics, report)
+    if statistics.interrupted and not statistics.counts.any():
         raise KeyboardInterrupt
-    return _result(plan, ledger, np.ndim(arrivals) == 1, recorded)
+    return _result(plan, statistics, np.ndim(arrivals) == 1, recorded)
 
 
-def error_so_far(plan: Plan, ledger: Ledger) -> float:
+def make_plan(
+    network: RandomNeuralNetwork,
+    arrivals: ArrayLike,
+    inhibitory_arrivals: ArrayLike | None,
+    *,
+    events: float | None,
+    time: float | None,
+    observe_every: int,
+    replicas: int,
+    warm_up: float,
+    start: Start,
+    snapshot_bytes: int,
+    random_state: Any,
+) -> Plan:
+    """The plan that these arguments describe, or an error that names what is wrong with them."""
+    plus, minus = check_arrivals(network.n_neurons, arrivals, inhibitory_arrivals)
+    rows = np.atleast_2d(plus)
+    minus = None if minus is None or not minus.any() else np.broadcast_to(minus, rows.shape)
+    total = rows.sum(axis=1) + (0 if minus is None else minus.sum(axis=1))
+    if not (total > 0).all():
+        where = f" in row {int(np.flatnonzero(total == 0)[0])}" if plus.ndim > 1 else ""
+        raise ValueError(
+            f"arrivals are all 0{where}: no event would ever happen, and all activations are 0"
+        )
+    if start not in ("empty", "stationary"):
+        raise ValueError(f"start must be 'empty' or 'stationary', got {start!r}")
+    if events is not None and time is not None:
+        raise ValueError(f"give events or time, not both (events={events!r}, time={time!r})")
+    observe_every = whole_number(observe_every, "observe_every")
+    replicas = whole_number(replicas, "replicas")
+
+    steady = _steady_state(network, rows, minus)
+    routes = routes_of(network)
+    clocks = [
+        clocks_of(routes, network.rates, rows[i], None if minus is None else minus[i])
+        for i in range(len(rows))
+    ]
+    ticks = np.array([c.total_rate for c in clocks])  # per unit time
+    happening = total + np.asarray(steady) @ network.rates  # events per unit time
+    sizes = np.array([max(1, len(c.excitable)) for c in clocks])
+    between = np.maximum(1, observe_every * ticks / happening)
+    looks = np.ceil(between / (RINGS_BETWEEN_LOOKS * sizes)).astype(np.int64)
+    look = np.maximum(1, np.round(between / looks)).astype(np.int64)
+    if time is None:
+        length: float = whole_number(1_000_000 if events is None else events, "events")
+        skipped = _number(warm_up, "warm_up") * ticks / happening
+        first: float = observe_every
+    else:
+        length = _number(time, "time", positive=True)
+        skipped = _number(warm_up, "warm_up") * ticks
+        if (ticks * length).max() > MOST_EVENTS:
+            raise ValueError(f"time={time!r} would take more than {MOST_EVENTS:.0e} ticks")
+        first = length / 10_000
+    cells = len(rows) * replicas * network.n_neurons * 5
+    parts = BATCHES if replicas == 1 else FEW_BATCHES
+    if time is None:
+        parts = min(parts, max(FEW_BATCHES, int(length) // observe_every))
+    return Plan(
+        network,
+        rows,
+        minus,
+        steady,
+        routes,
+        clocks,
+        replicas,
+        "events" if time is None else "time",
+        snapshot_grid(length, first, parts, max(1, snapshot_bytes // (4 * cells))),
+        look,
+        look * looks,
+        np.round(skipped).astype(np.int64),
+        start,
+        seed_sequence(random_state),
+    )
+
+
+def snapshot_grid(length: float, first: float, parts: int, most: int) -> NDArray[Any]:
+    """Where snapshots are taken: the ends of equal parts, and 1, 2 and 5 times powers of ten.
+
+    If those are more than ``most``, only the ends of so many equal parts.
+    """
+    whole_numbers = isinstance(length, int)
+    parts = min(parts, most, int(length) if whole_numbers else parts)
+    ends = length * np.arange(1, parts + 1) / parts
+    low = int(np.floor(np.log10(first)))
+    high = ceil(np.log10(length))
+    decades = np.array([m * 10.0**k for k in range(low, high + 1) for m in (1, 2, 5)])
+    decades = decades[(decades >= first) & (decades < length)]
+    if len(decades) + parts <= most:
+        ends = np.concatenate([ends, decades])
+    if whole_numbers:
+        return np.unique(np.round(ends).astype(np.int64))
+    return np.unique(ends)
+
+
+def seed_sequence(random_state: Any) -> np.random.SeedSequence:
+    """Where all randomness comes from."""
+    if isinstance(random_state, np.random.SeedSequence):
+        return random_state
+    if isinstance(random_state, np.random.Generator):
+        return np.random.SeedSequence(int(random_state.integers(1 << 63)))
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.SeedSequence(int(random_state.randint(1 << 31)))
+    if random_state is None or (isinstance(random_state, int | np.integer) and random_state >= 0):
+        return np.random.SeedSequence(None if random_state is None else int(random_state))
+    raise ValueError(
+        f"random_state must be None, a whole number ≥ 0 or one of NumPy's generators, "
+        f"got {random_state!r}"
+    )
+
+
+def whole_number(value: Any, name: str) -> int:
+    """A count: a whole number from 1 to 10¹⁵, also if written as 1e6."""
+    number = _number(value, name, positive=True)
+    if number != int(number) or number > MOST_EVENTS:
+        raise ValueError(
+            f"{name} must be a whole number from 1 to {MOST_EVENTS:.0e}, got {value!r}"
+        )
+    return int(value)
+
+
+def _number(value: Any, name: str, positive: bool = False) -> float:
+    if (
+        not isinstance(value, Real)
+        or isinstance(value, bool)
+        or not isfinite(value)
+        or value < 0
+        or (positive and value == 0)
+    ):
+        above = "above 0" if positive else "0 or more"
+        raise ValueError(f"{name} must be a finite number {above}, got {value!r}")
+    return float(value)
+
+
+def _steady_state(network: RandomNeuralNetwork, rows: Floats, minus: Floats | None) -> SteadyState:
+    with warnings.catch_warnings():  # here it only tells how often things happen
+        warnings.simplefilter("ignore")
+        return network.steady_state(rows, minus)
+
+
+def error_so_far(plan: Plan, statistics: Statistics) -> float:
     """Root mean square error of the first runs to the numeric solution, while they go on."""
     squares = []
     for run in range(min(plan.n_runs, WATCHED)):
-        observed = ledger.counts[:, OBSERVATIONS, run]
+        observed = statistics.counts[:, OBSERVATIONS, run]
         if observed.any():
             last = int(observed.argmax())
-            mean = ledger.sums[last, OBSERVED, run] / float(observed[last])
+            mean = statistics.sums[last, OBSERVED, run] / float(observed[last])
             exact = np.asarray(plan.steady)[run // plan.replicas]
             squares.append((probability(mean, "potential") - exact) ** 2)
     return float(np.sqrt(np.mean(squares))) if squares else np.nan
@@ -110,50 +263,72 @@ def _recorded(network: RandomNeuralNetwork, record: ArrayLike | None) -> NDArray
 
 
 def _result(
-    plan: Plan, ledger: Ledger, one: bool, recorded: NDArray[np.bool_] | None
+    plan: Plan, statistics: Statistics, one: bool, recorded: NDArray[np.bool_] | None
 ) -> Simulation:
     rates = np.array([c.total_rate for c in plan.clocks])
-    times = _times(plan, ledger, np.repeat(rates, plan.replicas))
+    times = _times(plan, statistics, np.repeat(rates, plan.replicas))
     of_row: Any = 0 if one else slice(None)
     raster = trace = None
-    if ledger.spikes is not None and recorded is not None:
-        when = _when(plan, ledger, times, ledger.spikes[:, 0])
-        raster = Raster(when, ledger.spikes[:, 1], np.flatnonzero(recorded))
-    if ledger.trace is not None:
-        trace = Trace(_when(plan, ledger, times, ledger.trace[:, 0]), ledger.trace[:, 1])
+    if statistics.spikes is not None and recorded is not None:
+        ticks, neurons = statistics.spikes.T
+        when = _tick_times(plan, statistics, times, ticks)
+        raster = Raster(when, neurons, np.flatnonzero(recorded))
+    if statistics.trace is not None:
+        ticks, totals = statistics.trace.T
+        trace = Trace(_tick_times(plan, statistics, times, ticks), totals)
     return Simulation(
         network=plan.network,
         replicas=plan.replicas,
         unit=plan.unit,
         snapshots=plan.snapshots,
-        interrupted=ledger.interrupted,
-        arrival_counts=ledger.arrivals[of_row],
-        firing_counts=ledger.firings[of_row],
+        interrupted=statistics.interrupted,
+        arrival_counts=statistics.arrivals[of_row],
+        firing_counts=statistics.firings[of_row],
         raster=raster,
         trace=trace,
         _steady=plan.steady,
-        _counts=ledger.counts,
-        _sums=ledger.sums,
+        _counts=statistics.counts,
+        _sums=statistics.sums,
         _times=times,
         _total_rates=rates,
         _one=one,
     )
 
 
-def _times(plan: Plan, ledger: Ledger, rates: Floats) -> Floats:
+def _times(plan: Plan, statistics: Statistics, rates: Floats) -> Floats:
     """Simulated time at every snapshot of every run."""
-    ticks = ledger.counts[:, TICKS]
+    ticks = statistics.counts[:, TICKS]
     if plan.unit == "events":
         gaps = np.diff(ticks, axis=0, prepend=0)
         return np.cumsum(plan.generator("time").standard_gamma(gaps), axis=0) / rates
     times = np.broadcast_to(plan.snapshots[:, None], ticks.shape)
-    if not ledger.interrupted:
+    if not statistics.interrupted:
         return times
     due = np.stack([plan.tick_ends(run) for run in range(plan.n_runs)], axis=1)
     return np.where(ticks < due, ticks / rates, times)
 
 
-def _when(plan: Plan, ledger: Ledger, times: Floats, ticks: NDArray[np.int64]) -> Floats:
-    """Times of ticks of the first run."""
-    ends = ledger.counts[:, TICKS, 0]
-    return tick_times(ticks, ends, times[:, 0], plan.unit == "events", plan.generator("when"))
+def _tick_times(
+    plan: Plan, statistics: Statistics, times: Floats, ticks: NDArray[np.int64]
+) -> Floats:
+    """Times of ``ticks`` (ascending) of the first run, given the ``times`` of its snapshots.
+
+    Ticks are a Poisson process that nothing depends on. So a run only counts them, and the times of
+    those that are asked for are drawn afterwards, as sums of exponential gaps. Between two
+    snapshots the ticks are uniform; the last of them is at the snapshot itself, if that was taken
+    after so many events and not after so much time.
+    """
+    random = plan.generator("when")
+    ends, end_times = statistics.counts[:, TICKS, 0], times[:, 0]
+    found = np.empty(len(ticks))
+    part = np.searchsorted(ends, ticks)
+    for i in np.unique(part):
+        begin, began = (ends[i - 1], end_times[i - 1]) if i else (0, 0.0)
+        mine = part == i
+        marks = np.append(ticks[mine] - begin, ends[i] - begin)
+        gaps = random.standard_gamma(np.diff(marks, prepend=0))
+        after = gaps[-1] if plan.unit == "events" else gaps[-1] + random.standard_exponential()
+        passed = np.cumsum(gaps[:-1])
+        whole = (passed[-1] if len(passed) else 0.0) + after
+        found[mine] = began + (end_times[i] - began) * passed / whole
+    return found

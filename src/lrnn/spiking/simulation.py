@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lrnn.arrays import Floats
-from lrnn.network import RandomNeuralNetwork, SteadyState
+from lrnn.network import RandomNeuralNetwork, SteadyState, layer_names
 from lrnn.spiking.estimators import (
     Estimator,
     batch_ends,
@@ -18,7 +18,7 @@ from lrnn.spiking.estimators import (
     ratio,
     spread,
 )
-from lrnn.spiking.ledger import (
+from lrnn.spiking.plan import (
     ARRIVED,
     BUSY,
     EVENTS,
@@ -29,9 +29,35 @@ from lrnn.spiking.ledger import (
     OBSERVED,
     TICKS,
 )
-from lrnn.spiking.recording import Raster, Trace
 
 NEVER = 1e-100  # the rate of a neuron that does not fire: one spike is more than it can handle
+
+
+@dataclass(frozen=True)
+class Raster:
+    """Spikes of some neurons, in order of time.
+
+    Attributes
+    ----------
+    times : ndarray of shape (n_spikes,)
+        When they were fired.
+    neurons : ndarray of shape (n_spikes,)
+        Who fired.
+    recorded : ndarray
+        Whose spikes were recorded, fired or not.
+    """
+
+    times: Floats
+    neurons: NDArray[np.int64]
+    recorded: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All potentials added up, in the course of time."""
+
+    times: Floats
+    totals: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -120,12 +146,6 @@ class Simulation:
     def mean_potential(self) -> Floats:
         """Potentials, averaged over the observations."""
         return self._of_row(ratio(*self._samples("potential", -1, pooled=True)))
-
-    @property
-    def busy_time(self) -> Floats:
-        """Time for which each neuron was excited, in all of `time`."""
-        share = ratio(*self._samples("busy", -1, pooled=True))
-        return self._of_row(share * self._per_row(self._times[-1]).sum(axis=1)[:, None])
 
     @property
     def steady(self) -> SteadyState:
@@ -237,10 +257,7 @@ class Simulation:
     def layer_names(self) -> tuple[str, ...]:
         """What layers are called."""
         count = len(self.network.layer_sizes or ())
-        if count < 2:
-            return ("all",)
-        hidden = ["hidden"] if count == 3 else [f"hidden {i}" for i in range(1, count - 1)]
-        return ("input", *hidden, "output")
+        return ("all",) if count < 2 else layer_names(count)
 
     def __repr__(self) -> str:
         runs = len(self._counts[0, 0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lrnn import RandomNeuralNetwork
-from lrnn.spiking.tables import alias_rows, clocks_of, routes_of
+from lrnn.spiking.plan import alias_rows, clocks_of, routes_of
 
 
 def outcomes(limits, pairs, size):
