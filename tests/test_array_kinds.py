@@ -10,7 +10,7 @@ import pytest
 
 from lrnn import LRNNAutoencoder, bounds, frontier, load
 from lrnn.arrays import backend_of, to_numpy
-from lrnn.rows.values import SaturationWarning
+from lrnn.rows.checks import SaturationWarning
 
 
 class Kind:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from lrnn.rows.values import SaturationWarning
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder
 from lrnn.functional import activations
+from lrnn.rows.checks import SaturationWarning
 
 KINDS = [
     {"hidden_layer_sizes": (10,)},

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork, load
-from lrnn.rows.cluster import dask_array_of
+from lrnn.rows.dask import dask_array_of
 
 distributed = pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
 import dask  # noqa: E402

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lrnn import LRNNAutoencoder, checkpoints
-from lrnn.rows.cluster import dask_array_of
+from lrnn.rows.dask import dask_array_of
 
 distributed = pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
 import dask  # noqa: E402

@@ -6,13 +6,11 @@ from scipy import sparse
 
 from lrnn import LRNNAutoencoder
 from lrnn.arrays import HOST, backend_of
-from lrnn.rows import ScaledRows, fold_rows, passes
-from lrnn.rows.device import DeviceRows, on
-from lrnn.training import Weights, evaluate, transmit
-
-
-class OutOfMemoryError(RuntimeError):
-    """Called like those of torch and CuPy."""
+from lrnn.rows import HostRows
+from lrnn.rows import device as device_module
+from lrnn.rows.device import DeviceRows, SentRows, on_device
+from lrnn.training import evaluate
+from lrnn.weights import Weights, transmit
 
 
 @pytest.fixture
@@ -24,14 +22,14 @@ def device():
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "levels"])
 def test_rows_are_sent_block_by_block(digits, device, kind, monkeypatch):
-    monkeypatch.setattr(passes, "CELLS_ON_DEVICE", 64 * 100)
+    monkeypatch.setattr(device_module, "CELLS_ON_DEVICE", 64 * 100)
     host = {
-        "dense": np.array(digits), "sparse": sparse.csr_array(digits),
-        "levels": ScaledRows(np.round(digits * 255).astype(np.uint8)),
+        "dense": HostRows(np.array(digits)), "sparse": HostRows(sparse.csr_array(digits)),
+        "levels": HostRows(np.round(digits * 255).astype(np.uint8), white=255),
     }[kind]  # fmt: skip
-    rows = DeviceRows(host, device)
+    rows = SentRows(host, device)
     seen = []
-    fold_rows(lambda block: seen.append(block.shape[0]) or 0, lambda a, b: 0, rows, 64)
+    rows.fold(lambda block: seen.append(block.shape[0]) or 0, lambda a, b: 0, 64)
     assert max(seen) == 100
     assert sum(seen) == 1797
     rng = np.random.default_rng(0)
@@ -47,40 +45,46 @@ def test_rows_are_sent_block_by_block(digits, device, kind, monkeypatch):
 
 
 def test_only_what_is_read_again_is_sent_at_once(digits, device):
-    assert isinstance(on(device, np.array(digits), again=False), DeviceRows)
-    assert backend_of(on(device, np.array(digits), again=True)) == device
-    levels = ScaledRows(np.zeros((3, 2), np.uint8))
-    assert on(device, levels, again=True).levels.dtype == device.xp.uint8  # travels as it is
+    rows = HostRows(np.array(digits))
+    assert isinstance(on_device(rows, device, again=False), SentRows)
+    assert backend_of(on_device(rows, device, again=True).X) == device
+    levels = HostRows(np.zeros((3, 2), np.uint8), white=255)
+    assert on_device(levels, device, again=True).X.dtype == device.xp.uint8  # travels as it is
 
 
 def test_levels_stay_levels_on_the_device(device):
-    rows = DeviceRows(ScaledRows(np.array([[0, 255], [51, 102]], dtype=np.uint8)), device)
-    assert rows.dtype == device.xp.float32
-    np.testing.assert_allclose(np.asarray(rows[1:]), [[0.2, 0.4]], rtol=1e-6)
+    levels = HostRows(np.array([[0, 255], [51, 102]], dtype=np.uint8), white=255)
+    for rows in (SentRows(levels, device), on_device(levels, device, again=True)):
+        assert rows.dtype == device.xp.float32
+        found = np.asarray(rows.take(slice(1, None)))
+        np.testing.assert_allclose(found, [[0.2, 0.4]], rtol=1e-6)
 
 
 def test_blocks_become_shorter_where_memory_is_short(device):
+    torch = pytest.importorskip("torch")
     X = device.array(np.random.default_rng(0).random((10_000, 8)))
     tried = []
 
     def work(block):
         tried.append(block.shape[0])
         if block.shape[0] > 700:
-            raise OutOfMemoryError("CUDA out of memory")
+            raise torch.OutOfMemoryError("CUDA out of memory")
         return float(block.sum())
 
-    total = fold_rows(work, lambda a, b: a + b, X, 8)
+    total = DeviceRows(X).fold(work, lambda a, b: a + b, 8)
     assert total == pytest.approx(float(X.sum()), rel=1e-12)
     assert tried[:5] == [10_000, 5_000, 2_500, 1_250, 625]
     assert max(tried[5:]) == 625  # and stay so
 
 
 def test_memory_that_is_too_small_for_anything_is_a_clear_error(device):
+    torch = pytest.importorskip("torch")
+
     def work(block):
-        raise OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
 
     with pytest.raises(MemoryError, match=r"too small even for .* rows of 8 attributes.*2 GiB"):
-        fold_rows(work, None, device.array(np.zeros((1_000, 8))), 8)
+        DeviceRows(device.array(np.zeros((1_000, 8)))).fold(work, None, 8)
 
 
 def test_other_errors_are_not_taken_for_lack_of_memory(device):
@@ -88,7 +92,7 @@ def test_other_errors_are_not_taken_for_lack_of_memory(device):
         raise RuntimeError("something else")
 
     with pytest.raises(RuntimeError, match="something else"):
-        fold_rows(work, None, device.array(np.zeros((1_000, 8))), 8)
+        DeviceRows(device.array(np.zeros((1_000, 8)))).fold(work, None, 8)
 
 
 def test_the_cpu_by_name(digits):

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from lrnn.rows.values import SaturationWarning
 from pyarrow import parquet
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, streaming
+from lrnn.rows.checks import SaturationWarning
 from lrnn.rows.stream import Stream
 from lrnn.tables import sources as sources_module
 from lrnn.tables.read import open_source

@@ -9,7 +9,7 @@ from lrnn import LRNNAutoencoder
 from lrnn.storage.export import to_onnx
 from lrnn.tables.scaling import Scaling
 
-pytestmark = pytest.mark.filterwarnings("ignore::lrnn.rows.values.SaturationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::lrnn.rows.checks.SaturationWarning")
 
 
 @pytest.fixture(params=["shallow", "deep", "unit rates", "float32"])
