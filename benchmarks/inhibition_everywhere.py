@@ -17,9 +17,8 @@ from typing import Any
 from common import RESULTS, report
 from lrnn import LRNNAutoencoder, bounds
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.structures import STRUCTURES
-
-MODEST = 0.014
+from lrnn.paper import STRUCTURES
+from lrnn.paper.experiments import MODEST
 
 
 def compared(name: str, device: str | None) -> dict[str, Any]:

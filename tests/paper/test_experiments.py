@@ -12,12 +12,11 @@ from lrnn.datasets import DATA_SETS
 from lrnn.paper import STRUCTURES, Settings, Task, chosen_tasks, run_tasks
 from lrnn.paper import recognition as recognition_module
 from lrnn.paper import runner as runner_module
-from lrnn.paper.contenders import MODEST
+from lrnn.paper.experiments import FEATURES, MODEST
 from lrnn.paper.figures import course, figures
 from lrnn.paper.recognition import OnSomeRows, narrowest, recognise
 from lrnn.paper.report import write_reproduction
 from lrnn.paper.summary import lowest_errors, mean, recognition, remark, spread
-from lrnn.paper.tasks import FEATURES
 from lrnn.paper.training import make, train
 
 QUICK = Settings(seeds=2, quick=True)

@@ -13,9 +13,8 @@ from lrnn.datasets import DATA_SETS
 from lrnn.paper import STRUCTURES, Settings, chosen_tasks, run_tasks
 from lrnn.paper import inhibition as inhibition_module
 from lrnn.paper import runner as runner_module
-from lrnn.paper.contenders import CONTENDERS
-from lrnn.paper.damage import damaged, holed, noisy
-from lrnn.paper.inhibition import PrincipalComponents, error, inhibitory
+from lrnn.paper.experiments import CONTENDERS
+from lrnn.paper.inhibition import PrincipalComponents, damaged, error, holed, inhibitory, noisy
 from lrnn.paper.report import write_reproduction
 from lrnn.paper.spiking import coverage_of_layers, simulated
 from lrnn.paper.summary import coverage, inhibition, robustness

@@ -126,7 +126,7 @@ def _test_rows(data: str, test: str | None, width: int, voice: Voice) -> Any:
 
 def _known(data: str, sizes: tuple[int, ...]) -> dict[str, float]:
     """What the paper has for these data and layers, if it has them."""
-    from lrnn.paper.structures import STRUCTURES
+    from lrnn.paper import STRUCTURES
 
     structure = STRUCTURES.get("-".join((data, *map(str, sizes))))
     if structure is None or structure.paper is None:

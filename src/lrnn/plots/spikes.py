@@ -14,7 +14,8 @@ from lrnn.spiking import Simulation
 from lrnn.spiking.estimators import Estimator
 from lrnn.spiking.recording import Raster
 
-MOMENTS = (10_000, 100_000, 1_000_000)  # the paper's
+EVENTS_SHOWN = (10_000, 100_000, 1_000_000)
+"""After how many events a simulation is shown: as in the paper's Figure 4."""
 
 
 def raster(result: Simulation, *, ax: Axes | None = None) -> Axes:
@@ -133,7 +134,7 @@ def _split(result: Simulation, values: Floats) -> list[Floats]:
 
 def _moments(result: Simulation) -> Sequence[float]:
     """Those of the paper that there are snapshots of, or the last snapshot."""
-    there = [m for m in MOMENTS if result.unit == "events" and m in result.snapshots]
+    there = [m for m in EVENTS_SHOWN if result.unit == "events" and m in result.snapshots]
     return there or result.snapshots[-1:].tolist()
 
 
