@@ -23,6 +23,7 @@ from lrnn.paper.summary import (
     recognition,
     robustness,
 )
+from lrnn.plots.axes import write_figure
 from lrnn.report import pictures
 from lrnn.report.content import TableOf
 from lrnn.report.machine import machine
@@ -72,7 +73,7 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
     drawn = figures(results)
     for name, figure in drawn.items():
         for kind in ("png", "svg"):
-            write_atomically(folder / "figures" / f"{name}.{kind}", _file(figure, kind))
+            write_figure(figure, folder / "figures" / f"{name}.{kind}")
     content = _content(results, summary, drawn)
     write_atomically(folder / "README.md", _markdown(content, list(drawn)).encode())
     page = folder / "index.html"
@@ -350,10 +351,3 @@ def _csv(rows: Sequence[dict[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def _file(figure: Figure, kind: str) -> bytes:
-    content = io.BytesIO()
-    metadata = {"Date": None} if kind == "svg" else None
-    figure.savefig(content, format=kind, metadata=metadata)
-    return content.getvalue()
