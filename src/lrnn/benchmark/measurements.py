@@ -30,7 +30,7 @@ Row: TypeAlias = dict[str, Any]
 Progress: TypeAlias = Callable[[int, int, str], None]
 PAUSE = 0.1  # seconds in which BLAS threads that wait for more work go to sleep
 PATIENCE, MOST = 1.0, 7  # what takes less than a second is repeated, but not more often
-LONGEST = 120.0  # seconds
+LONGEST = 120.0  # seconds that a training may be expected to take
 WARM_UP_ROWS = 50
 SHARES = (16, 4, 1)  # all rows, a quarter of them, a sixteenth
 COMPILE = 1_000  # events before the clock runs
@@ -86,7 +86,11 @@ def fastest(work: Callable[[], tuple[float, float]]) -> tuple[float, float]:
 def fit_steps(
     X: Matrix, hidden: int, peers: Sequence[Factorisation], quick: bool = False
 ) -> list[Step]:
-    """A step for each contender and each of its budgets."""
+    """Error against time: a step for each contender and each of its budgets.
+
+    A peer trains from the beginning for each of them, as long as the next can be expected to take
+    no more than two minutes; lrnn tells its learning curve.
+    """
     steps = []
     for contender in (LRNN, FINE_TUNED, *peers):
         took: list[tuple[int, float]] = []
@@ -118,7 +122,10 @@ def _fit(
 def encode_steps(
     X: Matrix, hidden: int, peers: Sequence[Factorisation], quick: bool = False
 ) -> list[Step]:
-    """Each contender trains on all rows, and then encodes more and more of them."""
+    """Time to encode: each contender trains on all rows, then encodes more and more of them.
+
+    That is a matrix product for lrnn, and a problem to solve for each row of an NMF.
+    """
     shares = SHARES[-1:] if quick else SHARES
     counts = sorted({max(1, len(X) // share) for share in shares})
     return [
@@ -156,7 +163,7 @@ def _encoded(trained: FittedModel, rows: Matrix) -> Row:
 def simulate_steps(
     X: Matrix, hidden: int, peers: Sequence[Simulator], quick: bool = False
 ) -> list[Step]:
-    """All contenders simulate the same network, for more and more events."""
+    """Events a second: all simulate the same trained network, for more and more events."""
     network, arrivals = trained_network(X, hidden)
     steps = []
     for contender in (ONE_CORE, ALL_CORES, *peers):
@@ -189,7 +196,7 @@ def _simulate(
 def scale_steps(
     X: Matrix, hidden: int, peers: Sequence[Factorisation], quick: bool = False
 ) -> list[Step]:
-    """Each contender trains on ever larger parts of the rows, and of the attributes."""
+    """Time against size: each trains on ever larger parts of the rows, and of the attributes."""
     shapes = part_shapes(X.shape[0], X.shape[1], hidden, 2 if quick else SIZES)
     return [
         Step(

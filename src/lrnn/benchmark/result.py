@@ -16,9 +16,8 @@ from lrnn.benchmark.measurements import (
     scale_steps,
     simulate_steps,
 )
-from lrnn.benchmark.peers import Competitor, Kind, Matrix
+from lrnn.benchmark.peers import PEERS, Competitor, Kind, Matrix
 
-PEERS = ("torch", "torchnmf", "ciw", "brian2")
 QUICK_ROWS = 1_000  # of cut-down data
 
 
@@ -42,7 +41,7 @@ def versions() -> dict[str, str]:
     from lrnn.report.machine import machine as facts
 
     known = {name: text for name, text in facts() if name not in ("processor", "system")}
-    for package in PEERS:
+    for package in dict.fromkeys(m for peers in PEERS.values() for p in peers for m in p.needs):
         try:
             known[package] = version(package)
         except PackageNotFoundError:

@@ -141,14 +141,6 @@ CONTENDERS: dict[str, Contender] = {
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What all experiments have in common."""
-
-    seeds: int = 3
-    quick: bool = False
-
-
-@dataclass(frozen=True)
 class Task:
     """One experiment: a structure trained in one way from one seed, a data set, a simulation.
 
@@ -174,7 +166,7 @@ class Task:
         return self.subject if self.kind == "recognition" else STRUCTURES[self.subject].data
 
     def facts(self) -> dict[str, Any]:
-        """All of it, as a result remembers it."""
+        """All of it, as a result remembers it: by these very texts it is known again."""
         facts = asdict(self)
         if self.kind == "recognition":
             return facts | {"features": list(FEATURES)}
@@ -184,10 +176,11 @@ class Task:
         return facts
 
 
-def chosen_tasks(names: Sequence[str], settings: Settings) -> list[Task]:
+def chosen_tasks(names: Sequence[str], seeds: int = 3, quick: bool = False) -> list[Task]:
     """The experiments on some data sets or structures; all of the paper's, if none are named.
 
-    They are in the order of the data sets, so that each is read once.
+    Small ones are run from several seeds. All are in the order of the data sets, so that each is
+    read once.
     """
     paper = [name for name in names if name not in BEYOND]
     wanted = _wanted(paper) if paper or not names else set()
@@ -195,19 +188,18 @@ def chosen_tasks(names: Sequence[str], settings: Settings) -> list[Task]:
     for data in DATA_SETS:
         structures = [s for s in STRUCTURES.values() if s.data == data and s.name in wanted]
         for structure in structures:
-            seeds = settings.seeds if structure.cheap and not settings.quick else 1
             tasks += [
-                Task("training", structure.name, settings.quick, method, rates, seed)
+                Task("training", structure.name, quick, method, rates, seed)
                 for rates in RATES
                 for method in METHODS
-                for seed in range(seeds)
+                for seed in range(seeds if structure.cheap and not quick else 1)
             ]
         if SPIKING in wanted and data == STRUCTURES[SPIKING].data:
-            tasks.append(Task("spiking", SPIKING, settings.quick))
+            tasks.append(Task("spiking", SPIKING, quick))
         if structures and DATA_SETS[data].class_names:
-            tasks.append(Task("recognition", data, settings.quick))
+            tasks.append(Task("recognition", data, quick))
         if "inhibition" in names and data == STRUCTURES[INHIBITION].data:
-            tasks += [Task("inhibition", INHIBITION, settings.quick, m) for m in CONTENDERS]
+            tasks += [Task("inhibition", INHIBITION, quick, m) for m in CONTENDERS]
     return tasks
 
 
