@@ -1,55 +1,30 @@
 """What the benchmarks share: data, the machine, tables, results in ``benchmarks/results/``."""
 
 import json
-import os
-import platform
-import sys
-import tarfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
-import scipy
-import sklearn
 from rich.console import Console
 from rich.table import Table
 
-from lrnn import __version__
-from lrnn.datasets import read_idx
+from lrnn.datasets import load
 
 RESULTS = Path(__file__).parent / "results"
 console = Console(width=140)
 
 
-def data_file(name: str) -> Path:
-    """A file of the folder LRNN_DATA_DIR."""
-    folder = os.environ.get("LRNN_DATA_DIR")
-    if not folder or not (Path(folder) / name).exists():
-        sys.exit(f"set LRNN_DATA_DIR to the folder that holds {name}")
-    return Path(folder) / name
-
-
-def load_mnist(part: str = "train", dtype: type | None = np.float64) -> np.ndarray:
-    """Images of MNIST ("train" or "t10k") as rows in [0, 1], or as uint8 (dtype None)."""
-    images = read_idx(data_file(f"mnist/{part}-images-idx3-ubyte.gz"))
-    rows = images.reshape(len(images), -1)
+def load_mnist(split: str = "train", dtype: type | None = np.float64) -> np.ndarray:
+    """Images of MNIST ("train" or "test") as rows in [0, 1], or as uint8 (dtype None)."""
+    rows = load("mnist", split=split, scaled=False).data
     return rows if dtype is None else rows / dtype(255)
 
 
 def load_cifar10() -> np.ndarray:
-    """All 60,000 images of CIFAR-10 as rows of uint8."""
-    with tarfile.open(data_file("cifar10/cifar-10-binary.tar.xz")) as archive:
-        batches = {
-            member.name: np.frombuffer(archive.extractfile(member).read(), np.uint8)
-            for member in archive
-            if member.name.endswith(".bin")
-        }
-    rows = np.empty((60_000, 3_072), np.uint8)
-    for i, name in enumerate(sorted(batches)):
-        rows[10_000 * i : 10_000 * (i + 1)] = batches[name].reshape(-1, 3_073)[:, 1:]
-    return rows
+    """All 60,000 images of CIFAR-10 as rows of uint8, those for testing last."""
+    return load("cifar10", scaled=False).data
 
 
 class Stopwatch:
@@ -63,17 +38,23 @@ class Stopwatch:
         self.seconds = perf_counter() - self._began
 
 
-def machine() -> dict[str, Any]:
-    """Where and with what figures were measured."""
-    return {
-        "lrnn": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "processor": platform.machine(),
-        "cores": os.cpu_count(),
-    }
+def in_turns(
+    works: Mapping[str, Callable[[], object]], rounds: int, pause: float = 0.0
+) -> dict[str, float]:
+    """The least seconds of each of several works, run in turns, with a pause before each."""
+    least = dict.fromkeys(works, np.inf)
+    for _ in range(rounds):
+        for name, work in works.items():
+            sleep(pause)
+            with Stopwatch() as watch:
+                work()
+            least[name] = min(least[name], watch.seconds)
+    return least
+
+
+def fastest(work: Callable[[], object], rounds: int = 3) -> float:
+    """The least seconds of some work."""
+    return in_turns({"": work}, rounds)[""]
 
 
 def report(name: str, title: str, rows: Sequence[dict[str, Any]]) -> None:
@@ -86,8 +67,15 @@ def report(name: str, title: str, rows: Sequence[dict[str, Any]]) -> None:
         table.add_row(*(_shown(row.get(column)) for column in columns))
     console.print(table)
     RESULTS.mkdir(exist_ok=True)
-    document = {"title": title, "machine": machine(), "results": list(rows)}
-    path = RESULTS / f"{name}.json"
+    write(RESULTS / f"{name}.json", title, rows)
+
+
+def write(path: Path, title: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Write results, with where and with what they were measured."""
+    from lrnn.benchmark.result import machine, versions
+
+    facts = {"machine": machine(), "versions": versions()}
+    document = {"title": title, **facts, "results": list(rows)}
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     console.print(f"written to {path}")
 

@@ -5,30 +5,16 @@
 ``transform`` also checks that the data are numbers in [0, 1], and saturates. The bare product has
 the same shapes and types, and its result's memory is ready. All are the best of several runs, taken
 in turns, with pauses: after a product BLAS threads wait for the next one, and keep cores busy, for
-some hundredths of a second.
+some hundredths of a second. NMF goes on until scikit-learn's own tolerance, as in ``lrnn benchmark
+encode``.
 """
 
-import warnings
-from time import sleep
-
 import numpy as np
-from sklearn.decomposition import NMF
-from sklearn.exceptions import ConvergenceWarning
 
-from common import Stopwatch, load_mnist, report
+from common import Stopwatch, in_turns, load_mnist, report
 from lrnn import LRNNAutoencoder
-
-
-def fastest(works: dict, repeats: int = 15) -> dict[str, float]:
-    """The least seconds of each of several works, run in turns."""
-    least = dict.fromkeys(works, np.inf)
-    for _ in range(repeats):
-        for name, work in works.items():
-            sleep(0.1)
-            with Stopwatch() as watch:
-                work()
-            least[name] = min(least[name], watch.seconds)
-    return least
+from lrnn.benchmark.measurements import PAUSE
+from lrnn.benchmark.peers import train_nmf_cd
 
 
 def main() -> None:
@@ -47,7 +33,7 @@ def main() -> None:
             def ours(X=X, model=model) -> None:
                 model.transform(X)
 
-            least = fastest({"bare": bare, "ours": ours})
+            least = in_turns({"bare": bare, "ours": ours}, 15, PAUSE)
             row = {
                 "": f"784→{'→'.join(map(str, sizes))}, {np.dtype(dtype)}",
                 "bare product s": least["bare"],
@@ -57,11 +43,9 @@ def main() -> None:
             }
             if sizes == (100,) and dtype == np.float32:
                 few = X[:10_000]
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", ConvergenceWarning)
-                    nmf = NMF(100, max_iter=20, random_state=0).fit(few)
-                    with Stopwatch() as watch:
-                        nmf.transform(few)
+                nmf = train_nmf_cd(few, 100, 20)
+                with Stopwatch() as watch:
+                    nmf.encode(few)
                 ratio = (watch.seconds / len(few)) / (least["ours"] / len(X))
                 row["times faster than NMF.transform"] = ratio
             rows.append(row)

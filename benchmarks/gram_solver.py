@@ -12,24 +12,22 @@ its own lowest error, and evaluations of the error on all rows do not count on e
 """
 
 import argparse
-import math
-import warnings
-from time import perf_counter
 
 import numpy as np
-from sklearn.decomposition import NMF, MiniBatchNMF
-from sklearn.exceptions import ConvergenceWarning
 
 from common import Stopwatch, console, load_mnist, report
 from lrnn import LRNNAutoencoder
-from lrnn.training import LearningCurve
+from lrnn.benchmark.peers import FACTORISATIONS, learning_curve
+from lrnn.benchmark.result import reached
+from lrnn.paper import STRUCTURES
 
-
-def nmf(X: np.ndarray, model: NMF | MiniBatchNMF) -> tuple[float, float]:
-    with Stopwatch() as watch, warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        codes = model.fit_transform(X)
-    return watch.seconds, float(((X - codes @ model.components_) ** 2).mean(dtype=np.float64))
+PEERS = {
+    "nmf-cd": ("NMF (cd), 20 iterations", 20),
+    "nmf-mu": ("NMF (mu), 20 iterations", 20),
+    "minibatch-nmf": ("MiniBatchNMF, 1 pass", 1),
+    "adam": ("torch, Adam, 10 passes", 10),
+}
+PRINTED = "printed algorithm, best of 6,000 iterations"
 
 
 def printed(X: np.ndarray, hidden: int) -> tuple[float, float]:
@@ -37,40 +35,6 @@ def printed(X: np.ndarray, hidden: int) -> tuple[float, float]:
     model = LRNNAutoencoder(hidden, solver="minibatch", max_iter=10, tol=0, random_state=0).fit(X)
     curve = model.history_[0]
     return float(curve.seconds[np.argmin(curve.errors)]), model.reconstruction_err_
-
-
-def torch_adam(X: np.ndarray, hidden: int, passes: int = 10) -> tuple[float, float]:
-    """Softplus weights, minibatches of 500: what one would write by hand."""
-    import torch
-
-    torch.manual_seed(0)
-    data = torch.from_numpy(X)
-    began = perf_counter()
-    shapes = (X.shape[1], hidden), (hidden, X.shape[1])
-    logs = [torch.randn(shape) - math.log(shape[0]) for shape in shapes]
-    for log in logs:
-        log.requires_grad_()
-    adam = torch.optim.Adam(logs, lr=0.02)
-
-    def forward(rows: "torch.Tensor") -> "torch.Tensor":
-        for log in logs:
-            rows = (rows @ torch.nn.functional.softplus(log)).clamp(max=1)
-        return rows
-
-    for _ in range(passes):
-        for rows in data[torch.randperm(len(data))].split(500):
-            adam.zero_grad()
-            ((rows - forward(rows)) ** 2).mean().backward()
-            adam.step()
-    seconds = perf_counter() - began
-    with torch.no_grad():
-        return seconds, float(((data - forward(data)) ** 2).mean())
-
-
-def reached(curve: LearningCurve, error: float, around: float) -> float | None:
-    """Seconds until the gram solver had this error."""
-    there = np.flatnonzero(curve.errors <= error)
-    return float(around + curve.seconds[there[0]]) if len(there) else None
 
 
 def main() -> None:
@@ -82,34 +46,33 @@ def main() -> None:
 
     with Stopwatch() as watch:
         ours = LRNNAutoencoder(hidden, random_state=0).fit(X)
-    curve = ours.history_[0]
-    around = watch.seconds - curve.seconds[-1]
+    curve = learning_curve(ours.history_, watch.seconds)
     with Stopwatch() as evaluation:
         ours.score(X)
     with Stopwatch() as tuning:
         tuned = LRNNAutoencoder(hidden, fine_tune=3, random_state=0).fit(X)
-    contenders = {
-        "NMF (cd), 20 iterations": lambda: nmf(X, NMF(hidden, max_iter=20, random_state=0)),
-        "NMF (mu), 20 iterations": lambda: nmf(
-            X, NMF(hidden, solver="mu", init="nndsvda", max_iter=20, random_state=0)
-        ),
-        "MiniBatchNMF, 1 pass": lambda: nmf(X, MiniBatchNMF(hidden, max_iter=1, random_state=0)),
-        "printed algorithm, best of 6,000 iterations": lambda: printed(X, hidden),
-        "torch, Adam, 10 passes": lambda: torch_adam(X, hidden),
-    }
     rows = [
         {"": "lrnn, defaults", "seconds": watch.seconds, "error": ours.reconstruction_err_},
         {"": "lrnn, fine_tune=3", "seconds": tuning.seconds, "error": tuned.reconstruction_err_},
     ]
-    for name, run in contenders.items():
-        try:
-            seconds, error = run()
-        except ImportError:
-            console.print(f"{name}: torch is not installed")
+    found = {PRINTED: printed(X, hidden)}
+    for peer in FACTORISATIONS:
+        if peer.name not in PEERS:
             continue
-        console.print(f"{name}: {error:.5f} after {seconds:.1f} s")
-        uncounted = evaluation.seconds if name.startswith("printed") else 0
-        after = reached(curve, error, around - uncounted)
+        name, budget = PEERS[peer.name]
+        if peer.missing is not None:
+            console.print(f"{name}: {peer.missing}")
+            continue
+        model = peer.train(X, hidden, budget)
+        found[name] = model.seconds, model.error(X)
+        console.print(f"{name}: {found[name][1]:.5f} after {found[name][0]:.1f} s")
+    if hidden == 50:
+        name = "the paper's error, against the printed algorithm's time to its own"
+        found[name] = found[PRINTED][0], STRUCTURES["mnist-50"].paper
+    for name, (seconds, error) in found.items():
+        after = reached(curve, error)
+        if after is not None and "printed" in name:
+            after -= evaluation.seconds
         rows.append(
             {
                 "": name,
@@ -117,18 +80,6 @@ def main() -> None:
                 "error": error,
                 "lrnn there after s": after,
                 "times faster": None if after is None else seconds / after,
-            }
-        )
-    if hidden == 50:
-        best = next(row["seconds"] for row in rows if row[""].startswith("printed"))
-        after = reached(curve, 0.0204, around - evaluation.seconds)
-        rows.append(
-            {
-                "": "the paper's error, against the printed algorithm's time to its own",
-                "seconds": best,
-                "error": 0.0204,
-                "lrnn there after s": after,
-                "times faster": best / after,
             }
         )
     report(f"gram_solver_{hidden}", f"MNIST 784→{hidden}, 60,000 rows, float32", rows)

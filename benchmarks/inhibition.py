@@ -12,15 +12,15 @@ not asked for stays as it was measured before.
 import argparse
 import json
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from matplotlib.figure import Figure
 
 import lrnn
-from common import RESULTS, load_cifar10, load_mnist, report
+from common import RESULTS, Stopwatch, load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds, plots
 from lrnn.frontiers import Frontier, Point
+from lrnn.paper import STRUCTURES
 
 DEEP = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
 PRICES = 24  # of the frontier
@@ -29,16 +29,15 @@ TRAINING = 50_000  # of CIFAR-10's images
 
 
 def row(what: str, model: LRNNAutoencoder, X: Any, X_new: Any) -> dict[str, object]:
-    began = perf_counter()
-    model.fit(X)
-    seconds = perf_counter() - began
-    print(what, round(seconds, 1), "s", flush=True)
+    with Stopwatch() as watch:
+        model.fit(X)
+    print(what, round(watch.seconds, 1), "s", flush=True)
     return {
         "what": what,
         "train": model.reconstruction_err_,
         "test": -model.score(X_new),
         "spikes": model.spike_cost_,
-        "seconds": seconds,
+        "seconds": watch.seconds,
     }
 
 
@@ -66,7 +65,8 @@ def draw(path: Path) -> None:
             points.append(Point(penalty.get(r["what"], 1.0), r["train"], r["test"], r["spikes"]))
     figure = Figure(figsize=(5.6, 3.8), dpi=150, layout="constrained")
     found = Frontier((784, 50), tuple(points), svd, 0.0)
-    plots.frontier(found, known={"Yin & Gelenbe 2016": 0.0204}, ax=figure.add_subplot())
+    known = {"Yin & Gelenbe 2016": STRUCTURES["mnist-50"].paper}
+    plots.frontier(found, known=known, ax=figure.add_subplot())
     figure.savefig(path)
 
 
@@ -87,7 +87,7 @@ def main() -> None:
     note = f", {wanted.single} passes" if wanted.single else ""
     rows = []
     if set(wanted.what) - {"cifar"}:
-        X, X_new = load_mnist(dtype=None), load_mnist("t10k", dtype=None)
+        X, X_new = load_mnist(dtype=None), load_mnist("test", dtype=None)
     if "shallow" in wanted.what:
         rows += [
             row("784→50, excitatory", LRNNAutoencoder(50, **plain, fine_tune=10), X, X_new),

@@ -11,15 +11,13 @@ before.
 
 import argparse
 import json
-from time import perf_counter
 from typing import Any
 
-from common import RESULTS, report
+from common import RESULTS, Stopwatch, report
 from lrnn import LRNNAutoencoder, bounds
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.structures import STRUCTURES
-
-MODEST = 0.014
+from lrnn.paper import STRUCTURES
+from lrnn.paper.experiments import MODEST
 
 
 def compared(name: str, device: str | None) -> dict[str, Any]:
@@ -29,9 +27,8 @@ def compared(name: str, device: str | None) -> dict[str, Any]:
     plain = LRNNAutoencoder(width, **common).fit(X)
     tuned = LRNNAutoencoder(width, fine_tune=20, **common).fit(X)
     penalty = MODEST * plain.reconstruction_err_ / plain.spike_cost_
-    began = perf_counter()
-    free = LRNNAutoencoder(width, inhibition=True, **common).fit(X)
-    seconds = perf_counter() - began
+    with Stopwatch() as watch:
+        free = LRNNAutoencoder(width, inhibition=True, **common).fit(X)
     modest = LRNNAutoencoder(width, inhibition=True, spike_penalty=penalty, **common).fit(X)
     price = modest.reconstruction_err_ + penalty * modest.spike_cost_
     limit = plain.reconstruction_err_ + penalty * plain.spike_cost_
@@ -49,7 +46,7 @@ def compared(name: str, device: str | None) -> dict[str, Any]:
         "limit": limit,
         "never worse": free.reconstruction_err_ <= plain.reconstruction_err_ and price <= limit,
         "valid": free.audit().valid and modest.audit().valid,
-        "seconds": seconds,
+        "seconds": watch.seconds,
     }
 
 

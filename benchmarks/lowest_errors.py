@@ -12,11 +12,14 @@ import argparse
 
 import numpy as np
 
-from common import Stopwatch, console, load_cifar10, load_mnist, report
+from common import Stopwatch, console, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds
+from lrnn.datasets import load
 from lrnn.functional import propagate
+from lrnn.paper import STRUCTURES
 
 DEEP, DEEP_COLOURS = (1000, 500, 250, 50), (1000, 500, 150)
+NAMES = {"MNIST": "mnist", "CIFAR-10": "cifar10"}
 RUNS = [
     ("MNIST", (100,), 10),
     ("MNIST", (50,), 10),
@@ -26,8 +29,6 @@ RUNS = [
     ("CIFAR-10", DEEP_COLOURS, 0),
     ("CIFAR-10", DEEP_COLOURS, 6),
 ]
-PAPER = {("MNIST", (50,)): 0.0204, ("MNIST", DEEP): 0.0190,
-         ("CIFAR-10", (150,)): 0.0082, ("CIFAR-10", DEEP_COLOURS): None}  # fmt: skip
 
 
 def without_saturation(X: np.ndarray, model: LRNNAutoencoder) -> tuple[float, float]:
@@ -49,13 +50,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", help="MNIST or CIFAR-10")
     options = parser.parse_args()
-    images = {"MNIST": lambda: load_mnist(dtype=None), "CIFAR-10": load_cifar10}
     rows, loaded = [], {}
     for name, sizes, passes in RUNS:
         if options.only and name not in options.only:
             continue
         if name not in loaded:
-            loaded = {name: images[name]()}
+            loaded = {name: load(NAMES[name], scaled=False).data}
         X = loaded[name]
         model = LRNNAutoencoder(
             sizes, stacking="joint", max_iter=1_000, tol=1e-5, fine_tune=passes, random_state=0,
@@ -66,12 +66,12 @@ def main() -> None:
         share, linear = without_saturation(X, model)
         held_out = None
         if name == "MNIST":
-            held_out = -model.score(load_mnist("t10k", None))
+            held_out = -model.score(load_mnist("test", None))
         rows.append(
             {
                 "": f"{name} {'→'.join(map(str, (X.shape[1], *sizes)))}",
                 "end-to-end passes": passes,
-                "paper": PAPER.get((name, sizes)),
+                "paper": STRUCTURES["-".join(map(str, (NAMES[name], *sizes)))].paper,
                 "error": model.reconstruction_err_,
                 "on test images": held_out,
                 "seconds": watch.seconds,

@@ -13,13 +13,12 @@ import json
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
-from common import load_mnist
+from common import console, load_mnist
 from lrnn import LRNNAutoencoder
+from lrnn.paper import STRUCTURES
 
-PAPER = {(50,): 0.0204, (1000, 500, 250, 50): 0.0190}
 RUNS = [
     ("Algorithm 1", (100,), "joint"),
     ("Algorithm 1", (50,), "joint"),
@@ -73,12 +72,13 @@ def main() -> None:
         result = measure(X, sizes, stacking, options.seed, options.every)
         structure = "→".join(map(str, (784, *sizes)))
         results.append({"algorithm": algorithm, "structure": structure, **result})
+        paper = STRUCTURES["-".join(map(str, ("mnist", *sizes)))].paper
         table.add_row(
-            algorithm, structure, str(PAPER.get(sizes, "–")), f"{result['lowest error']:.5f}",
+            algorithm, structure, str(paper or "–"), f"{result['lowest error']:.5f}",
             f"{result['row sums']:.2f}", f"{result['probabilities']:.15f}",
             f"{result['steady state']:.0e}", f"{result['seconds']:.0f}",
         )  # fmt: skip
-    Console(width=130).print(table)
+    console.print(table)
     print(json.dumps({"seed": options.seed, "dtype": options.dtype, "runs": results}, indent=1))
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-
-from common import report
-from lrnn import LRNNAutoencoder
 from lrnn.training.full_batch import POWERS, RANDOM_STARTS
+
+from common import Stopwatch, fastest, report
+from lrnn import LRNNAutoencoder
 from lrnn.training.gram import CHEAP, TRIAL
 
 HIDDEN, STEPS = 50, 20
@@ -100,15 +100,6 @@ def cost(rows: float, width: float, hidden: float, workers: float, at: Machine) 
     return Cost(seconds, moved, BLOCK + 6 * 8 * width * hidden, True)
 
 
-def fastest(work: object, times: int = 3) -> float:
-    took = []
-    for _ in range(times):
-        began = perf_counter()
-        work()
-        took.append(perf_counter() - began)
-    return min(took)
-
-
 def this_machine() -> Machine:
     """Rates of all cores together."""
     random = np.random.default_rng(0)
@@ -132,9 +123,9 @@ def data(rows: int, width: int) -> np.ndarray:
 def measured(X: object) -> float:
     """Seconds of a fit with as many steps as the model reckons with."""
     model = LRNNAutoencoder(HIDDEN, max_iter=STEPS, tol=0)
-    began = perf_counter()
-    model.fit(X)
-    return perf_counter() - began
+    with Stopwatch() as watch:
+        model.fit(X)
+    return watch.seconds
 
 
 def in_memory(at: Machine) -> list[dict[str, object]]:

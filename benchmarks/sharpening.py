@@ -9,24 +9,27 @@ and scikit-learn, scaled by their largest. (``--all`` adds CIFAR-10, some minute
 """
 
 import argparse
+import os
 import pkgutil
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
-import scipy.io
-from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import MinMaxScaler
 
-from common import data_file, load_cifar10, load_mnist, report
+from common import load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder
+from lrnn.datasets import load
 from lrnn.training import full_batch
 
 THEOREMS = "theorem_proving/first-order-theorem-proving"
 
 
 def table(name: str, delimiter: str | None = ",", skip: int = 0) -> np.ndarray:
-    cells = np.genfromtxt(data_file(name), delimiter=delimiter, skip_header=skip)
+    """All columns of numbers of a file of the data folder, classes among them."""
+    path = Path(os.environ["LRNN_DATA_DIR"]) / name
+    cells = np.genfromtxt(path, delimiter=delimiter, skip_header=skip)
     numbers = cells[:, ~np.isnan(cells).any(axis=0)]
     return MinMaxScaler().fit_transform(numbers)
 
@@ -47,8 +50,8 @@ def words() -> np.ndarray:
 DATA = {
     "MNIST digits": (lambda: load_mnist(dtype=None), 100),
     "MNIST digits, narrow": (lambda: load_mnist(dtype=None), 50),
-    "small digits": (lambda: load_digits().data / 16, 16),
-    "Yale faces": (lambda: scipy.io.loadmat(data_file("yale/Yale_32x32.mat"))["fea"] / 255.0, 50),
+    "small digits": (lambda: load("digits").data, 16),
+    "Yale faces": (lambda: load("yale", scaled=False).data / 255.0, 50),
     "seeds (table)": (lambda: table("seeds/seeds_dataset.txt", None), 4),
     "sonar (table)": (lambda: table("sonar/sonar.all-data"), 30),
     "robot (table)": (lambda: table("wall_following/sensor_readings_24.data"), 12),
@@ -70,10 +73,10 @@ def main() -> None:
     options = parser.parse_args()
     powers = full_batch.POWERS
     rows = []
-    for name, (load, hidden) in DATA.items():
+    for name, (read, hidden) in DATA.items():
         if name.startswith("CIFAR") and not options.all:
             continue
-        X = load()
+        X = read()
         fixed = {p: error(X, hidden, (p,)) for p in powers}
         chosen = error(X, hidden, powers)
         rows.append(

@@ -29,7 +29,7 @@ class Kernel:
 
 def main():
     kernel = Kernel()
-    train, test = load_mnist("train"), load_mnist("t10k")
+    train, test = load_mnist("train"), load_mnist("test")
     model = LRNNAutoencoder((100,), random_state=0).fit(train)
     network = model.to_network()
     arrivals = model.arrivals(test)

@@ -10,25 +10,26 @@ from matplotlib.figure import Figure
 
 from common import Stopwatch, load_mnist, report
 from lrnn import LRNNAutoencoder, plots
+from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.spiking.estimators import ESTIMATORS
 
 IMAGES = 20
-MOMENTS = (10_000, 100_000, 1_000_000, 10_000_000)
+EVENTS = (*EVENTS_SHOWN, 10_000_000)
 PICTURES = Path(__file__).parents[1] / "docs" / "images"
 
 
 def main():
-    train, test = load_mnist("train"), load_mnist("t10k")[:IMAGES]
+    train, test = load_mnist("train"), load_mnist("test")[:IMAGES]
     model = LRNNAutoencoder((100,), random_state=0).fit(train)
     rows = []
     for start, least_rate in (("empty", 1), ("stationary", 1), ("empty", 0)):
         network = model.to_network(least_rate)
         arrivals = model.arrivals(test, network)
         with Stopwatch() as watch:
-            result = network.simulate(arrivals, events=MOMENTS[-1], start=start, random_state=0)
+            result = network.simulate(arrivals, events=EVENTS[-1], start=start, random_state=0)
         exact = np.asarray(result.steady)
         for estimator in ESTIMATORS:
-            for moment in MOMENTS:
+            for moment in EVENTS:
                 wrong = (result.at(moment).activation(estimator) - exact) ** 2
                 errors = np.array([np.sqrt(layer.mean(axis=1)) for layer in network.split(wrong)])
                 pooled = np.sqrt((errors**2).mean(axis=1))
@@ -53,7 +54,7 @@ def main():
 
 
 def draw(network, arrivals):
-    long = network.simulate(arrivals, events=MOMENTS[-1], random_state=0)
+    long = network.simulate(arrivals, events=EVENTS[-1], random_state=0)
     plots.simulated_layers(long, shape=(28, 28)).savefig(PICTURES / "spiking-layers.png")
     figure = Figure(figsize=(11, 3.2), layout="constrained", dpi=150)
     left, middle, right = figure.subplots(1, 3)

@@ -10,22 +10,20 @@ fast, until it violates eq. 1 by no more than 1e-12 of any activation, or its ti
 """
 
 import argparse
-import json
-import os
-import platform
 import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
 from rich.console import Console
 from rich.table import Table
 from scipy import sparse
 
-from lrnn import RandomNeuralNetwork, __version__
+from common import Stopwatch, fastest, write
+from lrnn import RandomNeuralNetwork
 from lrnn.functional import activations
 from lrnn.network.steady_state import violation
 
@@ -109,16 +107,6 @@ PROBLEMS = {
 }
 
 
-def seconds(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
-    """The least time that some work takes, and its result."""
-    least, result = np.inf, None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        least = min(least, time.perf_counter() - start)
-    return least, result
-
-
 def peak_memory(problem: Problem) -> float:
     """MB that solving takes at its peak, above what the network takes."""
     network = problem.network()
@@ -167,15 +155,16 @@ def plain_iteration(problem: Problem, limit: float) -> dict[str, Any]:
 
 def measure(name: str, problem: Problem, peer_seconds: float) -> dict[str, Any]:
     network = problem.network()
-    first, _ = seconds(lambda: network.steady_state(problem.arrivals))
-    solve, q = seconds(lambda: network.steady_state(problem.arrivals), repeats=3)
-    forward = None if problem.forward is None else seconds(problem.forward, repeats=3)[0]
+    with Stopwatch() as first:
+        q = network.steady_state(problem.arrivals)
+    solve = fastest(lambda: network.steady_state(problem.arrivals))
+    forward = None if problem.forward is None else fastest(problem.forward)
     matrices = [m for m in (network.excitatory, network.inhibitory) if m is not None]
     return {
         "network": name,
         "neurons": network.n_neurons,
         "connections": int(sum((m != 0).sum() for m in matrices)),
-        "setup_s": max(first - solve, 0.0),
+        "setup_s": max(first.seconds - solve, 0.0),
         "solve_s": solve,
         "residual": float(network.residual(q, problem.arrivals).max()),
         "saturated_share": float(q.saturated.mean()),
@@ -214,7 +203,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(PROBLEMS), metavar="NAME",
                         help="networks whose names contain one of these words")  # fmt: skip
     parser.add_argument("--peer-seconds", type=float, default=20, help="time the peer may take")
-    parser.add_argument("--json", metavar="PATH", help="write the figures to this file, too")
+    parser.add_argument(
+        "--json", metavar="PATH", type=Path, help="write the figures to this file, too"
+    )
     options = parser.parse_args()
     console = Console(width=max(160, Console().width))
     results = []
@@ -230,16 +221,7 @@ def main() -> None:
                 f"the steady state {ratio:.2f} times that"
             )
     if options.json:
-        machine = {
-            "lrnn": __version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "processor": platform.machine(),
-            "cores": os.cpu_count(),
-        }
-        with open(options.json, "w") as file:
-            json.dump({"machine": machine, "results": results}, file, indent=2)
+        write(options.json, "Steady states", results)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import numpy as np
 
 from lrnn import bounds
 from lrnn.arrays import Floats, Rates
-from lrnn.network import RandomNeuralNetwork
+from lrnn.network import RandomNeuralNetwork, layer_names
 from lrnn.rows import Rows
 from lrnn.training import evaluate
 from lrnn.weights import Weights
@@ -166,12 +166,13 @@ def audit(
     rates = network.split(network.rates)
     routed = network.split(network.routed)
     last = len(weights)
+    names = layer_names(last + 1)
     layers = []
     for i, rate in enumerate(rates):
         sums = weights[i].sum(axis=1, dtype=np.float64) if i < last else None
         layers.append(
             LayerAudit(
-                name=_name(i, last),
+                name=names[i],
                 neurons=len(rate),
                 rates=(float(rate.min()), float(np.median(rate)), float(rate.max())),
                 row_sums=None if sums is None else (float(sums.mean()), float(sums.max())),
@@ -182,12 +183,6 @@ def audit(
             )
         )
     return Audit(tuple(layers), standing)
-
-
-def _name(layer: int, last: int) -> str:
-    if layer in (0, last):
-        return "input" if layer == 0 else "output"
-    return "hidden" if last == 2 else f"hidden {layer}"
 
 
 def _row(layer: LayerAudit) -> tuple[str, ...]:

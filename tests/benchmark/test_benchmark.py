@@ -9,13 +9,19 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import NMF
 
 from lrnn import LRNNAutoencoder, plots
-from lrnn.benchmark import chosen, comparison, factorisations, peers, simulators
-from lrnn.benchmark.course import Step, carry_out, fastest
-from lrnn.benchmark.fit import LONGEST, fit_steps
-from lrnn.benchmark.peers import Contender, Factorisation
-from lrnn.benchmark.scale import part, part_shapes
-from lrnn.benchmark.simulate import simulate_steps, trained_network
-from lrnn.benchmark.trained import Trained, mean_squared_error
+from lrnn.benchmark import chosen, peers, result
+from lrnn.benchmark.measurements import (
+    LONGEST,
+    Step,
+    carry_out,
+    fastest,
+    fit_steps,
+    part,
+    part_shapes,
+    simulate_steps,
+    trained_network,
+)
+from lrnn.benchmark.peers import Competitor, Factorisation, FittedModel, mean_squared_error
 from lrnn.training import LearningCurve
 
 
@@ -29,7 +35,7 @@ def quiet(done, total, task):
 
 
 def test_the_error_of_lrnn_is_that_of_its_network(X):
-    trained = factorisations.train_lrnn(X, 4, 10)
+    trained = peers.train_lrnn(X, 4, 10)
     model = LRNNAutoencoder(4, max_iter=10, random_state=0).fit(X)
     (W,), (V,) = model.encoders_, model.decoders_
     output = np.minimum(np.minimum(X @ W, 1) @ V, 1)
@@ -38,7 +44,7 @@ def test_the_error_of_lrnn_is_that_of_its_network(X):
 
 
 def test_the_error_of_nmf_is_that_of_its_factors(X):
-    trained = factorisations.train_nmf_cd(X, 4, 7)
+    trained = peers.train_nmf_cd(X, 4, 7)
     model = NMF(4, max_iter=7, random_state=0)
     with pytest.warns(match="Maximum number of iterations"):
         codes = model.fit_transform(X)
@@ -75,14 +81,14 @@ def test_time_that_a_learning_curve_leaves_out_counts_from_the_beginning():
             None, np.array([]), steps, 1 / (1 + steps), np.array(seconds), 1, "tol"
         )
 
-    points = factorisations.learning_curve([stage(0.0, 1.0, 2.0), stage(0.0, 3.0)], 10.0)
+    points = peers.learning_curve([stage(0.0, 1.0, 2.0), stage(0.0, 3.0)], 10.0)
     assert points == ((5.0, 1.0), (6.0, 0.5), (7.0, 1 / 3), (7.0, 1.0), (10.0, 0.5))
 
 
 def test_peers_are_compared_with_when_lrnn_was_as_low():
     ours = {"contender": "lrnn", "seconds": 4.0, "curve": [[1.0, 0.3], [2.0, 0.2], [4.0, 0.1]]}
     high, low = ({"contender": "nmf-cd", "seconds": 8.0, "error": e} for e in (0.2, 0.05))
-    rows = comparison.compare_training([ours, high, low])
+    rows = result.compare_training([ours, high, low])
     assert [row["lrnn_seconds"] for row in rows] == [None, 2.0, None]
     assert [row["times_faster"] for row in rows] == [None, 4.0, None]
 
@@ -93,12 +99,12 @@ def test_speeds_are_compared_at_the_same_size():
         for name, times in (("lrnn", (1.0, 2.0)), ("adam", (3.0, 8.0)))
         for count, seconds in zip((10, 20), times, strict=True)
     ]
-    assert [r["times_faster"] for r in comparison.compare_encoding(rows)] == [None, None, 3, 4]
+    assert [r["times_faster"] for r in result.compare_encoding(rows)] == [None, None, 3, 4]
     rows = [
         {"contender": name, "events": events, "events_per_second": speed}
         for name, events, speed in (("lrnn", 10, 5.0), ("lrnn", 100, 6.0), ("ciw", 3, 2.0))
     ]
-    assert [r["times_faster"] for r in comparison.compare_simulation(rows)] == [None, None, 3]
+    assert [r["times_faster"] for r in result.compare_simulation(rows)] == [None, None, 3]
 
 
 def test_the_fastest_run_counts():
@@ -110,7 +116,7 @@ def test_a_peer_that_fails_is_left_out_and_lrnn_may_not():
     def fail():
         raise RuntimeError("no such thing")
 
-    peer, other = Contender("peer", "Peer", ()), Contender("other", "Other", ())
+    peer, other = Competitor("peer", "Peer", ()), Competitor("other", "Other", ())
     steps = [Step(peer, "1", fail), Step(peer, "2", fail), Step(other, "", lambda: [{"error": 1}])]
     told = []
     rows, failed = carry_out(steps, lambda *what: told.append(what))
@@ -126,7 +132,7 @@ def test_budgets_grow_as_long_as_the_next_is_no_longer_than_two_minutes(X):
 
     def train(X, hidden, iterations):
         trained.append(iterations)
-        return Trained(LONGEST / 100 * iterations, iterations, lambda r: r, lambda c: c)
+        return FittedModel(LONGEST / 100 * iterations, iterations, lambda r: r, lambda c: c)
 
     slow = Factorisation("slow", "slow", (), train, "iterations", (10, 40, 100, 160))
     steps = [step for step in fit_steps(X, 3, [slow]) if step.contender is slow]
@@ -149,7 +155,7 @@ def test_events_in_a_unit_of_time_are_those_of_the_simulation(X):
     network, arrivals = trained_network(np.vstack([np.zeros_like(X[:1]), X]), 4)
     assert arrivals.any()  # not those of the first row, which is 0
     result = network.simulate(arrivals, events=200_000, start="stationary", random_state=0)
-    expected = simulators.events_per_time(network, arrivals)
+    expected = peers.events_per_time(network, arrivals)
     assert result.events / result.time == pytest.approx(expected, rel=0.05)
     with pytest.raises(ValueError, match="all rows are 0"):
         trained_network(np.zeros_like(X), 4)
@@ -158,8 +164,8 @@ def test_events_in_a_unit_of_time_are_those_of_the_simulation(X):
 @pytest.mark.filterwarnings("ignore")
 def test_simulators_make_about_the_events_that_are_asked_for(X):
     network, arrivals = trained_network(X, 4)
-    assert simulators.simulate_on_one_core(network, arrivals, 2_000)[0] == 2_000
-    assert simulators.simulate_on_all_cores(network, arrivals, 2_000)[0] % 2_000 == 0
+    assert peers.simulate_on_one_core(network, arrivals, 2_000)[0] == 2_000
+    assert peers.simulate_on_all_cores(network, arrivals, 2_000)[0] % 2_000 == 0
     for peer in peers.SIMULATORS:
         if peer.missing is None:
             events, _ = peer.run(network, arrivals, 1_000)

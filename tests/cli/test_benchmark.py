@@ -25,7 +25,7 @@ SCHEMA = {
 def hurry(monkeypatch):
     """Neither pauses nor repetitions."""
     for name in ("PAUSE", "PATIENCE"):
-        monkeypatch.setattr(f"lrnn.benchmark.course.{name}", 0)
+        monkeypatch.setattr(f"lrnn.benchmark.measurements.{name}", 0)
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def only_sklearn(monkeypatch):
 def cheap_simulation(monkeypatch):
     for name in ("ONE_CORE", "ALL_CORES"):
         monkeypatch.setattr(
-            f"lrnn.benchmark.simulate.{name}",
+            f"lrnn.benchmark.measurements.{name}",
             peers.Simulator(**{**vars(getattr(peers, name)), "budgets": (2_000,)}),
         )
 

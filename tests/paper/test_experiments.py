@@ -9,18 +9,17 @@ import pytest
 
 from lrnn import bounds
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import STRUCTURES, Settings, Task, chosen_tasks, run_tasks
+from lrnn.paper import STRUCTURES, Task, chosen_tasks, run_tasks
 from lrnn.paper import recognition as recognition_module
 from lrnn.paper import runner as runner_module
-from lrnn.paper.contenders import MODEST
+from lrnn.paper.experiments import FEATURES, MODEST
 from lrnn.paper.figures import course, figures
 from lrnn.paper.recognition import OnSomeRows, narrowest, recognise
 from lrnn.paper.report import write_reproduction
 from lrnn.paper.summary import lowest_errors, mean, recognition, remark, spread
-from lrnn.paper.tasks import FEATURES
 from lrnn.paper.training import make, train
 
-QUICK = Settings(seeds=2, quick=True)
+QUICK = {"seeds": 2, "quick": True}
 
 
 def nobody(done, task):
@@ -30,7 +29,7 @@ def nobody(done, task):
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduction")
-    tasks = chosen_tasks(["iris", "wine"], QUICK)
+    tasks = chosen_tasks(["iris", "wine"], **QUICK)
     return folder, tasks, run_tasks(tasks, folder, nobody)
 
 
@@ -53,8 +52,8 @@ def test_the_structures_are_those_of_the_paper():
 
 
 def test_names_choose_experiments():
-    everything = chosen_tasks(["all"], Settings(seeds=3))
-    assert everything == chosen_tasks([], Settings(seeds=3))
+    everything = chosen_tasks(["all"], seeds=3)
+    assert everything == chosen_tasks([], seeds=3)
     trained = {t.subject for t in everything if t.kind == "training"}
     assert trained == set(STRUCTURES)
     seeds = {t.subject: t.seed for t in everything if t.kind == "training"}
@@ -63,10 +62,10 @@ def test_names_choose_experiments():
     assert sum(t.kind == "spiking" for t in everything) == 1
     assert len({t.name for t in everything}) == len(everything)
     assert not any(t.kind == "inhibition" for t in everything)
-    assert {t.data for t in chosen_tasks(["figure2c"], QUICK)} == {"cifar10"}
-    assert {t.subject for t in chosen_tasks(["mnist-50"], QUICK)} == {"mnist-50", "mnist"}
+    assert {t.data for t in chosen_tasks(["figure2c"], **QUICK)} == {"cifar10"}
+    assert {t.subject for t in chosen_tasks(["mnist-50"], **QUICK)} == {"mnist-50", "mnist"}
     with pytest.raises(ValueError, match="no experiment 'yalle'; did you mean 'yale'"):
-        chosen_tasks(["yalle"], QUICK)
+        chosen_tasks(["yalle"], **QUICK)
 
 
 def test_what_is_finished_is_not_run_again(finished, monkeypatch):
@@ -97,7 +96,7 @@ def test_a_result_that_is_damaged_or_of_other_settings_is_run_again(finished, mo
 
 
 def test_a_run_that_is_stopped_loses_at_most_one_experiment(tmp_path, monkeypatch):
-    tasks = chosen_tasks(["iris"], QUICK)
+    tasks = chosen_tasks(["iris"], **QUICK)
     real, done = runner_module._run, []
 
     def stop(task, *rest):

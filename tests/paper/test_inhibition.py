@@ -10,18 +10,17 @@ from sklearn.utils import Bunch
 
 import lrnn
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import STRUCTURES, Settings, chosen_tasks, run_tasks
+from lrnn.paper import STRUCTURES, chosen_tasks, run_tasks
 from lrnn.paper import inhibition as inhibition_module
 from lrnn.paper import runner as runner_module
-from lrnn.paper.contenders import CONTENDERS
-from lrnn.paper.damage import damaged, holed, noisy
-from lrnn.paper.inhibition import PrincipalComponents, error, inhibitory
+from lrnn.paper.experiments import CONTENDERS
+from lrnn.paper.inhibition import PrincipalComponents, damaged, error, holed, inhibitory, noisy
 from lrnn.paper.report import write_reproduction
 from lrnn.paper.spiking import coverage_of_layers, simulated
 from lrnn.paper.summary import coverage, inhibition, robustness
 from lrnn.report.content import hoyer
 
-QUICK = Settings(quick=True)
+QUICK = {"quick": True}
 
 
 @pytest.fixture(scope="module")
@@ -38,25 +37,25 @@ def finished(tmp_path_factory, digits):
     with pytest.MonkeyPatch.context() as patch:
         for module in (inhibition_module, runner_module):
             patch.setattr(module, "load", load)
-        results = run_tasks(chosen_tasks(["inhibition"], QUICK), folder, lambda done, task: None)
+        results = run_tasks(chosen_tasks(["inhibition"], **QUICK), folder, lambda done, task: None)
     return folder, images, {result["method"]: result for result in results}
 
 
 def test_it_runs_if_it_is_named():
-    tasks = chosen_tasks(["inhibition"], QUICK)
+    tasks = chosen_tasks(["inhibition"], **QUICK)
     assert [t.method for t in tasks] == list(CONTENDERS)
     assert {(t.kind, t.subject, t.data) for t in tasks} == {("inhibition", "mnist-50", "mnist")}
-    both = chosen_tasks(["iris", "inhibition"], QUICK)
+    both = chosen_tasks(["iris", "inhibition"], **QUICK)
     assert {t.subject for t in both} == {"iris-2", "iris", "mnist-50"}
-    everything = chosen_tasks(["all", "inhibition"], QUICK)
+    everything = chosen_tasks(["all", "inhibition"], **QUICK)
     assert {t.subject for t in everything} >= set(STRUCTURES)
     assert sum(t.kind == "inhibition" for t in everything) == len(CONTENDERS)
     with pytest.raises(ValueError, match="did you mean 'inhibition'"):
-        chosen_tasks(["inhibitions"], QUICK)
+        chosen_tasks(["inhibitions"], **QUICK)
 
 
 def test_another_price_of_spikes_is_another_task(monkeypatch):
-    task = next(t for t in chosen_tasks(["inhibition"], QUICK) if t.method == "modest")
+    task = next(t for t in chosen_tasks(["inhibition"], **QUICK) if t.method == "modest")
     before = task.facts()
     monkeypatch.setitem(CONTENDERS, "modest", CONTENDERS["ample"])
     assert task.facts() != before
@@ -203,7 +202,7 @@ def test_the_report_and_its_files(finished, tmp_path):
 @pytest.mark.parametrize("stopped", [1, 2])
 def test_half_a_training_is_no_result(stopped, digits, monkeypatch):
     """Neither of the excitatory network, nor of the one with inhibition."""
-    task = next(t for t in chosen_tasks(["inhibition"], QUICK) if t.method == "free")
+    task = next(t for t in chosen_tasks(["inhibition"], **QUICK) if t.method == "free")
     fit, calls = lrnn.LRNNAutoencoder.fit, []
 
     def interrupted(model, X):

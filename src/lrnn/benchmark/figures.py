@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from matplotlib.figure import Figure
 
-from lrnn.benchmark.course import Row
+from lrnn.benchmark.measurements import Row
 from lrnn.benchmark.result import Result
 from lrnn.plots.axes import TITLE, literal
 from lrnn.plots.benchmarks import error_against_time, time_against_size

@@ -1,14 +1,24 @@
-"""What a benchmark has measured, and where."""
+"""A benchmark from data to result: what was measured, and how lrnn compares with each peer."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from lrnn.benchmark.course import Row
-from lrnn.benchmark.peers import Kind
+from lrnn.benchmark.measurements import (
+    Progress,
+    Row,
+    Step,
+    carry_out,
+    encode_steps,
+    fit_steps,
+    scale_steps,
+    simulate_steps,
+)
+from lrnn.benchmark.peers import PEERS, Competitor, Kind, Matrix
 
-PEERS = ("torch", "torchnmf", "ciw", "brian2")
+QUICK_ROWS = 1_000  # of cut-down data
 
 
 def _now() -> str:
@@ -31,7 +41,7 @@ def versions() -> dict[str, str]:
     from lrnn.report.machine import machine as facts
 
     known = {name: text for name, text in facts() if name not in ("processor", "system")}
-    for package in PEERS:
+    for package in dict.fromkeys(m for peers in PEERS.values() for p in peers for m in p.needs):
         try:
             known[package] = version(package)
         except PackageNotFoundError:
@@ -88,3 +98,113 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it."""
         return {"title": self.title, **asdict(self)}
+
+
+def compare_training(rows: Sequence[Row]) -> list[Row]:
+    """Peers' rows with when lrnn had reached their error, and the ratio of the two times.
+
+    Where sizes differ, each is compared with lrnn on data of the same size.
+    """
+    curves = {_size(row): row["curve"] for row in rows if row["contender"] == "lrnn"}
+    compared = []
+    for row in rows:
+        after = None if _ours(row) else reached(curves[_size(row)], row["error"])
+        ratio = None if after is None else row["seconds"] / after
+        compared.append({**row, "lrnn_seconds": after, "times_faster": ratio})
+    return compared
+
+
+def reached(curve: Sequence[Sequence[float]], error: float) -> float | None:
+    """When a curve of (seconds, error) first was as low as an error.
+
+    >>> reached([(1.0, 0.3), (2.0, 0.1)], 0.2)
+    2.0
+    """
+    return next((seconds for seconds, found in curve if found <= error), None)
+
+
+def compare_encoding(rows: Sequence[Row]) -> list[Row]:
+    """Peers' rows with how many times faster lrnn encodes as many rows."""
+    ours = {row["rows"]: row["seconds"] for row in rows if _ours(row)}
+    return [
+        {**row, "times_faster": None if _ours(row) else row["seconds"] / ours[row["rows"]]}
+        for row in rows
+    ]
+
+
+def compare_simulation(rows: Sequence[Row]) -> list[Row]:
+    """Peers' rows with how many times faster lrnn is on one core, in its longest run."""
+    _, speed = max(
+        (row["events"], row["events_per_second"]) for row in rows if row["contender"] == "lrnn"
+    )
+    return [
+        {**row, "times_faster": None if _ours(row) else speed / row["events_per_second"]}
+        for row in rows
+    ]
+
+
+def _ours(row: Row) -> bool:
+    return bool(row["contender"].startswith("lrnn"))
+
+
+def _size(row: Row) -> tuple[int | None, int | None]:
+    return row.get("rows"), row.get("attributes")
+
+
+STEPS: dict[str, Callable[[Matrix, int, Sequence[Any], bool], list[Step]]] = {
+    "fit": fit_steps,
+    "encode": encode_steps,
+    "simulate": simulate_steps,
+    "scale": scale_steps,
+}
+COMPARISONS: dict[str, Callable[[Sequence[Row]], list[Row]]] = {
+    "fit": compare_training,
+    "encode": compare_encoding,
+    "simulate": compare_simulation,
+    "scale": compare_training,
+}
+
+
+def run(
+    kind: Kind,
+    X: Matrix,
+    hidden: int,
+    peers: Sequence[Competitor],
+    left_out: dict[str, str],
+    *,
+    name: str,
+    quick: bool = False,
+    progress: Progress = lambda done, total, task: None,
+) -> Result:
+    """Measure lrnn and its peers, one after the other.
+
+    Parameters
+    ----------
+    kind : {"fit", "encode", "simulate", "scale"}
+        What to measure.
+    X : ndarray of float32, of shape (n_samples, n_features)
+        Data in [0, 1].
+    hidden : int
+        Width of the code.
+    peers, left_out : list and dict
+        What `chosen` gave.
+    name : str
+        What the data are called.
+    quick : bool, default=False
+        Whether to cut down the data and the runs, only to see it run.
+    progress : callable, optional
+        Is told how many of how many measurements are done, and which is next.
+    """
+    if quick:
+        X = X[:: -(-len(X) // QUICK_ROWS)].copy()
+    rows, failed = carry_out(STEPS[kind](X, hidden, peers, quick), progress)
+    return Result(
+        kind,
+        name,
+        (X.shape[0], X.shape[1]),
+        str(X.dtype),
+        hidden,
+        quick,
+        COMPARISONS[kind](rows),
+        {**left_out, **failed},
+    )

@@ -6,7 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import numpy as np
 import typer
 
 from lrnn.cli.inputs import check_range, scaling_of, table_of
@@ -108,6 +107,8 @@ def benchmark(
 
 def _rows(source: str, scale: Scale, voice: Voice) -> Any:
     """Rows in [0, 1] in single precision, as all contenders are given them."""
+    import numpy as np
+
     from lrnn.datasets import DATA_SETS, load
 
     if scale is Scale.none and source in DATA_SETS and not Path(source).exists():
@@ -199,10 +200,10 @@ def _table(result: "Result") -> Any:
 
 def _write(result: "Result", folder: Path) -> list[Path]:
     """Numbers and figures into a folder."""
-    import io
     import json
 
     from lrnn.benchmark.figures import figure
+    from lrnn.plots.axes import write_figure
     from lrnn.tables.atomic import write_atomically
 
     paths = [folder / "results.json"]
@@ -210,8 +211,6 @@ def _write(result: "Result", folder: Path) -> list[Path]:
     write_atomically(paths[0], f"{document}\n".encode())
     drawn = figure(result)
     for kind in ("png", "svg"):
-        content = io.BytesIO()
-        drawn.savefig(content, format=kind)
         paths.append(folder / f"{result.kind}.{kind}")
-        write_atomically(paths[-1], content.getvalue())
+        write_figure(drawn, paths[-1])
     return paths

@@ -39,6 +39,7 @@ def demo(
     from lrnn.autoencoder import LRNNAutoencoder
     from lrnn.datasets import load
     from lrnn.plots import overview
+    from lrnn.plots.axes import write_figure
     from lrnn.report import Subject
 
     voice = Voice(quiet, as_json)
@@ -68,7 +69,7 @@ def demo(
     voice.say(f"its steady state differs from the forward pass by at most {gap.max():.0e}\n")
 
     picture = output / "digits.png"
-    overview(model, X, shape=shape, curves=models).savefig(picture)
+    write_figure(overview(model, X, shape=shape, curves=models), picture)
     subject = Subject(
         model,
         X,

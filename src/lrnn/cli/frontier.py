@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from lrnn.cli.fit import saturation_is_an_error
@@ -126,7 +125,7 @@ def _test_rows(data: str, test: str | None, width: int, voice: Voice) -> Any:
 
 def _known(data: str, sizes: tuple[int, ...]) -> dict[str, float]:
     """What the paper has for these data and layers, if it has them."""
-    from lrnn.paper.structures import STRUCTURES
+    from lrnn.paper import STRUCTURES
 
     structure = STRUCTURES.get("-".join((data, *map(str, sizes))))
     if structure is None or structure.paper is None:
@@ -145,6 +144,8 @@ def _row(point: Any, facts: dict[str, Any]) -> list[str]:
 
 def _save_models(folder: Path, found: Any, document: Any, names: Any, scaling: Any) -> None:
     """Every network as a model; the document is told what they are called."""
+    import numpy as np
+
     (folder / "models").mkdir(exist_ok=True)
     for number, point in enumerate(found.points):
         if names is not None:
@@ -159,6 +160,7 @@ def _write(folder: Path, found: Any, document: Any) -> None:
     from matplotlib.figure import Figure
 
     from lrnn import plots
+    from lrnn.plots.axes import write_figure
     from lrnn.tables.atomic import write_atomically
 
     write_atomically(folder / "frontier.json", json.dumps(document, indent=1).encode())
@@ -170,6 +172,4 @@ def _write(folder: Path, found: Any, document: Any) -> None:
     figure = Figure(figsize=(4.8, 3.4), dpi=150, layout="constrained")
     plots.frontier(found, known=document["paper"], ax=figure.add_subplot())
     for suffix in ("png", "svg"):
-        picture = io.BytesIO()
-        figure.savefig(picture, format=suffix)
-        write_atomically(folder / f"frontier.{suffix}", picture.getvalue())
+        write_figure(figure, folder / f"frontier.{suffix}")

@@ -59,14 +59,14 @@ def reproduce(
 
         lrnn reproduce inhibition
     """
-    from lrnn.paper import Settings, chosen_tasks, run_tasks
+    from lrnn.paper import chosen_tasks, run_tasks
     from lrnn.paper.figures import QUICK
     from lrnn.paper.report import write_reproduction
     from lrnn.paper.summary import inhibition, lowest_errors
 
     voice = Voice(quiet, as_json)
     check_folder(output)
-    tasks = chosen_tasks(names or [], Settings(seeds, quick))
+    tasks = chosen_tasks(names or [], seeds, quick)
     if quick:
         voice.say(QUICK)
     try:

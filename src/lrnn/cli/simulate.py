@@ -124,15 +124,10 @@ def _check_figure(output: Path) -> None:
 
 
 def _draw(result: Any, shape: tuple[int, ...] | None, output: Path) -> None:
-    import io
-
     from lrnn.plots import simulated_layers
-    from lrnn.tables.atomic import write_atomically
+    from lrnn.plots.axes import write_figure
+    from lrnn.plots.spikes import EVENTS_SHOWN
 
     last = result.snapshots[-1]
-    moments = [m for m in (10_000, 100_000, 1_000_000) if m < last and m in result.snapshots]
-    content = io.BytesIO()
-    simulated_layers(result, (*moments, last), shape=shape).savefig(
-        content, format=output.suffix[1:].lower()
-    )
-    write_atomically(output, content.getvalue())
+    moments = [m for m in EVENTS_SHOWN if m < last and m in result.snapshots]
+    write_figure(simulated_layers(result, (*moments, last), shape=shape), output)

@@ -1,7 +1,6 @@
-"""The experiments of the paper: what is run, as data; how it is drawn is the report's business."""
+"""The experiments of the paper, and the report on them."""
 
+from lrnn.paper.experiments import STRUCTURES, Structure, Task, chosen_tasks
 from lrnn.paper.runner import run_tasks
-from lrnn.paper.structures import STRUCTURES, Structure
-from lrnn.paper.tasks import Settings, Task, chosen_tasks
 
-__all__ = ["STRUCTURES", "Settings", "Structure", "Task", "chosen_tasks", "run_tasks"]
+__all__ = ["STRUCTURES", "Structure", "Task", "chosen_tasks", "run_tasks"]

@@ -1,6 +1,7 @@
 """The paper's figures, made again from results of experiments."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,10 +9,11 @@ from matplotlib.figure import Figure
 
 from lrnn.arrays import Floats
 from lrnn.datasets import DATA_SETS
-from lrnn.paper.structures import STRUCTURES, Structure
-from lrnn.paper.summary import Result, trainings
-from lrnn.plots import layer_image
-from lrnn.plots.axes import COLOURS, SMALL, TITLE, key, logarithmic, plain
+from lrnn.paper.experiments import CONTENDERS, STRUCTURES, Structure
+from lrnn.paper.inhibition import MISSING, NOISE
+from lrnn.paper.summary import Result, contests, robustness, trainings
+from lrnn.plots import image_grid, layer_image
+from lrnn.plots.axes import COLOURS, SMALL, TITLE, key, logarithmic, plain, style
 
 LINES = {
     ("free", "printed"): (COLOURS[1], "-", "printed algorithm"),
@@ -19,6 +21,7 @@ LINES = {
     ("unit", "printed"): (COLOURS[1], ":", "printed, unit rates"),
     ("unit", "lrnn"): (COLOURS[0], ":", "lrnn, unit rates"),
 }
+PARTS, SHAPE = 36, (28, 28)  # parts that are shown, as images
 QUICK = "Quick run on cut-down data: these numbers say nothing of the paper"
 
 
@@ -38,14 +41,24 @@ def figures(results: Sequence[Result]) -> dict[str, Figure]:
     for result in results:
         if result["kind"] == "spiking":
             made["figure4"] = figure4(result)
-    return marked(made, results)
-
-
-def marked(made: dict[str, Figure], results: Sequence[Result]) -> dict[str, Figure]:
-    """Figures that say so if they are of a quick run."""
+    made |= of_inhibition(contests(results))
     if any(result["quick"] for result in results):
         for figure in made.values():
             figure.suptitle(QUICK, fontsize=TITLE, color="#b00020")
+    return made
+
+
+def of_inhibition(results: Sequence[Result]) -> dict[str, Figure]:
+    """All that can be drawn where inhibition is the question, by file name."""
+    made: dict[str, Figure] = {}
+    if results:
+        made["inhibition-robustness"] = damage_curves(robustness(results))
+    with_parts = [result for result in results if "parts" in result]
+    if with_parts:
+        made["inhibition-parts"] = parts(with_parts)
+    for result in results:
+        if "spiking" in result:
+            made[f"figure4-{result['method']}"] = figure4(result["spiking"])
     return made
 
 
@@ -154,6 +167,39 @@ def figure4(result: Result) -> Figure:
     return figure
 
 
+def damage_curves(rows: Sequence[dict[str, Any]]) -> Figure:
+    """Error to the clean image against noise, and against missing pixels."""
+    figure = Figure(figsize=(7.4, 3.4), layout="constrained", dpi=150)
+    left, right = figure.subplots(1, 2)
+    for i, row in enumerate(rows):
+        colour, dashes = ("0.5", ":") if i == 0 else style(i - 1)
+        found = list(row.values())[2:]
+        for ax, against, errors in (
+            (left, NOISE, found[: len(NOISE)]),
+            (right, [100 * share for share in MISSING], found[len(NOISE) :]),
+        ):
+            ax.plot(
+                [0, *against], [row["none"], *errors], color=colour, linestyle=dashes,
+                marker=".", linewidth=1.2, label=row["contender"],
+            )  # fmt: skip
+    plain(left, "standard deviation of the noise", "mean squared error to the clean image")
+    plain(right, "missing pixels, percent", "")
+    key_below(figure, left)
+    return figure
+
+
+def parts(results: Sequence[Result]) -> Figure:
+    """Parts, the most used first: decoders on the left, what they make on the right."""
+    figure = Figure(figsize=(7.4, 1.95 * len(results)), layout="constrained", dpi=150)
+    for line, result in zip(figure.subplots(len(results), 2, squeeze=False), results, strict=True):
+        title = CONTENDERS[result["method"]].title
+        names = {"parts": f"{title}: components", "alone": "one code neuron alone, fully excited"}
+        for ax, (name, text) in zip(line, names.items(), strict=True):
+            image_grid(result[name][:PARTS], SHAPE, columns=9, ax=ax)
+            ax.set_title(text, fontsize=TITLE, loc="left")
+    return figure
+
+
 def key_below(figure: Figure, ax: Axes) -> None:
     """What lines are, under the whole figure."""
     figure.legend(
@@ -182,5 +228,11 @@ CAPTIONS = {
     "figure3": "The paper's Figure 3: error against iterations for the UCI data sets",
     "figure3-seconds": "The same, against seconds of training",
     "figure4": "The paper's Figure 4: layers of the MNIST network, computed and simulated",
+    "inhibition-robustness": "MNIST test images with noise and with missing pixels: how far their "
+    "reconstructions are from the clean images",
+    "inhibition-parts": "Parts of the networks, the most used first, each scaled to its own "
+    "maximum: the components, and what one code neuron makes if it alone is excited",
+    "figure4-modest": "The paper's Figure 4 with inhibition, at a modest budget of spikes",
+    "figure4-ample": "The paper's Figure 4 with inhibition, at an ample budget of spikes",
 }
 """What each figure shows, in words."""

@@ -1,7 +1,8 @@
 """Is inhibition good for anything else? Held-out rows, damaged images, parts, spikes."""
 
+from collections.abc import Iterator
 from time import perf_counter
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -10,25 +11,16 @@ from sklearn.decomposition import PCA
 from lrnn.arrays import Floats
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.contenders import CONTENDERS, Contender
-from lrnn.paper.damage import damaged
-from lrnn.paper.spiking import MOMENTS, simulated
-from lrnn.paper.structures import STRUCTURES
-from lrnn.paper.tasks import QUICK_ROWS, Task
+from lrnn.paper.experiments import CONTENDERS, QUICK_ROWS, STRUCTURES, Contender, Task
+from lrnn.paper.spiking import simulated
 from lrnn.paper.training import fully_trained
+from lrnn.plots.spikes import EVENTS_SHOWN
 
-LATER_MOMENTS = (*MOMENTS, 10_000_000, 100_000_000)  # where spikes are many, time is short
+MORE_EVENTS = (*EVENTS_SHOWN, 10_000_000, 100_000_000)  # where spikes are many, time is short
 QUICK_PASSES = 20  # of few steps each
-
-
-class Autoencoder(Protocol):
-    """What is compared: it learns from rows, and gives rows back."""
-
-    def fit(self, X: Any) -> Any:
-        """Learn."""
-
-    def reconstruct(self, X: Any) -> Any:
-        """Give back."""
+NOISE = (0.1, 0.2, 0.4)  # standard deviations
+MISSING = (0.1, 0.3, 0.5)  # shares of the pixels
+SEED = 20161
 
 
 class PrincipalComponents:
@@ -72,7 +64,7 @@ def compete(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder | None]
     if isinstance(model, LRNNAutoencoder):
         found |= of_network(model, X)
         if contender.simulated:
-            moments = MOMENTS if task.quick else LATER_MOMENTS
+            moments = EVENTS_SHOWN if task.quick else MORE_EVENTS
             found["spiking"] = simulated(model, X[:1], moments, task.seed)
         return found, model
     rows = X / white
@@ -101,6 +93,33 @@ def inhibitory(excitatory: LRNNAutoencoder, share: float, passes: int) -> LRNNAu
     model: LRNNAutoencoder = clone(excitatory)
     model.set_params(inhibition=True, spike_penalty=price, fine_tune=passes)
     return model
+
+
+def damaged(clean: Floats) -> Iterator[tuple[str, Floats]]:
+    """All kinds of damage, by name: the same at every call.
+
+    >>> [name for name, _ in damaged(np.ones((1, 2)))][::5]
+    ['noise 0.1', 'missing 50 %']
+    """
+    for deviation in NOISE:
+        yield f"noise {deviation:g}", noisy(clean, deviation, _random())
+    for share in MISSING:
+        yield f"missing {100 * share:g} %", holed(clean, share, _random())
+
+
+def noisy(clean: Floats, deviation: float, random: np.random.Generator) -> Floats:
+    """With Gaussian noise, clipped to [0, 1]."""
+    noise = random.standard_normal(clean.shape, dtype=np.float32)
+    return np.clip(clean + np.float32(deviation) * noise, 0, 1)
+
+
+def holed(clean: Floats, share: float, random: np.random.Generator) -> Floats:
+    """With a share of the pixels set to 0."""
+    return np.where(random.random(clean.shape, dtype=np.float32) < share, 0, clean)
+
+
+def _random() -> np.random.Generator:
+    return np.random.default_rng(SEED)
 
 
 def of_network(model: LRNNAutoencoder, X: Any) -> dict[str, Any]:

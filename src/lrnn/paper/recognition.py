@@ -17,10 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.contenders import MODEST
+from lrnn.paper.experiments import MODEST, QUICK_ROWS, STRUCTURES, Structure, Task
 from lrnn.paper.inhibition import inhibitory
-from lrnn.paper.structures import STRUCTURES, Structure
-from lrnn.paper.tasks import QUICK_ROWS, Task
 from lrnn.paper.training import fully_trained
 
 FOLDS = 5

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,25 +11,25 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import inhibition_report as beyond
-from lrnn.paper import tasks
-from lrnn.paper.contenders import MODEST
-from lrnn.paper.figures import CAPTIONS as PAPER_CAPTIONS
-from lrnn.paper.figures import QUICK, figures
+from lrnn.paper.experiments import AMPLE, FEATURES, INHIBITION, MODEST, STRUCTURES
+from lrnn.paper.figures import CAPTIONS, QUICK, figures
 from lrnn.paper.recognition import PASSES, STEPS
-from lrnn.paper.structures import STRUCTURES
-from lrnn.paper.summary import Result, audits, lowest_errors, recognition
+from lrnn.paper.summary import (
+    Result,
+    audits,
+    coverage,
+    inhibition_and_sparsity,
+    lowest_errors,
+    recognition,
+    robustness,
+)
+from lrnn.plots.axes import write_figure
 from lrnn.report import pictures
+from lrnn.report.content import TableOf
 from lrnn.report.machine import machine
-from lrnn.report.markdown import escaped, markdown
 from lrnn.report.page import render
-from lrnn.report.tables import TableOf
 from lrnn.tables.atomic import write_atomically
 
-CAPTIONS = PAPER_CAPTIONS | beyond.CAPTIONS
-FEATURES = {
-    name: {"inhibition_modest": "inhibition, modest"}.get(name, name) for name in tasks.FEATURES
-}
 RECOGNISED = (
     "Recognition: a linear classifier (logistic regression on standardised features) and the five "
     "nearest neighbours, on raw attributes and on codes of one width. NMF is scikit-learn's, and "
@@ -38,6 +38,18 @@ RECOGNISED = (
     f"for {PASSES['mnist']} passes over MNIST, {PASSES['cifar10']} over CIFAR-10 and some {STEPS} "
     "steps on other data only, from each of two starts."
 )
+EXPLAINED = [
+    "Not in the paper: networks with 50 codes, without inhibition and with it. A spike costs a "
+    f"share of the excitatory network's error per spike: {100 * MODEST:g} % (modest), "
+    f"{100 * AMPLE:g} % (ample) or nothing (free). Spikes are firings per unit time of the input "
+    "and hidden layers, output rates being 1. PCA stands beside them.",
+    "Damage: Gaussian noise of that standard deviation, clipped to [0, 1], or pixels set to 0. All "
+    "errors are those to the clean image; no network was trained on damaged ones.",
+    "Parts: components are the excitatory weights of the decoder. With inhibition they are not yet "
+    "what a code neuron adds, for inhibition divides it; so beside them is what the network makes "
+    "if that neuron alone is excited. Hoyer's sparsity is 0 if all pixels are equal and 1 if one "
+    "is not 0.",
+]
 
 
 def write_reproduction(results: Sequence[Result], folder: Path, command: str) -> Path:
@@ -47,7 +59,9 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
         "lowest_errors_unit_rates": lowest_errors(results, "unit"),
         "audits": audits(results),
         "recognition": recognition(results),
-        **beyond.inhibition_summary(results),
+        "inhibition": inhibition_and_sparsity(results),
+        "inhibition_robustness": robustness(results),
+        "inhibition_coverage": coverage(results),
         "machine": dict(machine()),
         "command": command,
         "quick": any(result["quick"] for result in results),
@@ -56,14 +70,14 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
     for name, rows in summary.items():
         if isinstance(rows, list) and rows:
             write_atomically(folder / f"{name}.csv", _csv(rows).encode())
-    drawn = figures(results) | beyond.inhibition_figures(results)
+    drawn = figures(results)
     for name, figure in drawn.items():
         for kind in ("png", "svg"):
-            write_atomically(folder / "figures" / f"{name}.{kind}", _file(figure, kind))
+            write_figure(figure, folder / "figures" / f"{name}.{kind}")
     content = _content(results, summary, drawn)
     write_atomically(folder / "README.md", _markdown(content, list(drawn)).encode())
     page = folder / "index.html"
-    write_atomically(page, render("reproduction.html", content).encode())
+    write_atomically(page, render("reproduction.html", content, "lrnn.paper").encode())
     return page
 
 
@@ -80,6 +94,39 @@ def _markdown(content: dict[str, Any], drawn: Sequence[str]) -> str:
     tables = [*(content[k] for k in names), *content["inhibition"], content["facts"]]
     figures = [(f"figures/{name}.png", CAPTIONS[name]) for name in drawn]
     return markdown(content["title"], lead, tables, figures)
+
+
+def markdown(
+    title: str, lead: Sequence[str], tables: Iterable[TableOf], figures: Iterable[tuple[str, str]]
+) -> str:
+    """A document of paragraphs, figures (path and caption) and tables."""
+    parts = [f"# {title}", *lead]
+    parts += [f"![{escaped(caption)}]({path})\n\n{escaped(caption)}" for path, caption in figures]
+    parts += [table_text(table) for table in tables if table.rows]
+    return "\n\n".join(parts) + "\n"
+
+
+def table_text(table: TableOf) -> str:
+    r"""A table with its caption.
+
+    >>> print(table_text(TableOf("Errors", ["data", "error"], [["a|b", "0.1"]])))
+    **Errors**
+    <BLANKLINE>
+    | data | error |
+    |---|---|
+    | a\|b | 0.1 |
+    """
+    lines = [table.header, ["---"] * len(table.header), *table.rows]
+    text = [f"| {' | '.join(map(escaped, line))} |" for line in lines]
+    text[1] = f"|{'---|' * len(table.header)}"
+    return "\n".join([f"**{escaped(table.caption)}**", "", *text])
+
+
+def escaped(text: str) -> str:
+    """Text that means nothing in Markdown."""
+    for mark in ("\\", "|", "<", "*", "_", "`", "["):
+        text = text.replace(mark, f"\\{mark}")
+    return text
 
 
 def _in_words(content: dict[str, Any]) -> list[str]:
@@ -107,7 +154,7 @@ def _in_words(content: dict[str, Any]) -> list[str]:
             "unsaturated neurons hold the numeric value after 1,000,000 events."
         )
     if content["inhibition"][0].rows:
-        lead += beyond.EXPLAINED
+        lead += EXPLAINED
     return lead
 
 
@@ -140,8 +187,12 @@ def _content(
         "worse": [f"{r['data']} {r['structure']}" for r in worse],
         "recognition": _recognition(summary["recognition"]),
         "recognised": RECOGNISED,
-        "inhibition": beyond.inhibition_tables(summary),
-        "explained": beyond.EXPLAINED,
+        "inhibition": [
+            _inhibition(summary["inhibition"]),
+            _robustness(summary["inhibition_robustness"]),
+            _coverage(summary["inhibition_coverage"]),
+        ],
+        "explained": EXPLAINED,
         "audits": _audits(summary["audits"]),
         "valid": all(r["valid"] for r in summary["audits"]),
         "spiking": spiking,
@@ -185,7 +236,13 @@ def _recognition(rows: Sequence[dict[str, Any]]) -> TableOf:
 
     return TableOf(
         "Accuracy in percent",
-        ["data", "codes", "classifier", *FEATURES.values(), "measured on"],
+        [
+            "data",
+            "codes",
+            "classifier",
+            *(name.replace("_", ", ") for name in FEATURES),
+            "measured on",
+        ],
         [
             [
                 row["data"],
@@ -220,6 +277,72 @@ def _audits(rows: Sequence[dict[str, Any]]) -> TableOf:
     )  # fmt: skip
 
 
+def _inhibition(rows: Sequence[dict[str, Any]]) -> TableOf:
+    return TableOf(
+        f"MNIST {STRUCTURES[INHIBITION].label}: mean squared errors, spikes and parts",
+        ["", "train", "test", "a spike costs", "spikes", "highest rate",
+         "Hoyer's sparsity of components", "of what they make alone", "valid", "seconds"],
+        [
+            [
+                row["contender"],
+                f"{row['train']:.5f}",
+                f"{row['test']:.5f}",
+                _quantity(row["spike_penalty"]),
+                _quantity(row["spikes"]),
+                _quantity(row["highest_rate"]),
+                _sparsity(row["sparsity_parts"]),
+                _sparsity(row["sparsity_alone"]),
+                {True: "yes", False: "NO", None: "–"}[row["valid"]],
+                f"{row['seconds']:.0f}",
+            ]
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _robustness(rows: Sequence[dict[str, Any]]) -> TableOf:
+    names = list(rows[0])[1:] if rows else []
+    return TableOf(
+        "Mean squared error to the clean image, test rows",
+        ["damage", *names],
+        [[row["contender"], *(f"{row[name]:.4f}" for name in names)] for row in rows],
+    )
+
+
+def _coverage(rows: Sequence[dict[str, Any]]) -> TableOf:
+    names = [name.removesuffix("_held") for name in (rows or [{}])[0] if name.endswith("_held")]
+
+    def held(row: dict[str, Any], layer: str) -> str:
+        inside, count = row[f"{layer}_held"], row[f"{layer}_neurons"]
+        return f"{inside} of {count} ({100 * inside / max(count, 1):.0f} %)"
+
+    return TableOf(
+        "Simulation: 95 % confidence intervals that hold the numeric value, of the neurons that "
+        "are at work and do not saturate; and root mean square errors",
+        ["network", "events", *names, *(f"RMSE, {name}" for name in names)],
+        [
+            [
+                row["contender"],
+                f"{row['events']:,}",
+                *(held(row, name) for name in names),
+                *(f"{row[f'{name}_rmse']:.4f}" for name in names),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _sparsity(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _quantity(value: float | None) -> str:
+    """Such as 1,234 or 3.5e+19; a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value == 0 or 100 <= value < 1e7 else f"{value:.2g}"
+
+
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     if not rows:
         return ""
@@ -228,10 +351,3 @@ def _csv(rows: Sequence[dict[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def _file(figure: Figure, kind: str) -> bytes:
-    content = io.BytesIO()
-    metadata = {"Date": None} if kind == "svg" else None
-    figure.savefig(content, format=kind, metadata=metadata)
-    return content.getvalue()

@@ -11,12 +11,12 @@ import numpy as np
 import lrnn
 from lrnn import bounds
 from lrnn.datasets import DATA_SETS, load
+from lrnn.paper.experiments import QUICK_ROWS, SPIKING, STRUCTURES, Task
 from lrnn.paper.inhibition import compete
 from lrnn.paper.recognition import recognise
-from lrnn.paper.spiking import simulate
-from lrnn.paper.structures import STRUCTURES
-from lrnn.paper.tasks import QUICK_ROWS, SPIKING, Task
+from lrnn.paper.spiking import simulated
 from lrnn.paper.training import train
+from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.tables.atomic import write_atomically
 
 
@@ -93,7 +93,7 @@ def _run(task: Task, folder: Path, data: Data) -> dict[str, Any]:
     if task.kind == "spiking":
         if not model_path.exists():
             raise FileNotFoundError(f"there is no {str(model_path)!r}; run {SPIKING} again")
-        return simulate(task, lrnn.load(model_path), X)
+        return simulated(lrnn.load(model_path), X[:1], EVENTS_SHOWN, task.seed)
     result, model = train(task, X)
     result["bound"] = data.bound(task)
     if task.subject == SPIKING and (task.method, task.rates, task.seed) == ("lrnn", "free", 0):

@@ -6,15 +6,7 @@ from typing import Any
 import numpy as np
 
 from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.paper.tasks import Task
 from lrnn.spiking.simulation import Simulation
-
-MOMENTS = (10_000, 100_000, 1_000_000)
-
-
-def simulate(task: Task, model: LRNNAutoencoder, X: Any) -> dict[str, Any]:
-    """One image, as in the paper's Figure 4."""
-    return simulated(model, X[:1], MOMENTS, task.seed)
 
 
 def simulated(model: LRNNAutoencoder, X: Any, moments: Sequence[int], seed: int) -> dict[str, Any]:

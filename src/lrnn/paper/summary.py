@@ -4,9 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from lrnn.datasets import DATA_SETS
-from lrnn.paper.contenders import CONTENDERS
-from lrnn.paper.structures import STRUCTURES
+from lrnn.paper.experiments import CONTENDERS, STRUCTURES
+from lrnn.report.content import hoyer
 
 Result = dict[str, Any]
 
@@ -125,6 +127,17 @@ def inhibition(results: Iterable[Result]) -> list[dict[str, Any]]:
         }
         for result in contests(results)
     ]
+
+
+def inhibition_and_sparsity(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """The same rows, with how sparse the parts are, and what each makes alone."""
+    found = contests(results)
+    rows = inhibition(found)
+    for row, result in zip(rows, found, strict=True):
+        for name in ("parts", "alone"):
+            parts = result.get(name)
+            row[f"sparsity_{name}"] = None if parts is None else hoyer(np.asarray(parts))
+    return rows
 
 
 def robustness(results: Iterable[Result]) -> list[dict[str, Any]]:

@@ -6,8 +6,7 @@ import numpy as np
 
 from lrnn import bounds
 from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.paper.structures import STRUCTURES, Structure
-from lrnn.paper.tasks import Task
+from lrnn.paper.experiments import STRUCTURES, Structure, Task
 
 POINTS = 400  # of a curve that are kept
 AUDITED = 100  # rows whose steady states are compared with the forward pass

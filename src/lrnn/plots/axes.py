@@ -1,10 +1,15 @@
-"""Axes: where to draw, and how it looks in print."""
+"""Axes: where to draw, how it looks in print, and how a figure becomes a file."""
 
+import io
+from pathlib import Path
 from typing import Literal
 
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+from lrnn.tables.atomic import write_atomically
 
 # those of Okabe and Ito, which colour-blind readers can tell apart, without the yellow
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -93,3 +98,11 @@ def size(ax: Axes) -> tuple[float, float]:
     """Width and height in inches."""
     box = ax.get_window_extent()
     return box.width / ax.figure.dpi, box.height / ax.figure.dpi
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG, SVG or PDF, as its path ends: the whole file, or nothing."""
+    kind = path.suffix[1:].lower()
+    content = io.BytesIO()
+    figure.savefig(content, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    write_atomically(path, content.getvalue())

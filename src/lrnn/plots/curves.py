@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import Floats
 from lrnn.plots.axes import axes_or_new, key, level, literal, logarithmic, plain, style
-from lrnn.spiking import Simulation
-from lrnn.spiking.estimators import ESTIMATORS, Estimator
-from lrnn.training import LearningCurve
 
 if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.spiking import Simulation
+    from lrnn.spiking.estimators import Estimator
+    from lrnn.training import LearningCurve
 
-Run: TypeAlias = Union["LRNNAutoencoder", LearningCurve, Sequence[LearningCurve]]
+Run: TypeAlias = Union["LRNNAutoencoder", "LearningCurve", Sequence["LearningCurve"]]
 Curves: TypeAlias = Run | Mapping[str, Run] | Iterable[tuple[str, Run]]
 Against: TypeAlias = Literal["iterations", "seconds"]
 
@@ -75,9 +75,9 @@ def learning_curves(
 
 
 def convergence(
-    result: Simulation,
+    result: "Simulation",
     *,
-    estimators: Sequence[Estimator] = ESTIMATORS,
+    estimators: "Sequence[Estimator] | None" = None,
     layer: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -94,6 +94,9 @@ def convergence(
     ax : Axes, optional
         Where to draw.
     """
+    from lrnn.spiking.estimators import ESTIMATORS
+
+    estimators = ESTIMATORS if estimators is None else estimators
     names = result.layer_names
     if layer is not None and layer not in names:
         raise ValueError(f"layer must be one of {', '.join(names)}; got {layer!r}")
@@ -132,7 +135,7 @@ def _draw_inverse_root(ax: Axes, lines: Sequence[tuple[Floats, Floats]]) -> None
 
 def _draw_stage(
     ax: Axes,
-    curve: LearningCurve,
+    curve: "LearningCurve",
     x: Floats,
     between: Floats,
     line: tuple[str, str],
@@ -149,8 +152,10 @@ def _draw_stage(
     )  # fmt: skip
 
 
-def _runs(curves: Any) -> list[tuple[str | None, list[LearningCurve]]]:
+def _runs(curves: Any) -> "list[tuple[str | None, list[LearningCurve]]]":
     """Names (None for a single model) and their stages."""
+    from lrnn.training import LearningCurve
+
     if isinstance(curves, Mapping):
         curves = list(curves.items())
     elif isinstance(curves, LearningCurve | BaseEstimator):
@@ -164,7 +169,9 @@ def _runs(curves: Any) -> list[tuple[str | None, list[LearningCurve]]]:
     return [(literal(str(name)), _stages(run)) for name, run in curves]
 
 
-def _stages(run: Any) -> list[LearningCurve]:
+def _stages(run: Any) -> "list[LearningCurve]":
+    from lrnn.training import LearningCurve
+
     if isinstance(run, LearningCurve):
         return [run]
     if isinstance(run, BaseEstimator):
@@ -179,8 +186,8 @@ def _stages(run: Any) -> list[LearningCurve]:
 
 
 def _in_succession(
-    stages: Iterable[LearningCurve], against: Against
-) -> Iterator[tuple[LearningCurve, Floats, Floats]]:
+    stages: "Iterable[LearningCurve]", against: Against
+) -> "Iterator[tuple[LearningCurve, Floats, Floats]]":
     """Each stage, and where its errors and those on its minibatches are on the axis."""
     begin = 0.0
     for curve in stages:
@@ -193,13 +200,13 @@ def _in_succession(
         begin += max(x[-1], between[-1] if len(between) else 0)
 
 
-def _full_batch(curve: LearningCurve) -> bool:
+def _full_batch(curve: "LearningCurve") -> bool:
     """Whether each iteration used all rows, so that there are no errors on minibatches."""
     errors = curve.batch_errors
     return not len(errors) or np.array_equal(errors, curve.errors[1:])
 
 
-def _kind(curve: LearningCurve) -> str:
+def _kind(curve: "LearningCurve") -> str:
     if curve.layer is not None:
         return f"layer pair {curve.layer}"
     return "full batch" if _full_batch(curve) else "minibatches"

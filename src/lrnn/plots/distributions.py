@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import Floats
+from lrnn.network import layer_names
 from lrnn.plots.axes import COLOURS, SMALL, axes_or_new, key, logarithmic, plain, style
 from lrnn.plots.matrix import matrix
 
@@ -31,8 +32,9 @@ def firing_rates(model: "LRNNAutoencoder", *, ax: Axes | None = None) -> Axes:
         for rates, w in zip(model.firing_rates_, weights, strict=False)
     ]
     bins = _bins(np.concatenate([*layers, np.ones(1)]))
+    names = layer_names(len(layers) + 1)
     for i, (rates, w) in enumerate(zip(layers, weights, strict=True)):
-        name = "input" if i == 0 else "hidden" if len(layers) == 2 else f"hidden {i}"
+        name = names[i]
         silent = len(w) - len(rates)
         label = f"{name} ({len(w)}{f', {silent} silent' if silent else ''})"
         shares = np.histogram(rates, bins)[0] / max(len(rates), 1)

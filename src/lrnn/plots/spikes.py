@@ -1,6 +1,7 @@
 """Simulations: single spikes, and layers as simulated beside layers as computed."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,14 +11,17 @@ from numpy.typing import NDArray
 from lrnn.arrays import Floats
 from lrnn.plots.axes import SMALL, TEXT, TITLE, axes_or_new, plain, size, style, tick_step
 from lrnn.plots.images import layer_image
-from lrnn.spiking import Simulation
-from lrnn.spiking.estimators import Estimator
-from lrnn.spiking.simulation import Raster
 
-MOMENTS = (10_000, 100_000, 1_000_000)  # the paper's
+if TYPE_CHECKING:
+    from lrnn.spiking import Simulation
+    from lrnn.spiking.estimators import Estimator
+    from lrnn.spiking.simulation import Raster
+
+EVENTS_SHOWN = (10_000, 100_000, 1_000_000)
+"""After how many events a simulation is shown: as in the paper's Figure 4."""
 
 
-def raster(result: Simulation, *, ax: Axes | None = None) -> Axes:
+def raster(result: "Simulation", *, ax: Axes | None = None) -> Axes:
     """A tick for every spike of the recorded neurons (of the first run).
 
     Neurons are numbered from 0 in each layer. Where those of several layers were recorded, each
@@ -51,12 +55,12 @@ def raster(result: Simulation, *, ax: Axes | None = None) -> Axes:
 
 
 def simulated_layers(
-    result: Simulation,
+    result: "Simulation",
     moments: Sequence[float] | None = None,
     *,
     shape: Sequence[int] | None = None,
     row: int = 0,
-    estimator: Estimator = "potential",
+    estimator: "Estimator" = "potential",
 ) -> Figure:
     """The paper's Figure 4: each layer as computed, and as simulated after so many events.
 
@@ -100,7 +104,9 @@ def simulated_layers(
     return figure
 
 
-def _label_neurons(ax: Axes, result: Simulation, spikes: Raster, layers: NDArray[np.int64]) -> None:
+def _label_neurons(
+    ax: Axes, result: "Simulation", spikes: "Raster", layers: NDArray[np.int64]
+) -> None:
     """Numbers of the neurons of one layer, or names of several."""
     groups = np.unique(layers)
     if len(groups) > 1:
@@ -119,7 +125,7 @@ def _label_neurons(ax: Axes, result: Simulation, spikes: Raster, layers: NDArray
     ax.set_yticks(shown, [str(n - first) for n in spikes.recorded[shown]], fontsize=SMALL)
 
 
-def _layers(result: Simulation, neurons: NDArray[np.int64]) -> NDArray[np.int64]:
+def _layers(result: "Simulation", neurons: NDArray[np.int64]) -> NDArray[np.int64]:
     """In which layer each neuron is."""
     sizes = result.network.layer_sizes
     if sizes is None or result.layer_names == ("all",):
@@ -127,15 +133,15 @@ def _layers(result: Simulation, neurons: NDArray[np.int64]) -> NDArray[np.int64]
     return np.searchsorted(np.cumsum(sizes), neurons, side="right")
 
 
-def _split(result: Simulation, values: Floats) -> list[Floats]:
+def _split(result: "Simulation", values: Floats) -> list[Floats]:
     return [values] if result.layer_names == ("all",) else result.network.split(values)
 
 
-def _moments(result: Simulation) -> Sequence[float]:
+def _moments(result: "Simulation") -> Sequence[float]:
     """Those of the paper that there are snapshots of, or the last snapshot."""
-    there = [m for m in MOMENTS if result.unit == "events" and m in result.snapshots]
+    there = [m for m in EVENTS_SHOWN if result.unit == "events" and m in result.snapshots]
     return there or result.snapshots[-1:].tolist()
 
 
-def _after(result: Simulation, moment: float) -> str:
+def _after(result: "Simulation", moment: float) -> str:
     return f"after {moment:,} events" if result.unit == "events" else f"after time {moment:g}"

@@ -1,6 +1,7 @@
 """What a report says: numbers, tables and pictures, section by section."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,19 +9,34 @@ import numpy as np
 from lrnn import plots
 from lrnn.arrays import Floats
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.frontiers import readable
+from lrnn.network import layer_names
 from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
+from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.report import pictures
-from lrnn.report.cost import frontier, rates
 from lrnn.report.machine import machine
-from lrnn.report.subject import MOMENTS, Subject
-from lrnn.report.tables import TableOf, number
+from lrnn.report.subject import Subject
 
 MOST_PARTS = 100  # that are shown
 MOST_BARS = 8  # attributes of a part of a table
 PAIRS = 24  # rows that are shown with their reconstructions
 MOST_ATTRIBUTES = 60  # that get a line of their own
 ENOUGH_TIME = 10.0  # units of time, in which an output neuron could fire so often
+
+
+@dataclass(frozen=True)
+class TableOf:
+    """Numbers that can be copied."""
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def number(value: float | None) -> str:
+    """As short as it may be."""
+    return "–" if value is None else f"{value:.4g}"
 
 
 def audited(subject: Subject) -> dict[str, Any]:
@@ -204,7 +220,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
     result = subject.simulation
     network = result.network
     exact = network.split(np.asarray(result.steady))
-    found = [network.split(result.at(m).activation()) for m in MOMENTS]
+    found = [network.split(result.at(m).activation()) for m in EVENTS_SHOWN]
     shape, ink = subject.image_shape, pictures.is_ink(exact[0])
     layers = []
     for i, name in enumerate(result.layer_names):
@@ -222,12 +238,12 @@ def spiking(subject: Subject) -> dict[str, Any]:
         ["events", *result.layer_names],
         [
             [f"{moment:,}", *(layer["steps"][k][1] for layer in layers)]
-            for k, moment in enumerate(MOMENTS)
+            for k, moment in enumerate(EVENTS_SHOWN)
         ],
     )
     return {
         "layers": layers,
-        "moments": [f"{m:,}" for m in MOMENTS],
+        "moments": [f"{m:,}" for m in EVENTS_SHOWN],
         "table": table,
         "last": f"{np.sqrt(np.mean((result.activation() - steady) ** 2)):.3f}",
         "covered": f"{100 * result.coverage():.0f}",
@@ -247,6 +263,50 @@ def spiking(subject: Subject) -> dict[str, Any]:
             f"Spike raster of {len(subject.shown_neurons)} neurons",
         ),
         "recorded": len(subject.shown_neurons),
+    }
+
+
+def rates(subject: Subject) -> dict[str, Any]:
+    """The firing rates that the weights need."""
+    model = subject.model
+    costs = model.layer_spike_costs_
+    layers = layer_names(len(costs) + 1)[:-1]
+    rows = [[name, readable(cost)] for name, cost in zip(layers, costs, strict=True)]
+    return {
+        "figure": pictures.figure(
+            lambda ax: plots.firing_rates(model, ax=ax),
+            "rates",
+            "Histogram of firing rates, layer by layer",
+        ),
+        "cost": readable(model.spike_cost_),
+        "unit": model.rates == "unit",
+        "table": TableOf("Spikes per unit time", ["layer", "spikes"], rows),
+    }
+
+
+def frontier(subject: Subject) -> dict[str, Any]:
+    """Error against spikes, and this model beside it; nothing, if nobody has drawn it."""
+    found, model = subject.frontier, subject.model
+    if found is None:
+        return {"figure": None}
+    point = model.spike_cost_, model.reconstruction_err_
+    shown = point[0] <= 10 * max(p.spikes for p in found.points if p.penalty != 0)
+    rows = [
+        [p.name, f"{p.error:.5f}", number(p.test_error), readable(p.spikes)] for p in found.points
+    ]
+    return {
+        "figure": pictures.figure(
+            lambda ax: plots.frontier(
+                found, known=subject.known, point=point if shown else None, ax=ax
+            ),
+            "frontier",
+            "Error against spikes, from the excitatory network to those with the lowest errors",
+            (5.2, 3.6),
+        ),
+        "table": TableOf(
+            "Networks of the same structure", ["network", "error", "on test data", "spikes"], rows
+        ),
+        "shown": shown,
     }
 
 

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lrnn.report.content import SECTIONS
@@ -40,10 +40,13 @@ def write_report(
     return page
 
 
-def render(template: str, content: dict[str, Any]) -> str:
-    """A page's markup. All text in it is escaped, but for our own figures, style and script."""
+def render(template: str, content: dict[str, Any], package: str = "lrnn.report") -> str:
+    """The markup of a page whose template is in a package; what all pages share is in this one.
+
+    All text in it is escaped, but for our own figures, style and script.
+    """
     environment = Environment(
-        loader=PackageLoader("lrnn.report"),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("lrnn.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

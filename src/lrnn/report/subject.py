@@ -11,10 +11,8 @@ from lrnn.arrays import Floats
 from lrnn.audit import Audit
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.frontiers import Frontier
+from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.spiking import Simulation
-
-MOMENTS = (10_000, 100_000, 1_000_000)
-"""After how many events the simulation is shown: those of the paper."""
 
 RASTER_NEURONS = 48
 RASTER_SPIKES = 1_200
@@ -76,7 +74,7 @@ class Subject:
     def simulation(self) -> Simulation:
         """Of one row, as long as in the paper."""
         network = self.model.to_network()
-        return network.simulate(self._arrivals, events=MOMENTS[-1], random_state=self.seed)
+        return network.simulate(self._arrivals, events=EVENTS_SHOWN[-1], random_state=self.seed)
 
     @cached_property
     def recorded(self) -> Simulation:

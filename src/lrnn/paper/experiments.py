@@ -1,0 +1,223 @@
+"""The experiments, as data: structures, contenders, and the tasks that are run one by one."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import Any, Literal
+
+from lrnn.datasets import DATA_SETS, hidden_width
+
+Kind = Literal["training", "recognition", "spiking", "inhibition"]
+METHODS = ("printed", "lrnn")
+RATES = ("free", "unit")
+QUICK_ROWS = 1_000  # of cut-down data
+SPIKING = "mnist-100"  # the network of the paper's Figure 4
+INHIBITION = "mnist-50"  # the network that gets inhibition
+FEATURES = ("raw", "PCA", "NMF", "lrnn", "inhibition", "inhibition_modest")  # to recognise by
+BEYOND = ("inhibition",)  # experiments that are not the paper's: run if they are named
+MODEST = 0.014  # spends about four times the spikes of the excitatory network on MNIST
+AMPLE = 0.0021  # about fifty times as many
+
+
+@dataclass(frozen=True)
+class Structure:
+    """An autoencoder of the paper.
+
+    Attributes
+    ----------
+    data : str
+        The data set's name.
+    hidden : tuple of int
+        Widths of its encoding layers.
+    figure : str
+        Where the paper shows it: "2a", "2b", "2c" or "3".
+    batch_size : int
+        Rows in a minibatch.
+    passes : int
+        Of the printed algorithm over the data. (The paper does not say how many it makes.)
+    passes_unit : int
+        Most passes of our solver if all rates are 1.
+    fine_tune : int
+        Passes with which our solver ends.
+    paper : float or None
+        The lowest error that the paper reports.
+    remark : str
+        Why our numbers may differ from it.
+    """
+
+    data: str
+    hidden: tuple[int, ...]
+    figure: str
+    batch_size: int
+    passes: int
+    passes_unit: int
+    fine_tune: int
+    paper: float | None = None
+    remark: str = ""
+
+    @property
+    def name(self) -> str:
+        """Such as ``mnist-100`` or ``mnist-1000-500-250-50``."""
+        return "-".join((self.data, *map(str, self.hidden)))
+
+    @property
+    def label(self) -> str:
+        """Such as ``784→100``."""
+        return "→".join(map(str, (DATA_SETS[self.data].attributes, *self.hidden)))
+
+    @property
+    def n_weights(self) -> int:
+        """Of all its layers, there and back."""
+        sizes = (DATA_SETS[self.data].attributes, *self.hidden)
+        return 2 * sum(a * b for a, b in pairwise(sizes))
+
+    @property
+    def cheap(self) -> bool:
+        """Whether several seeds are affordable."""
+        return DATA_SETS[self.data].rows * DATA_SETS[self.data].attributes < 1e6
+
+
+LONGER = (
+    "the paper says neither how long it trains nor how it draws its first weights; our solver "
+    "works on all rows at once and goes on until the error stalls"
+)
+IMAGES = (
+    Structure("mnist", (100,), "2a", 100, 10, 30, 10),
+    Structure("mnist", (50,), "2a", 100, 10, 30, 10, 0.0204, LONGER),
+    Structure("mnist", (1000, 500, 250, 50), "2a", 100, 8, 30, 5, 0.0190, LONGER),
+    Structure("yale", (50,), "2b", 5, 60, 200, 60),
+    Structure("yale", (500, 100, 50), "2b", 5, 40, 200, 20),
+    Structure("cifar10", (150,), "2c", 100, 10, 10, 2, 0.0082, LONGER),
+    Structure("cifar10", (1000, 500, 150), "2c", 100, 4, 10, 0, 0.0082, LONGER),
+)
+UCI = tuple(
+    Structure(entry.name, (hidden_width(entry.attributes),), "3", 50, 200, 200, 100)
+    for entry in DATA_SETS.values()
+    if entry.image_shape is None
+)
+STRUCTURES: dict[str, Structure] = {s.name: s for s in (*IMAGES, *UCI)}
+"""All of them, by name."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to give back 50 numbers' worth of an image.
+
+    Attributes
+    ----------
+    title : str
+        What it is called in tables.
+    network : bool
+        Whether it is a random neural network, and not PCA.
+    share : float or None
+        What a spike costs a network with inhibition: this share of the excitatory network's error
+        per spike. 0: nothing. None: there is no inhibition.
+    passes : int
+        Of training end to end over the data; 0: as many as are good.
+    simulated : bool
+        Whether it is simulated, spike by spike.
+    clipped : bool
+        Whether what PCA gives back is clipped to [0, 1].
+    """
+
+    title: str
+    network: bool = True
+    share: float | None = None
+    passes: int = 0
+    simulated: bool = False
+    clipped: bool = False
+
+
+CONTENDERS: dict[str, Contender] = {
+    "excitatory": Contender("excitatory", passes=10),
+    "modest": Contender("inhibition, modest", share=MODEST, simulated=True),
+    "ample": Contender("inhibition, ample", share=AMPLE, simulated=True),
+    "free": Contender("inhibition, free", share=0.0),
+    "pca": Contender("PCA", network=False),
+    "pca-clipped": Contender("PCA, clipped to [0, 1]", network=False, clipped=True),
+}
+"""All of them, by the name of their task."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One experiment: a structure trained in one way from one seed, a data set, a simulation.
+
+    ``method`` is the way of training or, where inhibition is the question, the contender.
+    """
+
+    kind: Kind
+    subject: str
+    quick: bool
+    method: str = ""
+    rates: str = ""
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        parts = (self.kind, self.subject, self.method, self.rates, str(self.seed))
+        return "_".join(filter(None, parts))
+
+    @property
+    def data(self) -> str:
+        """The data set it needs."""
+        return self.subject if self.kind == "recognition" else STRUCTURES[self.subject].data
+
+    def facts(self) -> dict[str, Any]:
+        """All of it, as a result remembers it: by these very texts it is known again."""
+        facts = asdict(self)
+        if self.kind == "recognition":
+            return facts | {"features": list(FEATURES)}
+        facts |= {"structure": repr(STRUCTURES[self.subject])}
+        if self.kind == "inhibition":
+            facts |= {"contender": repr(CONTENDERS[self.method])}
+        return facts
+
+
+def chosen_tasks(names: Sequence[str], seeds: int = 3, quick: bool = False) -> list[Task]:
+    """The experiments on some data sets or structures; all of the paper's, if none are named.
+
+    Small ones are run from several seeds. All are in the order of the data sets, so that each is
+    read once.
+    """
+    paper = [name for name in names if name not in BEYOND]
+    wanted = _wanted(paper) if paper or not names else set()
+    tasks = []
+    for data in DATA_SETS:
+        structures = [s for s in STRUCTURES.values() if s.data == data and s.name in wanted]
+        for structure in structures:
+            tasks += [
+                Task("training", structure.name, quick, method, rates, seed)
+                for rates in RATES
+                for method in METHODS
+                for seed in range(seeds if structure.cheap and not quick else 1)
+            ]
+        if SPIKING in wanted and data == STRUCTURES[SPIKING].data:
+            tasks.append(Task("spiking", SPIKING, quick))
+        if structures and DATA_SETS[data].class_names:
+            tasks.append(Task("recognition", data, quick))
+        if "inhibition" in names and data == STRUCTURES[INHIBITION].data:
+            tasks += [Task("inhibition", INHIBITION, quick, m) for m in CONTENDERS]
+    return tasks
+
+
+def _wanted(names: Sequence[str]) -> set[str]:
+    if not names or "all" in names:
+        return set(STRUCTURES)
+    wanted: set[str] = set()
+    for name in names:
+        found = {
+            s.name for s in STRUCTURES.values() if name in (s.name, s.data, f"figure{s.figure}")
+        }
+        if not found:
+            known = list(dict.fromkeys(s.data for s in STRUCTURES.values()))
+            alike = get_close_matches(name.lower(), [*known, *STRUCTURES, *BEYOND], n=1)
+            meant = f"did you mean {alike[0]!r}? " if alike else ""
+            raise ValueError(
+                f"there is no experiment {name!r}; {meant}Known are all, figure2a, figure2b, "
+                f"figure2c, figure3, {', '.join((*known, *BEYOND))}"
+            )
+        wanted |= found
+    return wanted
