@@ -19,6 +19,7 @@ from common import load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder
 from lrnn.functional import descend_decoder
 from lrnn.moments import DenseMoment
+from lrnn.rows import held
 
 ENOUGH = {"mnist": 0.0105, "cifar10": 0.0085}
 
@@ -66,12 +67,12 @@ def phases(levels: np.ndarray, hidden: int, limits: tuple[float, float]) -> list
     """The parts of a fit, each against what the device can do."""
     rows, width = levels.shape
     X = torch.asarray(levels, device="cuda") / 255
-    moment = DenseMoment(X)
+    moment = DenseMoment(held(X))
     encoder = torch.rand(width, hidden, device="cuda")
     product = moment.dot(encoder)
     gram, decoder = encoder.T @ product, torch.rand(hidden, width, device="cuda")
     work = {
-        "second moment": (lambda: DenseMoment(X), 2 * rows * width**2, X.nbytes),
+        "second moment": (lambda: DenseMoment(held(X)), 2 * rows * width**2, X.nbytes),
         "product with G": (lambda: moment.dot(encoder), 2 * width**2 * hidden, 4 * width**2),
         "sweeps over the decoder": (
             lambda: descend_decoder(product.T, gram, decoder, 2),

@@ -16,6 +16,7 @@ import numpy as np
 from common import Stopwatch, console, report
 from lrnn import LRNNAutoencoder
 from lrnn.moments import DenseMoment
+from lrnn.rows import held
 
 ROWS = (1_000, 10_000, 100_000, 1_000_000)
 ATTRIBUTES = (64, 128, 256, 512, 1_024, 2_048)
@@ -31,7 +32,7 @@ def data(rows: int, attributes: int) -> np.ndarray:
 def measure(rows: int, attributes: int, hidden: int) -> dict[str, float]:
     X = data(rows, attributes)
     with Stopwatch() as reading:
-        DenseMoment(X)
+        DenseMoment(held(X))
     model = LRNNAutoencoder(hidden, moment="dense", init="random", max_iter=60, tol=0)
     seconds = model.set_params(random_state=0).fit(X).history_[0].seconds
     few = X[: min(rows, 10_000)]

@@ -14,16 +14,11 @@ import numpy as np
 from common import Stopwatch, console, load_mnist, report
 from lowest_errors import without_saturation
 from lrnn import LRNNAutoencoder
-from lrnn.rows import ScaledRows
-from lrnn.training import (
-    FullBatch,
-    Observer,
-    Schedule,
-    Weights,
-    evaluate,
-    random_weights,
-    train_end_to_end,
-)
+from lrnn.autoencoder import Fitted
+from lrnn.rows import HostRows
+from lrnn.training import Observer, Run, Settings, evaluate, train_end_to_end
+from lrnn.training.gram import train_layers, train_whole
+from lrnn.weights import Weights, random_weights
 
 DEEP = (1000, 500, 250, 50)
 STARTS = [
@@ -36,13 +31,15 @@ STARTS = [
 ]
 
 
-def start(kind: str, X: ScaledRows, sizes: tuple[int, ...]) -> Weights:
-    random = np.random.RandomState(0)
+def run(**settings: object) -> Run:
+    return Run(Settings(**settings), np.random.RandomState(0), Observer())
+
+
+def start(kind: str, X: HostRows, sizes: tuple[int, ...]) -> Weights:
     if kind == "random":
-        return random_weights(sizes, random, X.dtype)
-    trainer = FullBatch(Schedule(tol=1e-5, max_iter=1_000), random, Observer())
-    train = trainer.train_whole if kind == "split" else trainer.train_layers
-    return train(X, sizes).weights
+        return random_weights(sizes, np.random.RandomState(0), X.weights)
+    train = train_whole if kind == "split" else train_layers
+    return train(X, run(sizes=sizes, tol=1e-5, max_iter=1_000)).weights
 
 
 def main() -> None:
@@ -50,16 +47,15 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=6)
     options = parser.parse_args()
     levels = load_mnist(dtype=None)
-    X, rows = ScaledRows(levels), []
+    X, rows = HostRows(levels, white=255), []
     for kind, hidden in STARTS:
         weights = start(kind, X, (784, *hidden))
-        schedule = Schedule(max_iter=options.passes, tol=0)
         with Stopwatch() as watch:
-            trained = train_end_to_end(
-                X, weights, schedule, np.random.RandomState(0), Observer()
-            ).weights
+            done = train_end_to_end(X, weights, run(max_iter=options.passes, tol=0))
+        trained = done.weights
         model = LRNNAutoencoder(hidden)
-        model.encoders_, model.decoders_ = list(trained.encoders), list(trained.decoders)
+        model.n_features_in_, model.binary_ = 784, False
+        model._become(Fitted.after(done, evaluate(X, trained), "free"))
         share, linear = without_saturation(levels, model)
         rows.append(
             {

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from lrnn.training.full_batch import POWERS, RANDOM_STARTS
 
 from common import Stopwatch, fastest, report
 from lrnn import LRNNAutoencoder
-from lrnn.training.gram import CHEAP, TRIAL
+from lrnn.training.gram import CHEAP, POWERS, RANDOM_STARTS, TRIAL
 
 HIDDEN, STEPS = 50, 20
 ENOUGH = 1 << 28  # cells of G up to which it is formed

@@ -21,7 +21,7 @@ from sklearn.preprocessing import MinMaxScaler
 from common import load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import load
-from lrnn.training import full_batch
+from lrnn.training import gram
 
 THEOREMS = "theorem_proving/first-order-theorem-proving"
 
@@ -63,7 +63,7 @@ DATA = {
 
 
 def error(X: np.ndarray, hidden: int, powers: tuple[float, ...]) -> float:
-    full_batch.POWERS = powers
+    gram.POWERS = powers
     return LRNNAutoencoder(hidden, random_state=0).fit(X).reconstruction_err_
 
 
@@ -71,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="CIFAR-10, too")
     options = parser.parse_args()
-    powers = full_batch.POWERS
+    powers = gram.POWERS
     rows = []
     for name, (read, hidden) in DATA.items():
         if name.startswith("CIFAR") and not options.all:

@@ -69,15 +69,14 @@ def by_hand(path: Path, task: str) -> dict[str, float]:
 
 def ours(path: Path, task: str) -> dict[str, float]:
     """The same by the library, whole fits and encodings."""
-    from lrnn.rows.elsewhere import rows_elsewhere
-
     from lrnn import LRNNAutoencoder, load, streaming
     from lrnn.moments import DenseMoment
+    from lrnn.validation import check_matrix
 
     model_path = path.with_suffix(".safetensors")
     began = perf_counter()
     if task == "moment":
-        DenseMoment(rows_elsewhere(path, "benchmark"))
+        DenseMoment(check_matrix(path, "benchmark"))
         return {"seconds": perf_counter() - began}
     if task == "fit":
         model = LRNNAutoencoder(HIDDEN, max_iter=STEPS).fit(path)

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
@@ -70,7 +71,6 @@ class Rows(ABC):
     def blocks(self, first: int = 0) -> Iterator[Array]:
         """All rows from number ``first`` on, in order, some at a time."""
 
-    @abstractmethod
     def fold(
         self,
         work: Work,
@@ -92,6 +92,11 @@ class Rows(ABC):
         ``reached(rows, total)`` is told how far it is. On a CPU several blocks are worked on at
         the same time, unless ``threads`` is False; then the work itself may use all cores.
         """
+        return self.make(Pass(work, combine, widest, most, begin, skip, threads, reached))
+
+    @abstractmethod
+    def make(self, one: "Pass") -> Any:
+        """Make the pass that `fold` is asked for."""
 
     @abstractmethod
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
@@ -118,6 +123,29 @@ class Rows(ABC):
         from lrnn.rows.encoded import converted
 
         return converted(self, dtype)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What `Rows.fold` is asked for."""
+
+    work: Work
+    combine: Combine
+    widest: int
+    most: int | None
+    begin: Any
+    skip: int
+    threads: bool
+    reached: Reached | None
+
+    def over(self, results: Iterator[tuple[int, Any]]) -> Any:
+        """Combine results, each told with the number of rows up to its end."""
+        total = total_of(self.begin)
+        for rows, result in results:
+            total = result if total is None else self.combine(total, result)
+            if self.reached is not None:
+                self.reached(rows, total)
+        return total
 
 
 def total_of(begin: Any) -> Any:

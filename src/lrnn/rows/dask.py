@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from lrnn.arrays import HOST, Array, Backend, host_dtype
-from lrnn.rows.base import Combine, Reached, Rows, Work, total_of
+from lrnn.rows.base import Pass, Rows, Work, total_of
 from lrnn.rows.checks import FLOATS, check_values, narrow, white_of
 from lrnn.rows.memory import HostRows
 from lrnn.tables.read import open_source
@@ -60,39 +61,27 @@ class DaskRows(Rows):
                 yield block[max(0, first - seen) :]
             seen += count
 
-    def fold(
-        self,
-        work: Work,
-        combine: Combine,
-        widest: int,
-        *,
-        most: int | None = None,
-        begin: Any = None,
-        skip: int = 0,
-        threads: bool = True,
-        reached: Reached | None = None,
-    ) -> Any:
-        """One pass: each block on a worker, results combined in a tree.
+    def make(self, one: Pass) -> Any:
+        """Make a pass: each block on a worker, results combined in a tree.
 
         It is all or nothing: no rows can be skipped.
         """
         from dask import compute, delayed
 
-        options = {"widest": widest, "most": most, "begin": begin, "threads": threads}
-        of_block = partial(_work_on, self._check, work, combine, options)
+        of_block = partial(_work_on, self._check, replace(one, reached=None))
         shared = delayed(of_block, pure=False, traverse=False)  # with its weights, once a worker
         run = delayed(_called, pure=False)
         first = np.cumsum([0, *self._array.chunks[0][:-1]])
         blocks = self._array.to_delayed().ravel()
         parts = [run(shared, b, int(row)) for b, row in zip(blocks, first, strict=True)]
-        join = delayed(partial(_combined, combine), pure=False)
+        join = delayed(partial(_combined, one.combine), pure=False)
         while len(parts) > 1:
             parts = [join(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-        self._check_memory(begin)
-        with explained(self._needed(begin)):
+        self._check_memory(one.begin)
+        with explained(self._needed(one.begin)):
             (total,) = compute(parts[0])
-        if reached is not None:
-            reached(self.shape[0], total)
+        if one.reached is not None:
+            one.reached(self.shape[0], total)
         return total
 
     def _needed(self, begin: Any) -> int:
@@ -204,15 +193,8 @@ def checked(
     return HostRows(check_values(values, names, user, first))
 
 
-def _work_on(
-    check: Callable[..., HostRows],
-    work: Work,
-    combine: Combine,
-    options: dict[str, Any],
-    block: Any,
-    first: int,
-) -> Any:
-    return check(block, first).fold(work, combine, **options)
+def _work_on(check: Callable[..., HostRows], one: Pass, block: Any, first: int) -> Any:
+    return check(block, first).make(one)
 
 
 def _called(work: Callable[..., Any], block: Any, first: int) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lrnn.arrays import Array, Backend, backend_of, host_dtype, is_array, take_rows, to_numpy
-from lrnn.rows.base import Combine, Reached, Rows, Work, total_of
+from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.memory import HostRows, as_floats, digest
 
 SHARE = 0.5  # of a device's free memory that the data may take
@@ -31,25 +31,10 @@ class OneBlockAtATime(Rows):
         for start in range(first, self.shape[0], height):
             yield self.take(slice(start, start + height))
 
-    def fold(
-        self,
-        work: Work,
-        combine: Combine,
-        widest: int,
-        *,
-        most: int | None = None,
-        begin: Any = None,
-        skip: int = 0,
-        threads: bool = True,
-        reached: Reached | None = None,
-    ) -> Any:
-        """One pass; see `Rows.fold`."""
-        total = total_of(begin)
-        for part, result in self._results(work, widest, most, skip):
-            total = result if total is None else combine(total, result)
-            if reached is not None:
-                reached(part.stop, total)
-        return total
+    def make(self, one: Pass) -> Any:
+        """Make a pass."""
+        results = self._results(one.work, one.widest, one.most, one.skip)
+        return one.over((part.stop, result) for part, result in results)
 
     def _results(
         self, work: Work, widest: int, most: int | None = None, skip: int = 0

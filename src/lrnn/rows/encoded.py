@@ -1,12 +1,13 @@
 """Rows that are made from others when they are asked for: as a layer sees them, or converted."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial, reduce
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lrnn.arrays import Array, Layer
-from lrnn.functional import propagate
-from lrnn.rows.base import Combine, Reached, Rows, Work
+from lrnn.rows.base import Pass, Rows, Work
+from lrnn.weights import through
 
 
 class DerivedRows(Rows):
@@ -41,23 +42,10 @@ class DerivedRows(Rows):
         """Rows in order."""
         return map(self._change, self.rows.blocks(first))
 
-    def fold(
-        self,
-        work: Work,
-        combine: Combine,
-        widest: int,
-        *,
-        most: int | None = None,
-        begin: Any = None,
-        skip: int = 0,
-        threads: bool = True,
-        reached: Reached | None = None,
-    ) -> Any:
-        """One pass over the others."""
-        return self.rows.fold(
-            partial(_after, work, self._change), combine, max(widest, self.rows.shape[1]),
-            most=most, begin=begin, skip=skip, threads=threads, reached=reached,
-        )  # fmt: skip
+    def make(self, one: Pass) -> Any:
+        """Make a pass over the others."""
+        work, widest = partial(_after, one.work, self._change), max(one.widest, self.rows.shape[1])
+        return self.rows.make(replace(one, work=work, widest=widest))
 
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
         """What ``work`` makes of all rows."""
@@ -72,7 +60,7 @@ class DerivedRows(Rows):
 def encoded(rows: Rows, layers: Sequence[Layer]) -> Rows:
     """Activations behind ``layers`` of excitatory weights."""
     last = layers[-1]
-    return DerivedRows(rows, partial(_through, tuple(layers)), last.shape[1], last.dtype)
+    return DerivedRows(rows, partial(through, tuple(layers)), last.shape[1], last.dtype)
 
 
 def converted(rows: Rows, dtype: Any) -> Rows:
@@ -83,10 +71,6 @@ def converted(rows: Rows, dtype: Any) -> Rows:
 
 def _after(work: Work, change: Work, block: Array) -> Any:
     return work(change(block))
-
-
-def _through(layers: Sequence[Layer], block: Array) -> Array:
-    return reduce(propagate, layers, block)
 
 
 def _as_type(xp: Any, dtype: Any, block: Array) -> Array:

@@ -14,7 +14,7 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from lrnn.arrays import HOST, Array, host_dtype, is_array, to_numpy
-from lrnn.rows.base import Combine, Reached, Rows, Work, total_of
+from lrnn.rows.base import Pass, Rows, Work
 
 Result = TypeVar("Result")
 
@@ -81,30 +81,14 @@ class HostRows(Rows):
         for start in range(first, self.shape[0], height):
             yield self.take(slice(start, start + height))
 
-    def fold(
-        self,
-        work: Work,
-        combine: Combine,
-        widest: int,
-        *,
-        most: int | None = None,
-        begin: Any = None,
-        skip: int = 0,
-        threads: bool = True,
-        reached: Reached | None = None,
-    ) -> Any:
-        """One pass; see `Rows.fold`."""
-        total, seen = total_of(begin), skip
+    def make(self, one: Pass) -> Any:
+        """Make a pass."""
 
-        def counted(part: slice) -> tuple[int, Any]:
-            return part.stop - part.start, work(self.take(part))
+        def of_part(part: slice) -> tuple[int, Any]:
+            return part.stop, one.work(self.take(part))
 
-        for rows, result in map_rows(counted, self.shape[0], widest, most, skip, threads):
-            total = result if total is None else combine(total, result)
-            seen += rows
-            if reached is not None:
-                reached(seen, total)
-        return total
+        count = self.shape[0]
+        return one.over(map_rows(of_part, count, one.widest, one.most, one.skip, one.threads))
 
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
         """What ``work`` makes of all rows."""

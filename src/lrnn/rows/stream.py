@@ -1,13 +1,14 @@
 """Rows that are not in memory: read from a source, block by block, from the first to the last."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from lrnn.arrays import HOST, Array, Backend, host_dtype, is_array, to_numpy
-from lrnn.rows.base import Combine, Reached, Rows, Work
+from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.checks import FLOATS, check_values, narrow, white_of
 from lrnn.rows.device import held
 from lrnn.rows.memory import as_floats
@@ -70,26 +71,14 @@ class Stream(Rows):
                 "changed while it was read"
             )
 
-    def fold(
-        self,
-        work: Work,
-        combine: Combine,
-        widest: int,
-        *,
-        most: int | None = None,
-        begin: Any = None,
-        skip: int = 0,
-        threads: bool = True,
-        reached: Reached | None = None,
-    ) -> Any:
-        """One pass; each block is worked on as rows in memory are."""
-        total, seen = begin, skip
-        for block in self.blocks(skip):
-            own = held(block)
-            total = own.fold(work, combine, widest, most=most, begin=total, threads=threads)
+    def make(self, one: Pass) -> Any:
+        """Make a pass; each block is worked on as rows in memory are."""
+        total, seen = one.begin, one.skip
+        for block in self.blocks(one.skip):
+            total = held(block).make(replace(one, begin=total, skip=0, reached=None))
             seen += block.shape[0]
-            if reached is not None:
-                reached(seen, total)
+            if one.reached is not None:
+                one.reached(seen, total)
         return total
 
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
