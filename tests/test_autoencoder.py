@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from lrnn import LRNNAutoencoder
+from lrnn import LRNNAutoencoder, load
 from lrnn.functional import activations
 from lrnn.rows.checks import SaturationWarning
 
@@ -77,7 +77,7 @@ def test_unit_rates_are_one_and_the_weights_are_probabilities(fitted, digits):
 def test_any_least_rate_gives_the_same_activations(fitted, digits, least):
     network = fitted.to_network(least)
     assert network.rates.min() >= (1 if fitted.rates == "unit" else least)
-    q = network.steady_state(fitted.arrivals(digits, least))
+    q = network.steady_state(fitted.arrivals(digits, network))
     np.testing.assert_allclose(network.split(q)[-1], fitted.reconstruct(digits), atol=1e-12)
 
 
@@ -234,10 +234,89 @@ def test_unsigned_integers_are_levels_and_never_converted_as_a_whole(digits, sol
     assert model.audit(levels).valid
 
 
-def test_levels_of_zero_and_one_are_not_silently_taken_for_dark_images():
-    data = np.eye(4, dtype=np.uint8)
-    with pytest.warns(UserWarning, match=r"a level of 1 is 1/255.*X\.astype\(float\)"):
-        LRNNAutoencoder(2, max_iter=1).fit(data)
+def test_arrivals_are_for_a_network_of_the_model(fitted, digits):
+    with pytest.raises(TypeError, match=r"network must be what to_network returned, got 0\.5"):
+        fitted.arrivals(digits, 0.5)
+    other = LRNNAutoencoder(3, max_iter=1).fit(digits).to_network()
+    with pytest.raises(ValueError, match="the network has 131 neurons, but this model"):
+        fitted.arrivals(digits, other)
+
+
+def as_zarr(levels, folder):
+    zarr = pytest.importorskip("zarr", reason="pip install zarr")
+    path = str(folder / "levels.zarr")
+    zarr.create_array(store=path, shape=levels.shape, dtype=levels.dtype)[:] = levels
+    return path
+
+
+def as_npy(levels, folder):
+    np.save(folder / "levels.npy", levels)
+    return folder / "levels.npy"
+
+
+def as_parquet(levels, folder):
+    frame(levels).to_parquet(folder / "levels.parquet")
+    return folder / "levels.parquet"
+
+
+def frame(levels):
+    return pd.DataFrame(levels, columns=[f"pixel{i}" for i in range(levels.shape[1])])
+
+
+def as_dask(levels, folder):
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
+    return da.from_array(levels, chunks=(50, 64))
+
+
+def as_tensor(levels, folder):
+    return pytest.importorskip("torch").asarray(np.array(levels))
+
+
+CONTAINERS = {
+    "array": lambda levels, _: levels,
+    "sparse array": lambda levels, _: sparse.csr_array(levels),
+    "sparse matrix by columns": lambda levels, _: sparse.csc_matrix(levels),
+    "big-endian": lambda levels, _: levels.astype(levels.dtype.newbyteorder(">")),
+    "frame": lambda levels, _: frame(levels),
+    "blocks": lambda levels, _: lambda: iter([levels[:70], levels[70:]]),
+    "sparse blocks": lambda levels, _: lambda: iter([sparse.csr_array(levels)]),
+    "npy": as_npy, "parquet": as_parquet, "zarr": as_zarr, "dask": as_dask, "torch": as_tensor,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_levels_have_one_rule_in_every_container(digits, tmp_path, container, dtype):
+    levels = np.round(digits[:200] * np.iinfo(dtype).max).astype(dtype)
+    expected = LRNNAutoencoder(4, max_iter=5).fit((levels / np.iinfo(dtype).max).astype("f4"))
+    model = LRNNAutoencoder(4, max_iter=5).fit(container(levels, tmp_path))
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-4)
+    assert model.binary_ is False
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_zeros_and_ones_are_no_levels_and_this_is_said(digits, tmp_path, container):
+    cells = (digits[:200] > 0.5).astype(np.uint8)
+    expected = LRNNAutoencoder(4, max_iter=5).fit(cells.astype(np.float32))
+    with pytest.warns(UserWarning, match="uint8 with no value above 1: it is read as zeros and"):
+        model = LRNNAutoencoder(4, max_iter=5).fit(container(cells, tmp_path))
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-4)
+    assert model.binary_ is True
+
+
+def test_what_levels_are_is_decided_when_a_model_is_fitted(digits, tmp_path):
+    """A dark row of an image is dark, although none of its levels is above 1; and the reverse."""
+    levels = np.round(digits * 255).astype(np.uint8)
+    dark = np.minimum(levels[:3], 1)
+    model = LRNNAutoencoder(4, max_iter=5).fit(levels)
+    model.save(tmp_path / "model.safetensors")
+    for one in (model, load(tmp_path / "model.safetensors")):
+        np.testing.assert_allclose(
+            one.transform(dark), one.transform(np.float32(dark / 255)), rtol=1e-5
+        )
+    with pytest.warns(UserWarning, match="zeros and ones"):
+        model = LRNNAutoencoder(4, max_iter=5).fit((digits > 0.5).astype(np.uint8))
+    np.testing.assert_allclose(model.transform(dark), model.transform(np.float32(dark)), rtol=1e-5)
 
 
 def bad(digits, row, column, value):

@@ -56,11 +56,8 @@ def test_the_deep_network_trains_to_the_end_with_falling_error(mnist, stacking):
     for curve in model.history_:
         assert curve.stopped == "max_iter"
         assert curve.batch_errors[-100:].mean() < 0.7 * curve.batch_errors[:10].mean()
-    wide = (
-        [w.astype(np.float64) for w in model.encoders_],
-        [w.astype(np.float64) for w in model.decoders_],
-    )
-    model.encoders_, model.decoders_ = wide  # the same network in float64, to compare exactly
+    # the same network in float64, to compare exactly
+    model.weights_ = model.weights_.each(lambda weight: weight.astype(np.float64))
     assert_valid_network(model, mnist[:3_000])
 
 

@@ -510,8 +510,10 @@ class LRNNAutoencoder(
         rows = check_data(self, X, reset=False)
         if network is None:
             rates = np.concatenate(self.weights_.firing_rates(self.rates, least=1.0))
-        else:
+        elif isinstance(network, RandomNeuralNetwork):
             rates = network.rates
+        else:
+            raise TypeError(f"network must be what to_network returned, got {network!r}")
         if len(rates) != sum(self.weights_.sizes):
             raise ValueError(
                 f"the network has {len(rates)} neurons, but this model {sum(self.weights_.sizes)}; "

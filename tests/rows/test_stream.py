@@ -13,9 +13,9 @@ from scipy import sparse
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, streaming
 from lrnn.rows.checks import SaturationWarning
-from lrnn.rows.stream import Stream
 from lrnn.tables import sources as sources_module
 from lrnn.tables.read import open_source
+from lrnn.tables.scaling import Scaling
 from lrnn.tables.sources import ArraySource, Blocks, NpyFile, ParquetFiles, read_ahead
 
 ROWS = 300  # of a block in these tests
@@ -384,13 +384,11 @@ def test_an_error_of_the_reader_arrives():
         list(read_ahead(items()))
 
 
-def test_a_stream_can_be_prepared(digits, tmp_path):
-    raw = (
-        Stream(NpyFile(tmp_path / "data.npy"), prepare=lambda b: b / 16)
-        if npy(digits * 16, tmp_path)
-        else None
-    )
-    model = LRNNAutoencoder(4, max_iter=3).fit(raw)
+def test_a_source_can_be_scaled_as_it_is_read(digits, tmp_path):
+    npy(digits * 16, tmp_path)
+    source = NpyFile(tmp_path / "data.npy")
+    scaled = Scaling("max", np.zeros(64), np.full(64, 16.0)).apply(source)
+    model = LRNNAutoencoder(4, max_iter=3).fit(scaled)
     expected = LRNNAutoencoder(4, max_iter=3).fit(digits)
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-12)
 

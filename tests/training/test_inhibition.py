@@ -1,5 +1,7 @@
 """Autoencoders of the full random neural network: valid, simulated as computed, never worse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
@@ -91,7 +93,7 @@ def test_the_excitatory_model_is_the_special_case_without_inhibition(digits, mod
     plain = LRNNAutoencoder(16, max_iter=5).fit(digits)
     none = [np.zeros_like(w) for w in plain.encoders_ + plain.decoders_]
     plain_codes, plain_error = plain.transform(digits), plain.score(digits)
-    plain.inhibitory_encoders_, plain.inhibitory_decoders_ = none[:1], none[1:]
+    plain.weights_ = replace(plain.weights_, inhibitory=tuple(none))
     np.testing.assert_array_equal(plain.transform(digits), plain_codes)
     assert plain.score(digits) == plain_error
     assert (plain.to_network().rates == LRNNAutoencoder(16, max_iter=5).fit(digits).to_network()

@@ -11,7 +11,7 @@ from lrnn.rows.checks import white_of
 def matrix(data: Any, name: str) -> Floats:
     """Rows × columns in float64; one row may be a vector, and 8- or 16-bit levels become shares."""
     values = np.asarray(data.toarray() if hasattr(data, "toarray") else data)
-    white = white_of(values.dtype, lambda: [values])
+    white = white_of(values.dtype, lambda: [values.max(initial=0)])
     values = values if white is None else values / white
     try:
         values = np.atleast_2d(values).astype(np.float64, copy=False)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lrnn.arrays import Array, backend_of, host_dtype, to_numpy
+from lrnn.arrays import Array, backend_of, host_dtype, take_rows, to_numpy
 from lrnn.functional import saturate
 from lrnn.rows.device import DeviceRows
 from lrnn.rows.memory import are_levels, map_rows, within_unit_interval
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+PART = 1 << 14  # rows of which levels are looked at, at a time
 HOME = str(Path(__file__).parents[1])
 
 
@@ -31,19 +32,19 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def white_of(
-    dtype: Any, blocks: Callable[[], Iterable[Any]], binary: bool | None = None
+    dtype: Any, highest: Callable[[], Iterable[Any]], binary: bool | None = None
 ) -> float | None:
     """The level that stands for 1; None if numbers of this type are no levels.
 
     It is the highest that the type can hold, unless there are only zeros and ones: then it is 1,
-    and this is said. ``binary`` tells which of the two, where that is known already; else
-    ``blocks`` are looked at until there is a level above 1.
+    and this is said. ``binary`` tells which of the two, where that is known already; else the
+    ``highest`` levels of parts of the data are looked at, until there is one above 1.
     """
     if not are_levels(dtype):
         return None
     kind = host_dtype(dtype)
     if binary is None:
-        binary = not any(block.max() > 1 for block in blocks())
+        binary = not any(level > 1 for level in highest())
         if binary:
             warn(
                 f"X is {kind.name} with no value above 1: it is read as zeros and ones. If it is "
@@ -74,7 +75,10 @@ def check_foreign(X: Array, user: str, binary: bool | None = None) -> DeviceRows
     X = backend.detached(X)
     xp, dtype = backend.xp, host_dtype(X.dtype)
     if are_levels(dtype):
-        return DeviceRows(X, white_of(dtype, lambda: [_Highest(int(xp.max(X)))], binary))
+        wide = xp.int32  # not all libraries can compare 16 bits without a sign
+        parts = (take_rows(X, slice(i, min(i + PART, rows))) for i in range(0, rows, PART))
+        highest = (int(xp.max(xp.astype(part, wide))) for part in parts)
+        return DeviceRows(X, white_of(dtype, lambda: highest, binary))
     if dtype not in FLOATS:
         if dtype.kind == "c":
             raise ValueError("Complex data not supported: give real numbers")
@@ -83,16 +87,6 @@ def check_foreign(X: Array, user: str, binary: bool | None = None) -> DeviceRows
     if lowest >= 0 and highest <= 1:
         return DeviceRows(X)
     return DeviceRows(backend.send(check_values(to_numpy(X), None, user)))
-
-
-class _Highest:
-    """Stands for an array of which only the maximum is known."""
-
-    def __init__(self, value: int) -> None:
-        self._value = value
-
-    def max(self) -> int:
-        return self._value
 
 
 def check_values(X: Array, names: Sequence[Any] | None, user: str, first: int = 0) -> Array:

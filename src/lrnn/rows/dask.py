@@ -39,8 +39,8 @@ class DaskRows(Rows):
         self._array, self._frame, self._user = array, frame, user
         named = frame is not None and all(isinstance(name, str) for name in frame.columns)
         self.columns = tuple(frame.columns) if named else None
-        blocks = (np.asarray(part.compute()) for part in array.blocks)
-        self.white = white_of(array.dtype, lambda: blocks, binary)
+        highest = (part.max().compute() for part in array.blocks)
+        self.white = white_of(array.dtype, lambda: highest, binary)
         self._check = partial(checked, self.dtype, self._user, self.white, self.columns)
 
     def identity(self) -> str:

@@ -79,7 +79,7 @@ class HostRows(Rows):
         """Rows in order."""
         height = max(1, CELLS_AT_ONCE // self.shape[1])
         for start in range(first, self.shape[0], height):
-            yield self.take(slice(start, start + height))
+            yield self.take(slice(start, min(start + height, self.shape[0])))
 
     def make(self, one: Pass) -> Any:
         """Make a pass."""

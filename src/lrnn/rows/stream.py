@@ -114,8 +114,6 @@ class Stream(Rows):
 
 def stream(source: Source, user: str, backend: Backend, binary: bool | None) -> Stream:
     """Rows of a source; ``binary`` says whether levels are 0 and 1, if that is known already."""
-
-    def blocks() -> Iterator[Any]:
-        return source.blocks(0, block_height(source.shape[1], source.dtype))
-
-    return Stream(source, user, backend, white_of(source.dtype, blocks, binary))
+    height = block_height(source.shape[1], source.dtype)
+    highest = (block.max() for block in source.blocks(0, height))
+    return Stream(source, user, backend, white_of(source.dtype, lambda: highest, binary))
