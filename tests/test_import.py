@@ -34,12 +34,26 @@ print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
     assert done.stdout.split() == []
 
 
+NAMES = {"LRNNAutoencoder", "RandomNeuralNetwork", "frontier", "load"}
+MODULES = {"bounds", "checkpoints", "datasets", "export", "functional", "plots", "streaming"}
+
+
 def test_the_public_names_are_there_and_no_others():
-    assert set(lrnn.__all__) <= set(dir(lrnn))
-    for name in lrnn.__all__:
-        assert getattr(lrnn, name) is not None
+    assert set(lrnn.__all__) == NAMES | MODULES
+    assert set(dir(lrnn)) == NAMES | MODULES | {"__version__"}
+    for name in NAMES:
+        assert callable(getattr(lrnn, name))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         lrnn.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_a_public_module_says_what_is_public(name):
+    module = getattr(lrnn, name)
+    assert list(module.__all__) == sorted(set(module.__all__))
+    for public in module.__all__:
+        assert getattr(module, public).__doc__
+        assert not public.startswith("_")
 
 
 def test_modules_that_the_readme_names_are_there_after_the_import():

@@ -77,8 +77,8 @@ def check_foreign(X: Array, user: str, binary: bool | None = None) -> DeviceRows
     if are_levels(dtype):
         wide = xp.int32  # not all libraries can compare 16 bits without a sign
         parts = (take_rows(X, slice(i, min(i + PART, rows))) for i in range(0, rows, PART))
-        highest = (int(xp.max(xp.astype(part, wide))) for part in parts)
-        return DeviceRows(X, white_of(dtype, lambda: highest, binary))
+        levels = (int(xp.max(xp.astype(part, wide))) for part in parts)
+        return DeviceRows(X, white_of(dtype, lambda: levels, binary))
     if dtype not in FLOATS:
         if dtype.kind == "c":
             raise ValueError("Complex data not supported: give real numbers")

@@ -1,0 +1,123 @@
+"""What README.md and docs/ tell one to type is run.
+
+A block that is not run says why, in a comment before it that readers do not see:
+``<!-- not run: needs a GPU -->``.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_wine
+from typer.testing import CliRunner
+
+from lrnn.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+FILES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TOO_LONG = ("lrnn frontier", "lrnn reproduce")  # of README's commands; what runs, takes seconds
+
+
+@dataclass(frozen=True)
+class Block:
+    """Code of a Markdown file."""
+
+    file: Path
+    line: int
+    language: str
+    code: str
+    not_run: str | None  # the reason
+
+    def __str__(self):
+        return f"{self.file.relative_to(ROOT)}:{self.line}"
+
+
+def blocks(file):
+    """Fenced blocks; each must name its language."""
+    found, before, start, language = [], "", None, ""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, 1):
+        if line.startswith("```") and start is None:
+            start, language = number, line[3:].strip()
+        elif line.startswith("```"):
+            comment = re.fullmatch(r"<!-- not run:(.*)-->", before.strip())
+            reason = comment[1].strip() if comment else None
+            code = "\n".join(lines[start : number - 1])
+            found.append(Block(file, start, language, code, reason))
+            before, start = "", None
+        elif start is None and line.strip():
+            before = line
+    assert start is None, f"{file}: the block from line {start} on has no end"
+    return found
+
+
+BLOCKS = {file: blocks(file) for file in FILES}
+
+
+def in_language(language):
+    return [b for found in BLOCKS.values() for b in found if b.language == language]
+
+
+def commands(block):
+    """What a shell block does with ``lrnn``, without comments; … stands for arguments."""
+    for line in block.code.splitlines():
+        for part in line.partition("#")[0].split("&&"):
+            words = [word for word in shlex.split(part) if word != "…"]
+            if words[:1] == ["lrnn"]:
+                yield words
+
+
+@pytest.mark.parametrize(
+    "file",
+    [f for f in FILES if any(b.language == "python" for b in BLOCKS[f])],
+    ids=lambda f: f.name,
+)
+def test_python_blocks_run_one_after_the_other(file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "documentation"}
+    for block in BLOCKS[file]:
+        if block.language == "python" and block.not_run is None:
+            compiled = compile("\n" * block.line + block.code, str(file), "exec")
+            exec(compiled, names)
+
+
+@pytest.mark.parametrize("block", in_language("python"), ids=str)
+def test_python_blocks_are_python_and_say_why_they_are_not_run(block):
+    compile(block.code, str(block), "exec")
+    assert block.not_run != ""
+
+
+def test_blocks_say_what_they_are():
+    languages = {block.language for found in BLOCKS.values() for block in found}
+    assert languages <= {"python", "sh", "text"}
+    assert any(block.not_run is None for block in in_language("python"))
+
+
+@pytest.mark.parametrize("block", in_language("sh"), ids=str)
+def test_commands_and_their_options_exist(block):
+    for words in commands(block):
+        done = CliRunner().invoke(app, [*words[1:], "--help"])
+        assert done.exit_code == 0, f"{block}: {shlex.join(words)}\n{done.output}"
+
+
+def test_commands_of_the_readme_run(tmp_path):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = text[: text.index("## From the command line")].count("\n")
+    block = next(b for b in in_language("sh") if b.file == ROOT / "README.md" and b.line > first)
+    load_wine(as_frame=True).data.to_csv(tmp_path / "wine.csv", index=False)
+    ran = 0
+    for words in commands(block):
+        command = shlex.join(words)
+        if command.startswith(TOO_LONG):
+            continue
+        if words[1] == "export":
+            pytest.importorskip("onnx", reason="pip install 'lrnn[onnx]'")
+        words = [sys.executable, "-m", *words]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        ran += 1
+    assert ran >= 7

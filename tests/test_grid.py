@@ -1,0 +1,582 @@
+"""Every public method on every kind of rows, in every type of numbers: the answer is NumPy's.
+
+A cell of this grid is one method on one kind of rows in one type (and on one device). It gives what
+NumPy rows of that type give, or raises the one documented error: rows that only come from the first
+to the last cannot be taken in any order. A test is one row of cells; it names all that fail.
+"""
+
+import copy
+import inspect
+import pickle
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from lrnn import LRNNAutoencoder, bounds, checkpoints, frontier, load, streaming
+from lrnn.arrays import backend_of
+
+SHAPE = (40, 6)
+DTYPES = ["float64", "float32", "uint8"]
+TOLERANCE = {"float64": 1e-6, "float32": 2e-3, "uint8": 2e-3}  # of the largest number
+OTHER = {"float64": "float32", "float32": "float64", "uint8": "float64"}
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning"),
+]
+
+
+@cache
+def rows_of(dtype):
+    """Rows of rank 3, a tenth of them zero; as levels, 255 is 1."""
+    rng = np.random.default_rng(0)
+    values = rng.random((SHAPE[0], 3)) @ rng.random((3, SHAPE[1]))
+    values /= values.max()
+    values[values < 0.15] = 0
+    found = np.round(values * 255).astype(np.uint8) if dtype == "uint8" else values.astype(dtype)
+    found.flags.writeable = False
+    return found
+
+
+# Kinds of rows: functions of a NumPy array, and of a folder for files.
+
+
+def numpy_by_rows(values, folder):
+    return np.array(values, order="C")
+
+
+def numpy_by_columns(values, folder):
+    return np.array(values, order="F")
+
+
+def numpy_read_only(values, folder):
+    found = np.array(values)
+    found.flags.writeable = False
+    return found
+
+
+def numpy_strided(values, folder):
+    return np.repeat(np.repeat(values, 2, axis=0), 2, axis=1)[::2, ::2]
+
+
+def list_of_rows(values, folder):
+    return list(values)
+
+
+def list_of_lists(values, folder):
+    return values.tolist()
+
+
+def csr_array(values, folder):
+    return sparse.csr_array(values)
+
+
+def csr_matrix(values, folder):
+    return sparse.csr_matrix(values)
+
+
+def csc_array(values, folder):
+    return sparse.csc_array(values)
+
+
+def csc_matrix(values, folder):
+    return sparse.csc_matrix(values)
+
+
+def coo_array(values, folder):
+    return sparse.coo_array(values)
+
+
+def coo_matrix(values, folder):
+    return sparse.coo_matrix(values)
+
+
+def dataframe(values, folder):
+    return pd.DataFrame(values, columns=[f"c{i}" for i in range(values.shape[1])])
+
+
+def npy_path(values, folder):
+    np.save(folder / "rows.npy", values)
+    return str(folder / "rows.npy")
+
+
+def npy_path_by_columns(values, folder):
+    np.save(folder / "rows.npy", np.asfortranarray(values))
+    return folder / "rows.npy"
+
+
+def memory_map(values, folder):
+    return np.load(npy_path(values, folder), mmap_mode="r")
+
+
+def large_memory_map(values, folder):
+    return memory_map(values, folder)  # the test lowers the size from which a map is large
+
+
+def parquet_path(values, folder):
+    pytest.importorskip("pyarrow", reason="pip install pyarrow")
+    dataframe(values, folder).to_parquet(folder / "rows.parquet", row_group_size=7)
+    return folder / "rows.parquet"
+
+
+def parquet_folder(values, folder):
+    pytest.importorskip("pyarrow", reason="pip install pyarrow")
+    (folder / "parts").mkdir(exist_ok=True)
+    for i, part in enumerate(np.array_split(values, 3)):
+        dataframe(part, folder).to_parquet(folder / "parts" / f"{i}.parquet")
+    return str(folder / "parts")
+
+
+def zarr_array(values, folder):
+    zarr = pytest.importorskip("zarr", reason="pip install zarr")
+    store = str(folder / "rows.zarr")
+    chunks = (11, values.shape[1])
+    array = zarr.create_array(
+        store=store, shape=values.shape, dtype=values.dtype, chunks=chunks, overwrite=True
+    )
+    array[:] = values
+    return zarr.open(store, mode="r")
+
+
+def zarr_path(values, folder):
+    zarr_array(values, folder)
+    return folder / "rows.zarr"
+
+
+def hdf5_path(values, folder):
+    h5py = pytest.importorskip("h5py", reason="pip install h5py")
+    with h5py.File(folder / "rows.h5", "w") as file:
+        file.create_dataset("data", data=values, chunks=(11, values.shape[1]))
+    return str(folder / "rows.h5")
+
+
+def hdf5_dataset(values, folder):
+    path = hdf5_path(values, folder)
+    return pytest.importorskip("h5py").File(path, "r")["data"]
+
+
+def function_of_blocks(values, folder):
+    return lambda: iter(np.array_split(values, 3))
+
+
+def function_of_sparse_blocks(values, folder):
+    return lambda: map(sparse.csr_array, np.array_split(values, 3))
+
+
+def function_of_frames(values, folder):
+    return lambda: (dataframe(part, folder) for part in np.array_split(values, 3))
+
+
+def dask_array(values, folder):
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
+    return da.from_array(values, chunks=(13, values.shape[1]))
+
+
+def dask_array_by_columns(values, folder):
+    return dask_array(values, folder).rechunk((13, 2))
+
+
+def dask_dataframe(values, folder):
+    dd = pytest.importorskip("dask.dataframe", reason="pip install 'lrnn[dask]'")
+    return dd.from_pandas(dataframe(values, folder), npartitions=3)
+
+
+def torch_tensor(values, folder, device="cpu"):
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("PyTorch finds no CUDA device")
+    return torch.asarray(np.array(values), device=device)
+
+
+def torch_tensor_with_gradient(values, folder):
+    return torch_tensor(values, folder).requires_grad_()
+
+
+def torch_tensor_on_cuda(values, folder):
+    return torch_tensor(values, folder, "cuda")
+
+
+def array_api_strict(values, folder):
+    return pytest.importorskip("array_api_strict").asarray(np.array(values))
+
+
+def cupy_array(values, folder):
+    cupy = pytest.importorskip("cupy", reason="CuPy is for CUDA devices")
+    return cupy.asarray(values)
+
+
+ON_HOST = [
+    numpy_by_rows, numpy_by_columns, numpy_read_only, numpy_strided, list_of_rows, list_of_lists,
+    csr_array, csr_matrix, csc_array, csc_matrix, coo_array, coo_matrix, dataframe,
+    memory_map, large_memory_map, npy_path, npy_path_by_columns, parquet_path, parquet_folder,
+    zarr_path, zarr_array, hdf5_path, hdf5_dataset,
+    function_of_blocks, function_of_sparse_blocks, function_of_frames,
+]  # fmt: skip
+WHERE_THEY_ARE = [
+    dask_array, dask_array_by_columns, dask_dataframe,
+    torch_tensor, torch_tensor_with_gradient, array_api_strict,
+]  # fmt: skip
+ON_CUDA = [torch_tensor_on_cuda, cupy_array]
+FROM_FIRST_TO_LAST = {
+    parquet_path, parquet_folder, function_of_blocks, function_of_sparse_blocks,
+    function_of_frames, dask_array, dask_array_by_columns, dask_dataframe,
+}  # fmt: skip
+FLOATS_ONLY = {list_of_lists, torch_tensor_with_gradient}  # Python's numbers have no width
+
+
+# Methods: functions of a case, whose answer is compared.
+
+
+@dataclass(frozen=True)
+class Case:
+    """Rows of one kind, and how to work on them."""
+
+    kind: Any
+    dtype: str
+    device: str | None
+    folder: Path
+
+    @cached_property
+    def rows(self):
+        return self._made(rows_of(self.dtype), "rows")
+
+    @cached_property
+    def rows_of_another_type(self):
+        """The same rows in another type."""
+        return self._made(rows_of(OTHER[self.dtype]), "other")
+
+    @cached_property
+    def codes(self):
+        """What the reference makes of the rows, as rows of the same kind."""
+        return self._made(reference(self.dtype).transform(rows_of(self.dtype)), "codes")
+
+    def _made(self, values, name):
+        (self.folder / name).mkdir(exist_ok=True)
+        return self.kind(values, self.folder / name)
+
+    def model(self, hidden=3, **settings):
+        settings = {"max_iter": 10, "batch_size": 16, "random_state": 0} | settings
+        return LRNNAutoencoder(hidden, device=self.device, **settings)
+
+    @cached_property
+    def trained(self):
+        """A model of these rows, which no method changes."""
+        return self.model().fit(self.rows)
+
+    def reference(self):
+        """A model of NumPy rows, on the device of this case."""
+        return copy.deepcopy(reference(self.dtype)).set_params(device=self.device)
+
+
+@cache
+def reference(dtype):
+    return LRNNAutoencoder(3, max_iter=10, random_state=0).fit(rows_of(dtype))
+
+
+def error_of(case, **settings):
+    return case.model(**settings).fit(case.rows).reconstruction_err_
+
+
+def audited(model, case):
+    standing = model.audit(case.rows).standing
+    return np.log([standing.error, standing.variance, standing.bound])  # each as accurate
+
+
+def twice(case):
+    return case.model().partial_fit(case.rows).partial_fit(case.rows).reconstruction_err_
+
+
+def of_another_type(case):
+    return (
+        case.model()
+        .partial_fit(case.rows)
+        .partial_fit(case.rows_of_another_type)
+        .reconstruction_err_
+    )
+
+
+def after_fit(case):
+    return case.reference().partial_fit(case.rows).reconstruction_err_
+
+
+def saved_and_loaded(case):
+    case.trained.save(case.folder / "model.safetensors")
+    return load(case.folder / "model.safetensors").reconstruct(rows_of(case.dtype))
+
+
+def pickled(case):
+    return pickle.loads(pickle.dumps(case.trained)).transform(rows_of(case.dtype))
+
+
+def steady_state(case):
+    model = case.trained
+    return model.to_network().steady_state(model.arrivals(rows_of(case.dtype)))
+
+
+def with_checkpoints(case, times=1):
+    path = case.folder / f"checkpoint {times}"
+    for _ in range(times):
+        model = checkpoints.fit(case.model(), case.rows, path, every=0)
+    return model.reconstruction_err_
+
+
+def written(case, write):
+    write(case.reference(), case.rows, case.folder / "written.npy")
+    return np.load(case.folder / "written.npy")
+
+
+def curve(found):
+    return [number for point in found.points for number in (point.error, point.test_error or 0)]
+
+
+def frontier_of(case, X, X_test=None):
+    settings = {"penalties": 2, "passes": 1, "max_iter": 5, "random_state": 0}
+    return curve(frontier(X, 3, X_test=X_test, device=case.device, **settings))
+
+
+def as_torch(case):
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
+    module = case.trained.to_torch()
+    values = rows_of(case.dtype) / (255 if case.dtype == "uint8" else 1)
+    return module(torch.tensor(values, dtype=next(module.parameters()).dtype))
+
+
+METHODS = {
+    "fit": error_of,
+    "fit: implicit moment": partial(error_of, moment="implicit"),
+    "fit: deep": partial(error_of, hidden=(4, 3)),
+    "fit: then NumPy": lambda case: case.trained.transform(rows_of(case.dtype)),
+    "fit_transform": lambda case: case.model().fit_transform(case.rows),
+    "transform": lambda case: case.reference().transform(case.rows),
+    "transform: of its own rows": lambda case: case.trained.transform(case.rows),
+    "transform: to pandas": lambda case: (
+        case.reference().set_output(transform="pandas").transform(case.rows)
+    ),
+    "reconstruct": lambda case: case.reference().reconstruct(case.rows),
+    "inverse_transform": lambda case: case.reference().inverse_transform(case.codes),
+    "score": lambda case: case.reference().score(case.rows),
+    "score: other type": lambda case: case.reference().score(case.rows_of_another_type),
+    "audit": lambda case: audited(case.reference(), case),
+    "audit: of its own rows": lambda case: audited(case.trained, case),
+    "arrivals": lambda case: case.reference().arrivals(case.rows),
+    "components_": lambda case: case.trained.components_,
+    "to_network": lambda case: case.trained.to_network().rates,
+    "to_network: steady state": steady_state,
+    "save": saved_and_loaded,
+    "pickle": pickled,
+    "to_torch": as_torch,
+    "checkpoints.fit": with_checkpoints,
+    "checkpoints.fit: resumed": partial(with_checkpoints, times=2),
+    "streaming.encode": partial(written, write=streaming.encode),
+    "streaming.reconstruct": partial(written, write=streaming.reconstruct),
+    "bounds.svd": lambda case: bounds.svd(case.rows, 2),
+    "bounds.unit_rate": lambda case: bounds.unit_rate(case.rows, 1),
+    "bounds.variance": lambda case: bounds.variance(case.rows),
+    "frontier: tested on": lambda case: frontier_of(case, rows_of(case.dtype), case.rows),
+}
+IN_ANY_ORDER = {
+    "fit: unit rates": partial(error_of, rates="unit", max_iter=3),
+    "fit: as printed": partial(error_of, solver="minibatch", max_iter=3),
+    "fit: as printed, deep": partial(error_of, hidden=(4, 3), solver="minibatch", max_iter=3),
+    "fit: fine-tuned": partial(error_of, fine_tune=2),
+    "fit: inhibition": partial(error_of, inhibition=True, fine_tune=3),
+    "fit: early stopping": partial(error_of, inhibition=True, fine_tune=3, early_stopping=True),
+    "partial_fit": lambda case: case.model().partial_fit(case.rows).reconstruction_err_,
+    "partial_fit: twice": twice,
+    "partial_fit: another type": of_another_type,
+    "partial_fit: after fit": after_fit,
+    "partial_fit: inhibition": lambda case: (
+        case.model(inhibition=True).partial_fit(case.rows).reconstruction_err_
+    ),
+    "frontier": lambda case: frontier_of(case, case.rows),
+}
+
+
+def host(found):
+    """Answers of any kind, as NumPy's float64."""
+    if hasattr(found, "compute"):
+        found = found.compute()
+    if hasattr(found, "detach"):
+        found = found.detach().cpu()
+    if hasattr(found, "get") and type(found).__module__.startswith("cupy"):
+        found = found.get()
+    return np.asarray(found, dtype=np.float64)
+
+
+ANSWERS: dict[tuple[str, str], Any] = {}
+
+
+@pytest.fixture
+def answer(tmp_path_factory):
+    """NumPy's answers on the host, each computed once."""
+
+    def known(name, dtype):
+        if (name, dtype) not in ANSWERS:
+            case = Case(numpy_by_rows, dtype, None, tmp_path_factory.mktemp("answers"))
+            ANSWERS[name, dtype] = host((METHODS | IN_ANY_ORDER)[name](case))
+        return ANSWERS[name, dtype]
+
+    return known
+
+
+def fault(name, case, expected):
+    """What is wrong with a cell, in a line; None if nothing is."""
+    refused = case.kind in FROM_FIRST_TO_LAST and name in IN_ANY_ORDER
+    try:
+        found = host((METHODS | IN_ANY_ORDER)[name](case))
+    except Exception as error:
+        if refused and isinstance(error, ValueError) and "needs rows in any order" in str(error):
+            return None
+        return f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.150}"
+    if refused:
+        return "works on rows that come only from the first to the last: documented otherwise"
+    if found.shape != expected.shape:
+        return f"has the shape {found.shape}, not {expected.shape}"
+    apart = np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-12)
+    return None if apart <= TOLERANCE[case.dtype] else f"differs by {apart:.2g}"
+
+
+def check(case, answer):
+    faults = {}
+    for name in METHODS | IN_ANY_ORDER:
+        expected = answer(name, case.dtype)
+        if (wrong := fault(name, case, expected)) is not None:
+            faults[name] = wrong
+    if faults:
+        listed = "\n".join(f"  {name}: {wrong}" for name, wrong in faults.items())
+        pytest.fail(
+            f"{len(faults)} of {len(METHODS | IN_ANY_ORDER)} cells of {case.kind.__name__} × "
+            f"{case.dtype} fail:\n{listed}",
+            pytrace=False,
+        )
+
+
+@pytest.fixture(autouse=True)
+def little_of_everything(request, monkeypatch):
+    """Maps are large from the first byte on, where that is the kind; Dask works here."""
+    kind = getattr(request.node, "callspec", None) and request.node.callspec.params.get("kind")
+    if kind is large_memory_map:
+        monkeypatch.setattr("lrnn.tables.sources.SMALL_MAP", 0)
+    try:
+        import dask
+    except ImportError:
+        yield
+        return
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def named(function):
+    return getattr(function, "__name__", function)
+
+
+def pairs(kinds):
+    """Kinds × types, as parameters of a test."""
+    return [(k, t) for k in kinds for t in DTYPES if not (t == "uint8" and k in FLOATS_ONLY)]
+
+
+HERE = pairs(ON_HOST + WHERE_THEY_ARE)
+SENT = pairs(ON_HOST)
+THERE = pairs(ON_CUDA)
+
+
+@pytest.mark.parametrize(("kind", "dtype"), HERE, ids=named)
+def test_every_method(kind, dtype, tmp_path, answer):
+    check(Case(kind, dtype, None, tmp_path), answer)
+
+
+@pytest.mark.parametrize(("kind", "dtype"), SENT, ids=named)
+def test_every_method_on_a_device(kind, dtype, tmp_path, answer, monkeypatch):
+    """PyTorch's CPU stands for a GPU."""
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
+    device = backend_of(torch.empty(0))
+    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: device)
+    check(Case(kind, dtype, "cuda", tmp_path), answer)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("kind", "dtype"), SENT, ids=named)
+def test_every_method_on_a_gpu(kind, dtype, tmp_path, answer):
+    torch_tensor_on_cuda(rows_of(dtype), tmp_path)  # or it is skipped
+    check(Case(kind, dtype, "cuda", tmp_path), answer)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("kind", "dtype"), THERE, ids=named)
+def test_every_method_on_arrays_of_a_gpu(kind, dtype, tmp_path, answer):
+    check(Case(kind, dtype, None, tmp_path), answer)
+
+
+def test_the_grid_is_whole(record_property):
+    """No public method is left out, and nobody makes the grid smaller unseen."""
+    methods = {
+        name for name, member in inspect.getmembers(LRNNAutoencoder)
+        if not name.startswith("_") and getattr(member, "__module__", "").startswith("lrnn")
+    }  # fmt: skip
+    for module in (bounds, checkpoints, streaming):
+        short = module.__name__.rpartition(".")[2]
+        functions = [n for n in module.__all__ if inspect.isfunction(getattr(module, n))]
+        methods |= {f"{short}.{name}" for name in functions}
+    covered = {name.partition(":")[0] for name in METHODS | IN_ANY_ORDER}
+    assert methods - covered == set()
+    assert "frontier" in covered
+    methods_in_all = len(METHODS | IN_ANY_ORDER)
+    host_cells, gpu_cells = (len(HERE + SENT) * methods_in_all, len(SENT + THERE) * methods_in_all)
+    print(f"\nthe grid has {host_cells:,} cells, and {gpu_cells:,} on a GPU")
+    record_property("cells", host_cells)
+    assert (host_cells, gpu_cells) == (7_011, 3_403)
+
+
+# Levels: one rule for every container.
+
+
+LEVELS = ["uint8", "uint16", ">u2"]
+HOLDING_LEVELS = [k for k in ON_HOST + WHERE_THEY_ARE if k not in FLOATS_ONLY]
+OF_THIS_MACHINE = {  # their libraries know only this machine's order of bytes
+    csr_array, csr_matrix, csc_array, csc_matrix, coo_array, coo_matrix, parquet_path,
+    parquet_folder, function_of_sparse_blocks, torch_tensor, array_api_strict,
+}  # fmt: skip
+every_level = pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [(k, t) for k in HOLDING_LEVELS for t in LEVELS if t != ">u2" or k not in OF_THIS_MACHINE],
+    ids=named,
+)
+
+
+def learnt(X):
+    return LRNNAutoencoder(3, max_iter=10, random_state=0).fit(X)
+
+
+@every_level
+def test_the_highest_level_is_one(kind, dtype, tmp_path):
+    values = rows_of("float64")
+    X = kind(np.round(values * np.iinfo(dtype).max).astype(dtype), tmp_path)
+    model, expected = learnt(X), learnt(values)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=2e-2)
+    np.testing.assert_allclose(host(expected.transform(X)), expected.transform(values), atol=5e-3)
+    assert bounds.variance(X) == pytest.approx(bounds.variance(values), rel=5e-3)
+
+
+@every_level
+def test_zeros_and_ones_are_no_levels(kind, dtype, tmp_path):
+    """Where no number is above 1, 1 is 1; and it is said."""
+    values = (rows_of("float64") > 0.4).astype(np.float64)
+    X = kind(values.astype(dtype), tmp_path)
+    with pytest.warns(UserWarning, match="0 and 1"):
+        model = learnt(X)
+    expected = learnt(values)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=2e-3)
+
+
+@pytest.mark.parametrize("kind", HOLDING_LEVELS, ids=named)
+def test_the_highest_of_all_rows_decides(kind, tmp_path):
+    """Not that of a block: the first two thirds have no level above 1."""
+    values = np.array(rows_of("uint8"))
+    values[:28] = values[:28] > 100
+    model, expected = learnt(kind(values, tmp_path)), learnt(values)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=2e-3)
