@@ -461,7 +461,7 @@ def little_of_everything(request, monkeypatch):
     """Maps are large from the first byte on, where that is the kind; Dask works here."""
     kind = getattr(request.node, "callspec", None) and request.node.callspec.params.get("kind")
     if kind is large_memory_map:
-        monkeypatch.setattr("lrnn.tables.sources.SMALL_MAP", 0)
+        monkeypatch.setattr("lrnn.validation.SMALL_MAP", 0)
     try:
         import dask
     except ImportError:

@@ -164,6 +164,8 @@ def _rows_in_memory(
     later: bool = False,
 ) -> HostRows:
     """Data as a matrix; the values of full matrices may also be checked ``later``."""
+    if isinstance(X, list | tuple) and X and isinstance(X[0], np.ndarray):
+        X = np.asarray(X)
     if _holds_levels(X):
         levels = validate(X, accept_sparse="csr", dtype=None)
         if sparse.issparse(levels):
@@ -185,8 +187,12 @@ def _holds_levels(X: Any) -> bool:
     """Whether all numbers are levels: of an array, full or sparse, or of a frame's columns."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return are_levels(X.dtype)
-    kinds = {str(kind).lower() for kind in getattr(X, "dtypes", ())}  # pandas', polars'
-    return bool(kinds) and kinds <= {"uint8", "uint16"}
+    kinds = list(getattr(X, "dtypes", ()))  # of pandas or polars
+    names = ("uint8", "uint16")
+    return bool(kinds) and all(
+        are_levels(kind) if isinstance(kind, np.dtype) else str(kind).lower() in names
+        for kind in kinds
+    )
 
 
 def _column_names(X: Any) -> Any:

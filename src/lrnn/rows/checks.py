@@ -47,8 +47,8 @@ def white_of(
         binary = not any(level > 1 for level in highest())
         if binary:
             warn(
-                f"X is {kind.name} with no value above 1: it is read as zeros and ones. If it is "
-                f"meant as levels, of which {np.iinfo(kind).max} is 1, divide it by that"
+                f"X is {kind.name} with no value above 1: it is read as 0 and 1. If it is meant "
+                f"as levels, of which {np.iinfo(kind).max} is 1, divide it by that"
             )
     return 1.0 if binary else float(np.iinfo(kind).max)
 

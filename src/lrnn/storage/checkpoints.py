@@ -25,7 +25,7 @@ from lrnn.storage.tensors import READ_ERRORS, TensorFileError, read_tensors, wri
 from lrnn.training import Observer, State
 from lrnn.validation import rows_elsewhere
 
-__all__ = ["Checkpoint", "CheckpointError", "checkpoint_of", "fit"]
+__all__ = ["CheckpointError", "fit"]
 
 FORMAT = 2
 

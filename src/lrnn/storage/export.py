@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from lrnn.autoencoder import LRNNAutoencoder
 
+__all__ = ["to_onnx", "to_torch"]
+
 OPSET, IR_VERSION = 17, 8  # of 2022: read by all that is in use
 
 

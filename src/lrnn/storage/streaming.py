@@ -97,7 +97,7 @@ def _write(
 
     def results() -> Iterator[NDArray[Any]]:
         done = 0
-        for block in rows.of_type(model.weights_.dtype).blocks():
+        for block in rows.blocks():
             found = to_numpy(model._passed(held(block), layers))
             yield found if revert is None else revert(found)
             done += found.shape[0]

@@ -190,5 +190,5 @@ def train_layerwise(rows: Rows, weights: Weights, run: Run) -> Trained:
         if trained.interrupted:
             break
         if m + 1 < len(encoders):
-            layer = held(transmit(layer, [encoders[m]]))
+            layer = held(rows.backend.send(transmit(layer, [encoders[m]])))
     return Trained(Weights(tuple(encoders), tuple(decoders)), curves)
