@@ -1,6 +1,7 @@
 """Whose arrays, and where: NumPy's, torch's, CuPy's or any other's of the array API."""
 
 import importlib
+import sys
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -101,6 +102,15 @@ def backend_of(inputs: Any) -> Backend:
 def is_array(value: Any) -> bool:
     """Whether this is an array of some namespace, and not a sparse one."""
     return not sparse.issparse(value) and bool(array_api_compat.is_array_api_obj(value))
+
+
+def is_dask(data: Any) -> bool:
+    """Whether data are a collection of Dask, which is loaded only by those who use it."""
+    if "dask" not in sys.modules:
+        return False
+    from dask import is_dask_collection
+
+    return bool(is_dask_collection(data))
 
 
 def to_numpy(array: Array) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, validate_data
 
-from lrnn.arrays import HOST, Array, Backend, backend_named, is_array
+from lrnn.arrays import HOST, Array, Backend, backend_named, is_array, is_dask
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.checks import check_foreign, check_values, place, white_of
 from lrnn.rows.dask import dask_rows
@@ -24,7 +24,7 @@ from lrnn.rows.device import on_device
 from lrnn.rows.memory import OutOfRangeError, are_levels
 from lrnn.rows.stream import stream
 from lrnn.tables.read import open_source
-from lrnn.tables.sources import ArraySource, Blocks, Source, is_dask
+from lrnn.tables.sources import ArraySource, Blocks, Source
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin

@@ -20,8 +20,7 @@ from safetensors.numpy import save as to_bytes
 
 import lrnn
 from lrnn import LRNNAutoencoder
-from lrnn.storage.model_files import FORMAT, ModelFileError
-from lrnn.storage.tensors import checksum
+from lrnn.storage.model_files import FORMAT, ModelFileError, checksum
 
 STORED = Path(__file__).parents[1] / "data" / "format-1.safetensors"
 STORED_INPUT = np.array([[0.0, 0.25, 0.5, 1.0], [1.0, 0.0, 0.75, 0.25]])

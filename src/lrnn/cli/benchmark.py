@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from lrnn.cli.inputs import check_range, scaling_of, table_of
-from lrnn.cli.options import Scale
+from lrnn.cli.inputs import Scale, check_range, scaling_of, table_of
 from lrnn.cli.report import check_folder
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 

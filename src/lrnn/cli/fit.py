@@ -4,7 +4,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -13,15 +13,20 @@ import numpy as np
 import typer
 
 from lrnn.cli.cluster import Dask, Workers, cluster, on_cluster
-from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, scaling_of, table_of
-from lrnn.cli.options import (
+from lrnn.cli.inputs import (
     BatchSize,
+    DataOf,
+    DeviceOf,
     Hidden,
     Resume,
     Scale,
     ScaleOf,
     Seed,
     check_leftover,
+    check_range,
+    hidden_sizes,
+    scaling_of,
+    table_of,
 )
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -124,7 +129,9 @@ def fit(
     with sole_writer(output):
         unfinished = output.with_name(f"{output.name}.checkpoint")
         check_leftover(unfinished, resume)
-        with cluster(dask, workers, voice) as client, saturation_is_an_error(data):
+        on_workers = dask is not None or workers is not None
+        shared = cluster(dask, workers, voice) if on_workers else nullcontext()
+        with shared as client, saturation_is_an_error(data):
             rows = table.data if client is None else on_cluster(data, table.data)
             scaling = scaling_of(scale.value, rows, table, data)
             checkpoints.fit(

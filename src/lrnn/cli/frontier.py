@@ -9,15 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.fit import saturation_is_an_error
-from lrnn.cli.inputs import DataOf, DeviceOf, check_range, hidden_sizes, scaling_of, table_of
-from lrnn.cli.options import (
+from lrnn.cli.inputs import (
     BatchSize,
+    DataOf,
+    DeviceOf,
     Hidden,
     Resume,
     Scale,
     ScaleOf,
     Seed,
     check_leftover,
+    check_range,
+    hidden_sizes,
+    scaling_of,
+    table_of,
 )
 from lrnn.cli.report import check_folder
 from lrnn.cli.voice import Json, Quiet, Voice, text_table

@@ -1,5 +1,6 @@
-"""What commands are given: data, models, sizes of layers."""
+"""What several commands are given: data, models, sizes of layers, and other options."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +33,18 @@ ModelOf = Annotated[
 DeviceOf = Annotated[
     str | None,
     typer.Option("--device", help="cuda: work on a GPU, through PyTorch or CuPy."),
+]
+Scale = StrEnum("Scale", {"none": "none", "levels": "255", "max": "max", "minmax": "minmax"})
+
+Hidden = Annotated[str, typer.Option(help="Code neurons, or sizes of hidden layers: 1000-500-50.")]
+ScaleOf = Annotated[
+    Scale, typer.Option(help="How the data get into [0, 1]; max and minmax go by column.")
+]
+BatchSize = Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
+Resume = Annotated[
+    bool | None,
+    typer.Option("--resume/--restart", help="Go on from the checkpoint, or throw it away."),
 ]
 
 
@@ -119,3 +132,12 @@ def table_for(model: Any, source: str, voice: Voice, stream: bool = False) -> An
                     f"{known!r} there"
                 )
     return replace(table, data=Scaling.from_json(model.scaling_).apply(table.data))
+
+
+def check_leftover(checkpoint: Path, resume: bool | None) -> None:
+    """Complain of a checkpoint that was left behind, if nobody says what to do with it."""
+    if resume is None and checkpoint.exists():
+        raise FileExistsError(
+            f"{str(checkpoint)!r} is left from a training that did not end; --resume goes on "
+            "from it, --restart throws it away"
+        )

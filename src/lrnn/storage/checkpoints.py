@@ -20,8 +20,13 @@ from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.rows import Rows
 from lrnn.rows.checks import warn
 from lrnn.rows.memory import digest
-from lrnn.storage.model_files import plain_parameters
-from lrnn.storage.tensors import READ_ERRORS, TensorFileError, read_tensors, write_tensors
+from lrnn.storage.model_files import (
+    READ_ERRORS,
+    TensorFileError,
+    plain_parameters,
+    read_tensors,
+    write_tensors,
+)
 from lrnn.training import Observer, State
 from lrnn.validation import rows_elsewhere
 

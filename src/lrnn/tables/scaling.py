@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.arrays import Floats
-from lrnn.tables.sources import Source, block_height, is_dask, read_ahead
+from lrnn.arrays import Floats, is_dask
+from lrnn.tables.sources import Source, block_height, read_ahead
 
 __all__ = ["KINDS", "Kind", "ScaledSource", "Scaling"]
 

@@ -2,7 +2,6 @@
 
 import errno
 import hashlib
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +22,6 @@ __all__ = [
     "ParquetFiles",
     "Source",
     "block_height",
-    "is_dask",
     "read_ahead",
     "reading",
 ]
@@ -308,15 +306,6 @@ def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
     finally:
         abandoned.set()
         reader.join()
-
-
-def is_dask(data: Any) -> bool:
-    """Whether data are a collection of Dask, which is loaded only by those who use it."""
-    if "dask" not in sys.modules:
-        return False
-    from dask import is_dask_collection
-
-    return bool(is_dask_collection(data))
 
 
 @contextmanager
