@@ -67,21 +67,12 @@ class Fitted:
     scaling: Any = None
 
     @classmethod
-    def after(
-        cls, trained: Trained, evaluation: Evaluation, rates: Rates, before: "Fitted | None" = None
-    ) -> "Fitted":
-        """After training; if that was of a part of a stream, what was ``before`` it counts."""
+    def after(cls, trained: Trained, evaluation: Evaluation, rates: Rates) -> "Fitted":
+        """After training."""
         costs = trained.weights.spikes(evaluation.mean_activations, rates)
-        passes = max(1, *(curve.passes for curve in trained.curves))  # the data were read
-        return cls(
-            trained.weights,
-            [*(before.history if before else ()), *trained.curves],
-            passes if before is None else before.n_iter + 1,
-            evaluation.error,
-            costs,
-            float(costs.sum()),
-            None if before is None else before.scaling,
-        )
+        n_iter = max(1, *(curve.passes for curve in trained.curves))  # the data were read
+        spikes = float(costs.sum())
+        return cls(trained.weights, trained.curves, n_iter, evaluation.error, costs, spikes)
 
 
 def warn_if_interrupted(trained: Trained) -> None:
@@ -171,6 +162,8 @@ class LRNNAutoencoder(
 
     Attributes
     ----------
+    weights_ : Weights
+        All weights, as a value that knows its firing rates, its spikes and its network.
     encoders_, decoders_ : list of ndarray
         Excitatory weights from the input to the code and from the code to the output.
     inhibitory_encoders_, inhibitory_decoders_ : list of ndarray, or None
@@ -197,11 +190,14 @@ class LRNNAutoencoder(
         Their names, where the data had names.
     scaling_ : object or None
         What :meth:`save` was told of how raw data were scaled to [0, 1].
+    binary_ : bool or None
+        Whether levels that it was fitted on were only 0 and 1, if they were levels.
 
     Notes
     -----
     Values above 1 are saturated to 1, as the model says, and errors are taken against that.
-    Arrays of unsigned 8- and 16-bit integers are read as levels: 255 (65,535) is 1.
+    Unsigned 8- and 16-bit integers are read as levels, whatever holds them: 255 (65,535) is 1. If
+    none is above 1 they are 0 and 1, and a warning says so; a fitted model keeps to what it was.
     Ctrl-C ends the training and keeps the best weights so far.
 
     Under ``solver="minibatch"`` an attribute that is 0 in a whole minibatch loses its weights
@@ -359,9 +355,11 @@ class LRNNAutoencoder(
             else:
                 weights = weights or random_weights(settings.sizes, run.random, rows.weights)
                 trained = train_jointly(rows, weights, run)
-        evaluation = evaluate(rows, trained.weights)
-        before = None if first else self._fitted()
-        self._become(Fitted.after(trained, evaluation, self.rates, before))
+        fitted = Fitted.after(trained, evaluate(rows, trained.weights), self.rates)
+        if not first:  # what was before this part counts
+            history, n_iter = [*self.history_, *fitted.history], self.n_iter_ + 1
+            fitted = replace(fitted, history=history, n_iter=n_iter, scaling=self.scaling_)
+        self._become(fitted)
         warn_if_interrupted(trained)
         return self
 
@@ -403,17 +401,6 @@ class LRNNAutoencoder(
         self.layer_spike_costs_ = fitted.layer_spike_costs
         self.spike_cost_ = fitted.spike_cost
         self.scaling_ = fitted.scaling
-
-    def _fitted(self) -> Fitted:
-        return Fitted(
-            self.weights_,
-            self.history_,
-            self.n_iter_,
-            self.reconstruction_err_,
-            self.layer_spike_costs_,
-            self.spike_cost_,
-            self.scaling_,
-        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")

@@ -180,7 +180,7 @@ def _rows_in_memory(
         raise ValueError(_not_a_number(X)) from None
     if later and isinstance(checked, np.ndarray):
         return HostRows(checked, checked=False)
-    return HostRows(check_values(checked, _column_names(X), user))
+    return HostRows(check_values(checked, getattr(X, "columns", None), user))
 
 
 def _holds_levels(X: Any) -> bool:
@@ -193,10 +193,6 @@ def _holds_levels(X: Any) -> bool:
         are_levels(kind) if isinstance(kind, np.dtype) else str(kind).lower() in names
         for kind in kinds
     )
-
-
-def _column_names(X: Any) -> Any:
-    return getattr(X, "columns", None)
 
 
 def _check_columns(estimator: Any, X: Any, rows: Rows, reset: bool) -> None:
@@ -234,7 +230,7 @@ def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
             f"{width} code neurons; give what transform returned"
         )
     if isinstance(rows, HostRows):
-        return HostRows(check_values(rows.X, _column_names(codes), user))
+        return HostRows(check_values(rows.X, getattr(codes, "columns", None), user))
     return rows
 
 

@@ -158,22 +158,18 @@ def _failures() -> tuple[tuple[type[Exception], ...], tuple[type[BaseException],
 
 def dask_rows(X: Any, user: str, device: Backend | None, binary: bool | None = None) -> DaskRows:
     """Rows of a Dask array or dataframe; the lengths of its blocks are computed if unknown."""
+    from dask.array import Array as DaskArray
+
     if device is not None and not device.is_numpy:
         raise ValueError("Dask collections are worked on where they are; leave device=None")
     frame = None
-    if X.ndim == 2 and not isinstance(X, _dask_array()):
+    if not isinstance(X, DaskArray):
         frame, X = X, X.to_dask_array(lengths=True)
     elif X.ndim == 2 and any(np.isnan(n) for n in X.chunks[0]):
         X = X.compute_chunk_sizes()
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: {X!r}")
     return DaskRows(X.rechunk({1: -1}), user, frame, binary)
-
-
-def _dask_array() -> type:
-    from dask.array import Array as DaskArray
-
-    return DaskArray  # type: ignore[no-any-return]
 
 
 def checked(

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from lrnn.arrays import Array, Rates, backend_of
 from lrnn.functional import free_gradient, reroute, reweight, route_gradient
 from lrnn.rows import Rows
-from lrnn.training.history import History
-from lrnn.training.run import State, Stepper
+from lrnn.training.history import History, MinibatchStepper
+from lrnn.training.run import State
 from lrnn.weights import Weights
 
 MEAN, SQUARE = 0.9, 0.999  # how much of their past the running means keep
@@ -173,7 +173,7 @@ class StepSchedule:
         self._waiting_since = state["waiting_since"]
 
 
-class Descent(Stepper):
+class Descent(MinibatchStepper):
     """Passes over rows in random order, batch by batch; the best weights on the way are kept.
 
     Parameters
@@ -224,16 +224,6 @@ class Descent(Stepper):
     def most(self) -> int:  # type: ignore[override]
         """As many passes as the schedule has."""
         return self._schedule.passes
-
-    @property
-    def steps(self) -> int:
-        """Passes that are complete."""
-        return self.history.passes
-
-    @property
-    def iterations(self) -> int:
-        """Batches that were used."""
-        return self.history.iterations
 
     def begin(self) -> None:
         """Evaluate what must be bettered."""

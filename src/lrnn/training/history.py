@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lrnn.arrays import Array, Floats
 from lrnn.rows import Rows
 from lrnn.training.evaluation import Evaluation, evaluate
-from lrnn.training.run import State, StopReason
+from lrnn.training.run import State, Stepper, StopReason
 from lrnn.weights import Weights
 
 Price: TypeAlias = Callable[[Evaluation, Weights], float]
@@ -164,3 +164,19 @@ class History:
             self.passes,
             stopped,
         )
+
+
+class MinibatchStepper(Stepper):
+    """What goes through minibatches in random order, and has a history; a step is a pass."""
+
+    history: History
+
+    @property
+    def steps(self) -> int:
+        """Passes that are complete."""
+        return self.history.passes
+
+    @property
+    def iterations(self) -> int:
+        """Batches that were used."""
+        return self.history.iterations

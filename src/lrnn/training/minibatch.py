@@ -24,8 +24,8 @@ from lrnn.functional import (
     update_encoder,
 )
 from lrnn.rows import Rows, held
-from lrnn.training.history import History, LearningCurve, Trained
-from lrnn.training.run import Run, State, Stepper, training
+from lrnn.training.history import History, LearningCurve, MinibatchStepper, Trained
+from lrnn.training.run import Run, State, training
 from lrnn.training.settings import batch_bounds
 from lrnn.weights import Weights, transmit
 
@@ -83,7 +83,7 @@ def batch_step(batch: Array, weights: Weights, rates: Rates) -> tuple[Weights, A
     return kept, xp.where(spikes, error, xp.zeros_like(error))
 
 
-class PrintedAlgorithm(Stepper):
+class PrintedAlgorithm(MinibatchStepper):
     """Algorithm 1 (one layer pair) or 3 (several), pass by pass; the best weights are kept.
 
     Minibatches are drawn anew in each pass; their sizes are as equal as can be, because a small
@@ -118,16 +118,6 @@ class PrintedAlgorithm(Stepper):
 
     def _now(self) -> Weights:
         return self._weights.copy() if self._in_place else self._weights
-
-    @property
-    def steps(self) -> int:
-        """Passes that are complete."""
-        return self.history.passes
-
-    @property
-    def iterations(self) -> int:
-        """Batches that were used."""
-        return self.history.iterations
 
     def step(self, iteration: Callable[[], None]) -> None:
         """One pass."""
