@@ -50,6 +50,7 @@ from lrnn.validation import (
     check_solver,
     fit_context,
     read_once,
+    wants_frames,
 )
 from lrnn.weights import Weights, excitatory_part, random_weights, transmit
 
@@ -427,11 +428,12 @@ class LRNNAutoencoder(
         return -evaluate(*self._together(check_data(self, X, reset=False))).error
 
     def _passed(self, rows: Rows, layers: Sequence[Layer]) -> Array:
-        """Activations behind some layers; for data of the host they come back from a device."""
+        """Activations behind some layers; for the host they come back from a device."""
         send = rows.backend.send
         sent = [tuple(map(send, w)) if isinstance(w, tuple) else send(w) for w in layers]
         found = transmit(rows.of_type(excitatory_part(sent[0]).dtype), sent)
-        return to_numpy(found) if self.device is not None and is_array(found) else found
+        for_host = self.device is not None or wants_frames(self)
+        return to_numpy(found) if for_host and is_array(found) else found
 
     def _together(self, rows: Rows) -> tuple[Rows, Weights]:
         """Rows and weights as arrays of one kind, and of one type."""

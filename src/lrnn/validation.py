@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, validate_data
 
 from lrnn.arrays import HOST, Array, Backend, backend_named, is_array, is_dask
@@ -49,6 +50,7 @@ __all__ = [
     "held_out_rows",
     "read_once",
     "rows_elsewhere",
+    "wants_frames",
 ]
 
 SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
@@ -237,6 +239,11 @@ def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
 def held_out_rows(rows: int, share: float) -> int:
     """How many rows are held out: at least one."""
     return max(1, round(share * rows))
+
+
+def wants_frames(estimator: Any) -> bool:
+    """Whether results shall become data frames (``set_output``), which the host alone holds."""
+    return bool(_get_output_config("transform", estimator)["dense"] != "default")
 
 
 def check_layer_sizes(sizes: Any) -> tuple[int, ...]:

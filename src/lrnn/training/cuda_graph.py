@@ -4,8 +4,10 @@ A step is a hundred small kernels. Launching them one by one takes longer than t
 is launched as a whole. CuPy's arrays and data that come from the host step by step do without.
 """
 
+import gc
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from array_api_compat import is_torch_namespace
@@ -38,6 +40,18 @@ def recorded(step: Step, backend: Backend) -> Step:
     return play
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """No garbage is collected meanwhile: an old recording that went now would spoil the new one."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def _record(step: Step, rows: Array, count: int) -> Step:
     """A recording for so many rows; it is made without doing anything."""
     import torch
@@ -46,7 +60,7 @@ def _record(step: Step, rows: Array, count: int) -> Step:
     its_numbers = torch.ones(count, dtype=torch.float64, device=rows.device).unbind()
     graph = torch.cuda.CUDAGraph()
     torch.cuda.synchronize(rows.device)
-    with torch.cuda.graph(graph):
+    with _no_collection(), torch.cuda.graph(graph):
         result = step(its_rows, *its_numbers)
 
     def play(rows: Array, *numbers: float) -> Array:
