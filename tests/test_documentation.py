@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 from sklearn.datasets import load_wine
 from typer.testing import CliRunner
@@ -83,6 +84,7 @@ def test_python_blocks_run_one_after_the_other(file, tmp_path, monkeypatch):
         if block.language == "python" and block.not_run is None:
             compiled = compile("\n" * block.line + block.code, str(file), "exec")
             exec(compiled, names)
+    plt.close("all")  # what they have drawn
 
 
 @pytest.mark.parametrize("block", in_language("python"), ids=str)

@@ -33,7 +33,7 @@ def parts(moments, gram, decoder):
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (34, 9)])
 def test_the_kernel_does_what_the_definition_says(shape):
     from lrnn.functional.cuda_descent import COLUMNS, LANES, _kernel
-    from lrnn.functional.numba_cuda import cuda
+    from lrnn.functional.numba_cuda import configured, cuda
 
     if not (SIMULATED or cuda.is_available()):
         pytest.skip("no CUDA device")
@@ -42,7 +42,8 @@ def test_the_kernel_does_what_the_definition_says(shape):
     targets, others = parts(*given)
     for dtype, tolerance in (("float64", 1e-12), ("float32", 1e-4))[: 1 if SIMULATED else 2]:
         arrays = [cuda.to_device(a.astype(dtype)) for a in (targets, others, given[2])]
-        _kernel(dtype)[-(-shape[1] // COLUMNS), (COLUMNS, LANES)](*arrays, 2)
+        blocks = -(-shape[1] // COLUMNS)
+        configured(_kernel(dtype), blocks, (COLUMNS, LANES))(*arrays, 2)
         np.testing.assert_allclose(arrays[2].copy_to_host(), expected, atol=tolerance)
 
 
