@@ -12,11 +12,14 @@ from pyarrow import parquet
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, streaming
+from lrnn.moments import DenseMoment, second_moment
+from lrnn.rows import encoded
 from lrnn.rows.checks import SaturationWarning
 from lrnn.tables import sources as sources_module
 from lrnn.tables.read import open_source
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.sources import ArraySource, Blocks, NpyFile, ParquetFiles, read_ahead
+from lrnn.validation import check_matrix
 
 ROWS = 300  # of a block in these tests
 
@@ -281,6 +284,52 @@ def test_an_interrupted_pass_goes_on_from_its_last_block(digits, tmp_path):
             assert X.read[0] > 0  # not from the beginning
     for found, known in zip(model.encoders_, expected.encoders_, strict=True):
         np.testing.assert_array_equal(found, known)
+
+
+def test_later_layers_of_a_stream_are_read_as_a_stream_is(digits, tmp_path):
+    """What a layer sees of rows that are not in memory is not in memory: its reading is kept, too.
+
+    Stopped anywhere, the training goes on behind the passes that were complete.
+    """
+    npy(digits, tmp_path)
+    stream = check_matrix(tmp_path / "data.npy", "test")
+    layer = encoded(stream, [np.full((64, 20), 0.01)])
+    assert not layer.resident
+    assert layer.in_any_order
+    assert not encoded(check_matrix(lambda: iter([digits]), "test"), [np.eye(64)]).in_any_order
+    assert isinstance(second_moment(layer, 1_000_000), DenseMoment)  # read once, not at every step
+
+    class StoppedError(Exception):
+        pass
+
+    class Source(NpyFile):
+        left = read = 0
+
+        def blocks(self, first, height):
+            for block in super().blocks(first, height):
+                self.read += 1
+                if self.read > self.left:
+                    raise StoppedError
+                yield block
+
+    settings = {"hidden_layer_sizes": (20, 6), "max_iter": 5, "random_state": 0}
+    whole = Source(tmp_path / "data.npy")
+    whole.left = 10_000
+    expected = LRNNAutoencoder(**settings).fit(whole)
+    last = whole.read  # of the last layer's second pass, or of what follows it
+    for stop in range(2, last, 7):
+        file = tmp_path / f"checkpoint{stop}"
+        for left in (stop, 10_000):
+            source = Source(tmp_path / "data.npy")
+            source.left = left
+            model = LRNNAutoencoder(**settings)
+            try:
+                checkpoints.fit(model, source, file, every=0)
+            except StoppedError:
+                assert left == stop
+        assert source.read < last
+        for found, known in zip(model.encoders_, expected.encoders_, strict=True):
+            np.testing.assert_array_equal(found, known)
 
 
 def test_rows_in_any_order_where_that_can_be(digits, tmp_path):

@@ -210,9 +210,9 @@ class Descent(MinibatchStepper):
         self.iterations_a_step = len(bounds) - 1
         self._one: Callable[..., Array] = self._on_batch
         if rows.held_on_device and rows.backend.on_gpu:
-            from lrnn.training.cuda_graph import recorded
+            from lrnn.training.cuda_graph import as_graph
 
-            self._one = recorded(self._on_batch, rows.backend)
+            self._one = as_graph(self._on_batch, rows.backend)
 
     def _on_batch(self, numbers: Array, scale: Any, share: Any) -> Array:
         batch = self._rows.take(numbers)

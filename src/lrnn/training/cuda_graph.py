@@ -18,7 +18,7 @@ Step: TypeAlias = Callable[..., Array]
 PLAIN = 3  # steps that are made as they are, before they are recorded
 
 
-def recorded(step: Step, backend: Backend) -> Step:
+def as_graph(step: Step, backend: Backend) -> Step:
     """``step(rows, *numbers)``, which changes its state in place, as one that may be played back.
 
     ``rows`` are the numbers of the rows that it works on; it returns an array.

@@ -102,9 +102,9 @@ class PrintedAlgorithm(MinibatchStepper):
         self._weights = weights.copy() if self._in_place else weights
         self._one: Callable[..., Array] = self._on_batch
         if self._in_place and rows.held_on_device:
-            from lrnn.training.cuda_graph import recorded
+            from lrnn.training.cuda_graph import as_graph
 
-            self._one = recorded(self._on_batch, rows.backend)
+            self._one = as_graph(self._on_batch, rows.backend)
 
     def _on_batch(self, numbers: Array, _scale: Any) -> Array:
         batch = self._rows.take(numbers)
