@@ -30,6 +30,12 @@ class Rows(ABC):
         The level that is 1, where the numbers are stored as levels.
     columns : sequence of str or None
         Their names, where the rows themselves know them.
+    resident : bool
+        Whether they are in memory: to read them again costs little.
+    in_any_order : bool
+        Whether rows can be had by their numbers, in any order.
+    held_on_device : bool
+        Whether they are in the memory of the device that works on them.
     """
 
     shape: tuple[int, int]
@@ -37,21 +43,9 @@ class Rows(ABC):
     backend: Backend
     white: float | None = None
     columns: Sequence[str] | None = None
-
-    @property
-    @abstractmethod
-    def resident(self) -> bool:
-        """Whether they are in memory: to read them again costs little."""
-
-    @property
-    def in_any_order(self) -> bool:
-        """Whether rows can be had by their numbers, in any order."""
-        return self.resident
-
-    @property
-    def held_on_device(self) -> bool:
-        """Whether they are in the memory of the device that works on them."""
-        return False
+    resident: bool
+    in_any_order: bool
+    held_on_device: bool = False
 
     @property
     def cells(self) -> int:

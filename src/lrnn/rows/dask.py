@@ -29,7 +29,7 @@ class DaskRows(Rows):
     """A Dask array (or dataframe) whose blocks hold whole rows."""
 
     backend = HOST
-    resident = False
+    resident = in_any_order = False
 
     def __init__(
         self, array: Any, user: str, frame: Any = None, binary: bool | None = None

@@ -19,7 +19,7 @@ FEWEST_ROWS = 64  # of a block on a GPU whose memory is short
 class OneBlockAtATime(Rows):
     """Rows that a device works on block by block; blocks become shorter where memory is short."""
 
-    resident = True
+    resident = in_any_order = True
 
     @abstractmethod
     def take(self, rows: Any) -> Array:
@@ -70,16 +70,13 @@ class DeviceRows(OneBlockAtATime):
     Levels of 8 or 16 bits, of which ``white`` is 1, are converted as rows of them are read.
     """
 
+    held_on_device = True
+
     def __init__(self, X: Array, white: float | None = None) -> None:
         self.X, self.white = X, white
         self.shape = tuple(X.shape)
         self.backend = backend_of(X)
         self.dtype = X.dtype if white is None else self.backend.xp.float32
-
-    @property
-    def held_on_device(self) -> bool:
-        """They are."""
-        return True
 
     def take(self, rows: Any) -> Array:
         """Some rows."""

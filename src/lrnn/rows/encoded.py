@@ -17,22 +17,8 @@ class DerivedRows(Rows):
         self.rows, self._change = rows, change
         self.shape = (rows.shape[0], width)
         self.dtype = dtype
-        self.backend = rows.backend
-
-    @property
-    def resident(self) -> bool:
-        """As those they are made from."""
-        return self.rows.resident
-
-    @property
-    def in_any_order(self) -> bool:
-        """As those they are made from."""
-        return self.rows.in_any_order
-
-    @property
-    def held_on_device(self) -> bool:
-        """As those they are made from."""
-        return self.rows.held_on_device
+        self.backend, self.resident = rows.backend, rows.resident
+        self.in_any_order, self.held_on_device = rows.in_any_order, rows.held_on_device
 
     def take(self, rows: Any) -> Array:
         """Some rows."""

@@ -47,7 +47,7 @@ class HostRows(Rows):
     """
 
     backend = HOST
-    resident = True
+    resident = in_any_order = True
 
     def __init__(self, X: Any, white: float | None = None, *, checked: bool = True) -> None:
         self.X = X

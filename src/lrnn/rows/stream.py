@@ -33,7 +33,7 @@ class Stream(Rows):
     ) -> None:
         self.source = source
         self.shape = source.shape
-        self.columns = source.columns
+        self.columns, self.in_any_order = source.columns, source.in_any_order
         self.backend = backend
         self.white = white
         self._host_dtype = narrow(source.dtype)
@@ -41,11 +41,6 @@ class Stream(Rows):
         if not backend.is_numpy:
             self.dtype = getattr(backend.xp, self._host_dtype.name)
         self._user = user
-
-    @property
-    def in_any_order(self) -> bool:
-        """Whether the source can give rows by their numbers."""
-        return self.source.in_any_order
 
     def take(self, rows: Any) -> Array:
         """Some rows, read now."""

@@ -5,18 +5,14 @@ The size of the steps follows a schedule: one size first, and then smaller and s
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from math import sqrt
 from typing import Any
 
-import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
-from numpy.typing import NDArray
 
 from lrnn.arrays import Array, Rates, backend_of
 from lrnn.functional import free_gradient, reroute, reweight, route_gradient
-from lrnn.rows import Rows
-from lrnn.training.history import History, MinibatchStepper
+from lrnn.training.history import Batches, History, MinibatchStepper
 from lrnn.training.run import State
 from lrnn.weights import Weights
 
@@ -174,26 +170,22 @@ class StepSchedule:
 
 
 class Descent(MinibatchStepper):
-    """Passes over rows in random order, batch by batch; the best weights on the way are kept.
+    """Steps batch by batch; the best weights on the way are kept.
 
     Parameters
     ----------
-    rows : Rows
-        The data.
-    numbers, bounds : ndarray
-        The rows that take part, and where the batches of them begin and end.
     start, current : Weights
         What must be bettered, and what steps are made on, in place.
+    parameters : sequence of arrays
+        The matrices of ``current``.
     gradients : callable
         ``gradients(batch, share)`` gives the error on a batch, a number, and the gradients by
-        ``parameters``; ``share`` is that of the full price of a spike.
+        the parameters; ``share`` is that of the full price of a spike.
     """
 
     def __init__(
         self,
-        rows: Rows,
-        numbers: NDArray[np.int64],
-        bounds: NDArray[np.int64],
+        batches: Batches,
         start: Weights,
         current: Weights,
         parameters: Sequence[Array],
@@ -201,21 +193,18 @@ class Descent(MinibatchStepper):
         rates: Rates,
         schedule: StepSchedule,
         history: History,
-        random: np.random.RandomState,
     ) -> None:
-        self._rows, self._numbers, self._bounds = rows, numbers, bounds
+        super().__init__(batches, history)
         self._start, self._current, self._gradients = start, current, gradients
-        self._adam = LogAdam(parameters, rates)
-        self._schedule, self.history, self._random = schedule, history, random
-        self.iterations_a_step = len(bounds) - 1
+        self._adam, self._schedule = LogAdam(parameters, rates), schedule
         self._one: Callable[..., Array] = self._on_batch
-        if rows.held_on_device and rows.backend.on_gpu:
+        if batches.rows.held_on_device and batches.rows.backend.on_gpu:
             from lrnn.training.cuda_graph import as_graph
 
-            self._one = as_graph(self._on_batch, rows.backend)
+            self._one = as_graph(self._on_batch, batches.rows.backend)
 
     def _on_batch(self, numbers: Array, scale: Any, share: Any) -> Array:
-        batch = self._rows.take(numbers)
+        batch = self.batches.rows.take(numbers)
         error, gradients = self._gradients(batch, share)
         self._adam.step(gradients, scale)
         return error / math.prod(batch.shape)
@@ -231,11 +220,10 @@ class Descent(MinibatchStepper):
 
     def step(self, iteration: Callable[[], None]) -> None:
         """One pass."""
-        order = self._rows.backend.array(self._random.permutation(self._numbers))
-        for first, last in pairwise(self._bounds):
-            done = self.iterations / self.iterations_a_step
+        for numbers in self.batches:
+            done = self.iterations / len(self.batches)
             scale = self._adam.scale(self._schedule.size(done))
-            self.history.batch(self._one(order[first:last], scale, self._schedule.price(done)))
+            self.history.batch(self._one(numbers, scale, self._schedule.price(done)))
             iteration()
         self.history.finish_pass(self._current.copy())
         self._schedule.adapt(self.history)
@@ -257,7 +245,7 @@ class Descent(MinibatchStepper):
         return {
             "adam": self._adam.state(),
             "record": self.history.state(),
-            "random": self._random.get_state(legacy=False),
+            "random": self.batches.random.get_state(legacy=False),
             "pace": self._schedule.state(),
         }
 
@@ -265,5 +253,5 @@ class Descent(MinibatchStepper):
         """Go on from what `state` gave."""
         self._adam.restore(state["adam"])
         self.history.restore(state["record"])
-        self._random.set_state(state["random"])
+        self.batches.random.set_state(state["random"])
         self._schedule.restore(state["pace"])

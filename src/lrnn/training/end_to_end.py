@@ -5,16 +5,14 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.typing import NDArray
 
 from lrnn.arrays import Array, Rates, like
 from lrnn.functional import error_gradients
 from lrnn.rows import Rows
 from lrnn.rows.memory import CELLS_AT_ONCE
 from lrnn.training.adam import Descent, StepSchedule
-from lrnn.training.history import History, Trained
+from lrnn.training.history import Batches, History, Trained
 from lrnn.training.run import Run
-from lrnn.training.settings import batch_bounds
 from lrnn.weights import Weights, widest
 
 STEPS_A_PASS = 128  # where the data have so many rows
@@ -32,29 +30,26 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     history = History(rows, start)
     current = loosened(start, settings.rates, run.random)
     layers, passes = current.layers, settings.max_iter
-    bounds = large_batches(count, widest(layers), settings.batch_size)
+    size = large_batches(count, widest(layers), settings.batch_size)
+    batches = Batches(rows, size, run.random)
     steady = passes - max(1, round(passes / 3))
     schedule = StepSchedule(passes, steady, tol=settings.tol, patience=PATIENCE)
 
     def gradients(batch: Array, _price: Any) -> tuple[Array, list[Array]]:
         return error_gradients(batch, layers)
 
-    descent = Descent(
-        rows, np.arange(count), bounds, start, current, layers, gradients, settings.rates,
-        schedule, history, run.random,
-    )  # fmt: skip
+    rates = settings.rates
+    descent = Descent(batches, start, current, layers, gradients, rates, schedule, history)
     stopped = run.train(descent, "training end to end")
     return Trained(history.best, [history.curve(None, stopped)])
 
 
-def large_batches(rows: int, width: int, batch_size: int) -> NDArray[np.int64]:
-    """Where minibatches of ``batch_size`` rows begin and end.
+def large_batches(rows: int, width: int, batch_size: int) -> int:
+    """How many rows a minibatch has: ``batch_size``, or more if a pass takes many steps otherwise.
 
-    They have more rows if a pass would otherwise take many steps, but never so many that their
-    activations would need much memory.
+    There are never so many that their activations would need much memory.
     """
-    large = min(rows // STEPS_A_PASS, CELLS_AT_ONCE // width)
-    return batch_bounds(rows, max(batch_size, large))
+    return max(batch_size, min(rows // STEPS_A_PASS, CELLS_AT_ONCE // width))
 
 
 def fine_tuned(rows: Rows, trained: Trained, run: Run) -> Trained:

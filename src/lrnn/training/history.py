@@ -1,7 +1,8 @@
 """What has happened in a training: errors, times, and the best weights so far."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 from typing import TypeAlias
 
@@ -166,10 +167,39 @@ class History:
         )
 
 
-class MinibatchStepper(Stepper):
-    """What goes through minibatches in random order, and has a history; a step is a pass."""
+class Batches:
+    """Rows in random order, in minibatches of about some size, as equal as can be.
 
-    history: History
+    ``numbers`` are those of the rows that take part; by default all do.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        size: int,
+        random: np.random.RandomState,
+        numbers: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.rows, self.random = rows, random
+        self._numbers = np.arange(rows.shape[0]) if numbers is None else numbers
+        count = len(self._numbers)
+        self._bounds = np.linspace(0, count, max(1, round(count / size)) + 1).astype(int)
+
+    def __len__(self) -> int:
+        return len(self._bounds) - 1
+
+    def __iter__(self) -> Iterator[Array]:
+        """Numbers of the rows of each batch, drawn anew for every pass."""
+        order = self.rows.backend.array(self.random.permutation(self._numbers))
+        return (order[first:last] for first, last in pairwise(self._bounds))
+
+
+class MinibatchStepper(Stepper):
+    """What goes through minibatches, and has a history; a step is a pass."""
+
+    def __init__(self, batches: Batches, history: History) -> None:
+        self.batches, self.history = batches, history
+        self.iterations_a_step = len(batches)
 
     @property
     def steps(self) -> int:

@@ -18,9 +18,9 @@ from lrnn.functional.gradients import penalised_gradients
 from lrnn.rows import Rows, held
 from lrnn.training.adam import Descent, StepSchedule
 from lrnn.training.evaluation import Evaluation, evaluate
-from lrnn.training.history import History, Trained
+from lrnn.training.history import Batches, History, Trained
 from lrnn.training.run import Run
-from lrnn.training.settings import Settings, batch_bounds
+from lrnn.training.settings import Settings
 from lrnn.validation import held_out_rows
 from lrnn.weights import Weights
 
@@ -102,11 +102,9 @@ class InhibitoryTraining:
             error, _, (by_plus, by_minus) = penalised_gradients(batch, plus, minus, price)
             return error, [*by_plus, *by_minus]
 
-        bounds = batch_bounds(len(self._numbers), settings.batch_size)
-        descent = Descent(
-            self.rows, self._numbers, bounds, start, current, [*plus, *minus], gradients, "free",
-            schedule, history, self.run.random,
-        )  # fmt: skip
+        batches = Batches(self.rows, settings.batch_size, self.run.random, self._numbers)
+        weights = [*plus, *minus]
+        descent = Descent(batches, start, current, weights, gradients, "free", schedule, history)
         stopped = self.run.train(descent, task)
         return Trained(history.best, [history.curve(None, stopped)])
 

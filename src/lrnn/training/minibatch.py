@@ -7,7 +7,6 @@ stepper for both. Algorithm 2 trains one pair after the other, each on the layer
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 from array_api_compat import array_namespace, is_numpy_array
@@ -24,9 +23,8 @@ from lrnn.functional import (
     update_encoder,
 )
 from lrnn.rows import Rows, held
-from lrnn.training.history import History, LearningCurve, MinibatchStepper, Trained
+from lrnn.training.history import Batches, History, LearningCurve, MinibatchStepper, Trained
 from lrnn.training.run import Run, State, training
-from lrnn.training.settings import batch_bounds
 from lrnn.weights import Weights, transmit
 
 PATIENCE = 10  # passes without progress of tol that end the training: errors fluctuate
@@ -92,12 +90,10 @@ class PrintedAlgorithm(MinibatchStepper):
     """
 
     def __init__(self, rows: Rows, weights: Weights, run: Run) -> None:
-        self._rows, self._settings, self._random = rows, run.settings, run.random
-        self.most = run.settings.max_iter
-        self._bounds = batch_bounds(rows.shape[0], run.settings.batch_size)
-        self.iterations_a_step = len(self._bounds) - 1
-        self._every = run.settings.evaluate_every or self.iterations_a_step
-        self.history = History(rows, weights)
+        batches = Batches(rows, run.settings.batch_size, run.random)
+        super().__init__(batches, History(rows, weights))
+        self._settings, self.most = run.settings, run.settings.max_iter
+        self._every = run.settings.evaluate_every or len(batches)
         self._in_place = rows.backend.on_gpu
         self._weights = weights.copy() if self._in_place else weights
         self._one: Callable[..., Array] = self._on_batch
@@ -107,7 +103,7 @@ class PrintedAlgorithm(MinibatchStepper):
             self._one = as_graph(self._on_batch, rows.backend)
 
     def _on_batch(self, numbers: Array, _scale: Any) -> Array:
-        batch = self._rows.take(numbers)
+        batch = self.batches.rows.take(numbers)
         new, error = batch_step(batch, self._weights, self._settings.rates)
         if not self._in_place:
             self._weights = new
@@ -121,10 +117,9 @@ class PrintedAlgorithm(MinibatchStepper):
 
     def step(self, iteration: Callable[[], None]) -> None:
         """One pass."""
-        rows, history = self._rows, self.history
-        order = rows.backend.array(self._random.permutation(rows.shape[0]))
-        for first, last in pairwise(self._bounds):
-            history.batch(self._one(order[first:last], 0))
+        history = self.history
+        for numbers in self.batches:
+            history.batch(self._one(numbers, 0))
             iteration()
             if history.iterations % self._every == 0:
                 history.evaluate(self._now())
@@ -147,14 +142,14 @@ class PrintedAlgorithm(MinibatchStepper):
         return {
             "weights": self._weights.state(),
             "record": self.history.state(),
-            "random": self._random.get_state(legacy=False),
+            "random": self.batches.random.get_state(legacy=False),
         }
 
     def restore(self, state: State) -> None:
         """Go on from what `state` gave."""
-        self._weights = Weights.restored(state["weights"], self._rows.backend).copy()
+        self._weights = Weights.restored(state["weights"], self.batches.rows.backend).copy()
         self.history.restore(state["record"])
-        self._random.set_state(state["random"])
+        self.batches.random.set_state(state["random"])
 
 
 def train_jointly(rows: Rows, weights: Weights, run: Run, layer: int | None = None) -> Trained:

@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lrnn.arrays import Rates
 from lrnn.moments import MomentKind
 
@@ -54,8 +51,3 @@ class Settings:
         """How many passes training with inhibition takes, from each start."""
         few = math.ceil(LEAST_STEPS / max(1, round(rows / self.batch_size)))
         return self.fine_tune or max(PASSES, few)
-
-
-def batch_bounds(rows: int, size: int) -> NDArray[np.int64]:
-    """Where minibatches of about this size, as equal as can be, begin and end."""
-    return np.linspace(0, rows, max(1, round(rows / size)) + 1).astype(int)
