@@ -255,6 +255,7 @@ def as_npy(levels, folder):
 
 
 def as_parquet(levels, folder):
+    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     frame(levels).to_parquet(folder / "levels.parquet")
     return folder / "levels.parquet"
 
