@@ -305,6 +305,23 @@ def test_zeros_and_ones_are_no_levels_and_this_is_said(digits, tmp_path, contain
     assert model.binary_ is True
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names")
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_levels_for_a_model_of_zeros_and_ones_are_refused(digits, tmp_path, container):
+    cells = (digits[:200] > 0.5).astype(np.uint8)
+    with pytest.warns(UserWarning, match="0 and 1"):
+        model = LRNNAutoencoder(4, max_iter=2).fit(cells)
+    with pytest.raises(ValueError, match="above 1, but the model was fitted on zeros and ones"):
+        model.transform(container(200 * cells, tmp_path))
+
+
+@pytest.mark.filterwarnings("ignore::lrnn.rows.checks.SaturationWarning")
+def test_frames_of_nullable_integers_never_exceed_one(digits):
+    levels = np.round(digits[:200] * 255).astype(np.uint8)
+    model = LRNNAutoencoder(4, max_iter=2).fit(pd.DataFrame(levels).astype("UInt8"))
+    assert model.reconstruction_err_ <= 1
+
+
 def test_what_levels_are_is_decided_when_a_model_is_fitted(digits, tmp_path):
     """A dark row of an image is dark, although none of its levels is above 1; and the reverse."""
     levels = np.round(digits * 255).astype(np.uint8)

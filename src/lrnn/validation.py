@@ -172,7 +172,8 @@ def _rows_in_memory(
         levels = validate(X, accept_sparse="csr", dtype=None)
         if sparse.issparse(levels):
             levels = sparse.csr_array(levels)
-        return HostRows(levels, white_of(levels.dtype, lambda: [levels.max()], binary))
+        if are_levels(levels.dtype):  # and not those of a frame that became something else
+            return HostRows(levels, white_of(levels.dtype, lambda: [levels.max()], binary))
     try:
         floats = [np.float64, np.float32]
         checked = validate(X, accept_sparse="csr", dtype=floats, ensure_all_finite=False)

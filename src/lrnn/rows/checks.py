@@ -50,6 +50,11 @@ def white_of(
                 f"X is {kind.name} with no value above 1: it is read as 0 and 1. If it is meant "
                 f"as levels, of which {np.iinfo(kind).max} is 1, divide it by that"
             )
+    elif binary and any(level > 1 for level in highest()):
+        raise ValueError(
+            f"X is {kind.name} with values above 1, but the model was fitted on zeros and ones; "
+            "give numbers in [0, 1]"
+        )
     return 1.0 if binary else float(np.iinfo(kind).max)
 
 
