@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from lrnn import LRNNAutoencoder, load
 from lrnn.functional import activations
@@ -292,7 +294,7 @@ def test_levels_have_one_rule_in_every_container(digits, tmp_path, container, dt
     expected = LRNNAutoencoder(4, max_iter=5).fit((levels / np.iinfo(dtype).max).astype("f4"))
     model = LRNNAutoencoder(4, max_iter=5).fit(container(levels, tmp_path))
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-4)
-    assert model.binary_ is False
+    assert model.white_ == np.iinfo(dtype).max
 
 
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
@@ -302,7 +304,7 @@ def test_zeros_and_ones_are_no_levels_and_this_is_said(digits, tmp_path, contain
     with pytest.warns(UserWarning, match="uint8 with no value above 1: it is read as 0 and 1"):
         model = LRNNAutoencoder(4, max_iter=5).fit(container(cells, tmp_path))
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-4)
-    assert model.binary_ is True
+    assert model.white_ == 1
 
 
 @pytest.mark.filterwarnings("ignore:X has feature names")
@@ -494,3 +496,20 @@ def test_any_data_and_any_shape_give_a_valid_network(data, sizes, **settings):
     network = model.to_network()
     q = network.steady_state(model.arrivals(data))
     np.testing.assert_allclose(network.split(q)[-1], model.reconstruct(data), rtol=0, atol=1e-12)
+
+
+def test_warnings_name_the_line_of_the_caller(digits):
+    """Not one of ours, nor of scikit-learn's that called us."""
+    X = digits[:50] * 2
+    model = LRNNAutoencoder(2, max_iter=2).fit(digits[:50])
+    pipeline = make_pipeline(FunctionTransformer(), LRNNAutoencoder(2, max_iter=2))
+    for work in (LRNNAutoencoder(2, max_iter=2).fit, model.transform, model.score, pipeline.fit):
+        with pytest.warns(SaturationWarning) as caught:
+            work(X)
+        assert {found.filename for found in caught} == {__file__}
+
+
+@pytest.mark.parametrize("once", [iter, lambda blocks: (block for block in blocks)])
+def test_what_can_be_read_only_once_is_refused(digits, once):
+    with pytest.raises(TypeError, match="read only once; give a function"):
+        LRNNAutoencoder(2).fit(once([digits]))

@@ -152,6 +152,12 @@ def host_dtype(dtype: Any) -> np.dtype[Any]:
     return found
 
 
+def are_levels(dtype: Any) -> bool:
+    """Whether numbers of this type are levels: unsigned integers of 8 or 16 bits."""
+    kind = host_dtype(dtype)
+    return kind.kind == "u" and kind.itemsize <= 2
+
+
 def like(array: Array, host: NDArray[Any]) -> Array:
     """Numbers of the host as an array of the kind and type of another."""
     return backend_of(array).array(host.astype(host_dtype(array.dtype), copy=False))

@@ -191,8 +191,8 @@ class LRNNAutoencoder(
         Their names, where the data had names.
     scaling_ : object or None
         What :meth:`save` was told of how raw data were scaled to [0, 1].
-    binary_ : bool or None
-        Whether levels that it was fitted on were only 0 and 1, if they were levels.
+    white_ : float or None
+        The level that is 1, if it was fitted on levels: 255, 65,535, or 1 if there was none above.
 
     Notes
     -----

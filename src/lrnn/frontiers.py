@@ -227,7 +227,7 @@ def _point(base: LRNNAutoencoder, found: PricedNetwork, X_test: Any) -> Point:
     penalty = found.penalty
     model = clone(base).set_params(inhibition=penalty is not None, spike_penalty=penalty or 0.0)
     model.n_features_in_ = base.n_features_in_
-    model.binary_ = base.binary_
+    model.white_ = base.white_
     if hasattr(base, "feature_names_in_"):
         model.feature_names_in_ = base.feature_names_in_
     model._become(Fitted.after(found.trained, found.evaluation, model.rates))

@@ -5,7 +5,7 @@ What scikit-learn keeps private is imported here and nowhere else (tried with 1.
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -17,15 +17,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, validate_data
 
-from lrnn.arrays import HOST, Array, Backend, backend_named, is_array, is_dask
+from lrnn.arrays import HOST, Array, Backend, are_levels, backend_named, is_array, is_dask
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.checks import check_foreign, check_values, place, white_of
 from lrnn.rows.dask import dask_rows
 from lrnn.rows.device import on_device
-from lrnn.rows.memory import OutOfRangeError, are_levels
+from lrnn.rows.memory import OutOfRangeError
 from lrnn.rows.stream import stream
 from lrnn.tables.read import open_source
 from lrnn.tables.sources import ArraySource, Blocks, Source
+from lrnn.tables.types import type_of_columns, types_of
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -94,10 +95,10 @@ def rows_elsewhere(X: Any, estimator: Any) -> Rows | None:
 def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     user = type(estimator).__name__
     device = backend_named(estimator.device) if estimator.device is not None else None
-    binary = None if reset else getattr(estimator, "binary_", None)
-    rows = _rows_elsewhere(X, user, device, binary)
+    before = None if reset else getattr(estimator, "white_", None)
+    rows = _rows_elsewhere(X, user, device, before)
     if rows is None:
-        rows = _rows_of_foreign(X, user, binary)
+        rows = _rows_of_foreign(X, user, before)
         if rows is not None and device is not None and rows.backend != device:
             raise ValueError(
                 f"X is on device {str(rows.backend.device)!r}, but device={estimator.device!r}; "
@@ -107,25 +108,25 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
         _check_columns(estimator, X, rows, reset)
     else:
         validate = partial(validate_data, estimator, reset=reset)
-        held = _rows_in_memory(X, user, validate, binary, later=later and device is None)
+        held = _rows_in_memory(X, user, validate, before, later=later and device is None)
         rows = held
         if device is not None and not device.is_numpy:
             rows = on_device(held, device, again=reset)
     if reset:
-        estimator.binary_ = None if rows.white is None else rows.white == 1
+        estimator.white_ = rows.white
     return rows
 
 
 def _rows_elsewhere(
-    X: Any, user: str, device: Backend | None = None, binary: bool | None = None
+    X: Any, user: str, device: Backend | None = None, before: float | None = None
 ) -> Rows | None:
     """Rows that are not in memory, or are rows already; None if X is something else."""
     if isinstance(X, Rows):
         return X
     if is_dask(X):
-        return dask_rows(X, user, device, binary)
+        return dask_rows(X, user, device, before)
     source = _source(X)
-    return None if source is None else stream(source, user, device or HOST, binary)
+    return None if source is None else stream(source, user, device or HOST, before)
 
 
 def _source(X: Any) -> Source | None:
@@ -140,6 +141,11 @@ def _source(X: Any) -> Source | None:
         return ArraySource(X, X.name or "X")
     if callable(X) and not is_array(X) and not sparse.issparse(X):
         return Blocks(X)
+    if isinstance(X, Iterator):
+        raise TypeError(
+            f"X is a {type(X).__name__}, which can be read only once; give a function that makes "
+            "one each time it is called, such as lambda: (block for block in blocks)"
+        )
     return None
 
 
@@ -152,28 +158,30 @@ def _arrays_on_disk() -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _rows_of_foreign(X: Any, user: str, binary: bool | None = None) -> Rows | None:
+def _rows_of_foreign(X: Any, user: str, before: float | None = None) -> Rows | None:
     """Rows of an array of torch, CuPy or another namespace; None if X is something else."""
     foreign = is_array(X) and not isinstance(X, np.ndarray)
-    return check_foreign(X, user, binary) if foreign else None
+    return check_foreign(X, user, before) if foreign else None
 
 
 def _rows_in_memory(
     X: Any,
     user: str,
     validate: Callable[..., Any],
-    binary: bool | None = None,
+    before: float | None = None,
     later: bool = False,
 ) -> HostRows:
     """Data as a matrix; the values of full matrices may also be checked ``later``."""
     if isinstance(X, list | tuple) and X and isinstance(X[0], np.ndarray):
         X = np.asarray(X)
     if _holds_levels(X):
+        if any(hasattr(kind, "numpy_dtype") for kind in getattr(X, "dtypes", ())):
+            X = X.astype(types_of(X)[0])  # pandas' own whole numbers
         levels = validate(X, accept_sparse="csr", dtype=None)
         if sparse.issparse(levels):
             levels = sparse.csr_array(levels)
         if are_levels(levels.dtype):  # and not those of a frame that became something else
-            return HostRows(levels, white_of(levels.dtype, lambda: [levels.max()], binary))
+            return HostRows(levels, white_of(levels.dtype, lambda: [levels.max()], before))
     try:
         floats = [np.float64, np.float32]
         checked = validate(X, accept_sparse="csr", dtype=floats, ensure_all_finite=False)
@@ -187,15 +195,15 @@ def _rows_in_memory(
 
 
 def _holds_levels(X: Any) -> bool:
-    """Whether all numbers are levels: of an array, full or sparse, or of a frame's columns."""
+    """Whether all are levels: of an array, full or sparse, or of a frame where none is missing."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return are_levels(X.dtype)
-    kinds = list(getattr(X, "dtypes", ()))  # of pandas or polars
-    names = ("uint8", "uint16")
-    return bool(kinds) and all(
-        are_levels(kind) if isinstance(kind, np.dtype) else str(kind).lower() in names
-        for kind in kinds
-    )
+    if not hasattr(X, "columns") or not len(X.columns):
+        return False
+    if not are_levels(type_of_columns(types_of(X), list(X.columns))):
+        return False
+    whole = all(isinstance(kind, np.dtype) for kind in X.dtypes) or not hasattr(X, "isna")
+    return whole or not X.isna().to_numpy().any()
 
 
 def _check_columns(estimator: Any, X: Any, rows: Rows, reset: bool) -> None:

@@ -48,6 +48,25 @@ def run_onnx(path, X):
     return session.run(["codes", "reconstruction"], {"data": X})
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_onnx_file_for_levels(digits, tmp_path, dtype):
+    """Raw data are levels, if the model learnt from such."""
+    white = np.iinfo(dtype).max
+    levels = np.round(digits * white).astype(dtype)
+    model = LRNNAutoencoder(5, max_iter=5, random_state=0).fit(levels)
+    for scaling, unit in ((True, 1), (False, white)):
+        to_onnx(model, tmp_path / "model.onnx", scaling=scaling)
+        codes, back = run_onnx(tmp_path / "model.onnx", levels.astype(np.float32) / unit)
+        assert_near(codes, model.transform(levels))
+        assert_near(back, model.reconstruct(levels))
+
+
+def test_onnx_types_are_named(digits, tmp_path):
+    model = LRNNAutoencoder(5, max_iter=2, random_state=0).fit(digits)
+    with pytest.raises(ValueError, match="must be float32 or float64; got 'int8'"):
+        to_onnx(model, tmp_path / "model.onnx", dtype="int8")
+
+
 def test_onnx_file(model_and_data, tmp_path):
     onnx = pytest.importorskip("onnx", reason="onnx is not installed")
     model, X = model_and_data

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy import sparse
 
-from lrnn.arrays import Array, backend_of, host_dtype, take_rows, to_numpy
+from lrnn.arrays import Array, are_levels, backend_of, host_dtype, take_rows, to_numpy
 from lrnn.functional import saturate
 from lrnn.rows.device import DeviceRows
-from lrnn.rows.memory import are_levels, map_rows, within_unit_interval
+from lrnn.rows.memory import map_rows, within_unit_interval
+from lrnn.tables.types import check_kind
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 PART = 1 << 14  # rows of which levels are looked at, at a time
-HOME = str(Path(__file__).parents[1])
+INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))
 
 
 class SaturationWarning(UserWarning):
@@ -24,26 +26,27 @@ class SaturationWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of the line that called lrnn, however deep inside it the reason was found."""
+    """Warn of the line that called lrnn (or scikit-learn, that called it), however deep inside."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(HOME):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
 def white_of(
-    dtype: Any, highest: Callable[[], Iterable[Any]], binary: bool | None = None
+    dtype: Any, highest: Callable[[], Iterable[Any]], before: float | None = None
 ) -> float | None:
     """The level that stands for 1; None if numbers of this type are no levels.
 
     It is the highest that the type can hold, unless there are only zeros and ones: then it is 1,
-    and this is said. ``binary`` tells which of the two, where that is known already; else the
-    ``highest`` levels of parts of the data are looked at, until there is one above 1.
+    and this is said. Where a model learnt from levels, the one that was 1 ``before`` tells which of
+    the two; else the ``highest`` of parts of the data are looked at, until there is one above 1.
     """
     if not are_levels(dtype):
         return None
     kind = host_dtype(dtype)
-    if binary is None:
+    binary = before == 1
+    if before is None:
         binary = not any(level > 1 for level in highest())
         if binary:
             warn(
@@ -64,7 +67,7 @@ def narrow(dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float32 if single else np.float64)
 
 
-def check_foreign(X: Array, user: str, binary: bool | None = None) -> DeviceRows:
+def check_foreign(X: Array, user: str, before: float | None = None) -> DeviceRows:
     """An array of torch, CuPy or another namespace as rows in [0, 1], where it is."""
     if X.ndim != 2:
         raise ValueError(
@@ -83,7 +86,7 @@ def check_foreign(X: Array, user: str, binary: bool | None = None) -> DeviceRows
         wide = xp.int32  # not all libraries can compare 16 bits without a sign
         parts = (take_rows(X, slice(i, min(i + PART, rows))) for i in range(0, rows, PART))
         levels = (int(xp.max(xp.astype(part, wide))) for part in parts)
-        return DeviceRows(X, white_of(dtype, lambda: levels, binary))
+        return DeviceRows(X, white_of(dtype, lambda: levels, before))
     if dtype not in FLOATS:
         if dtype.kind == "c":
             raise ValueError("Complex data not supported: give real numbers")
@@ -92,6 +95,18 @@ def check_foreign(X: Array, user: str, binary: bool | None = None) -> DeviceRows
     if lowest >= 0 and highest <= 1:
         return DeviceRows(X)
     return DeviceRows(backend.send(check_values(to_numpy(X), None, user)))
+
+
+def check_alike(
+    block: Any, dtype: np.dtype[Any], names: Sequence[Any] | None, user: str, first: int, where: str
+) -> None:
+    """Complain of a block whose numbers are of another kind than ``dtype``, those of all.
+
+    Of missing ones first: they make floats of whole numbers.
+    """
+    if are_levels(dtype) and isinstance(block, np.ndarray) and block.dtype.kind == "f":
+        check_values(np.clip(block, 0, 1), names, user, first)
+    check_kind(block.dtype, dtype, f"{where}: the block from row {first} on")
 
 
 def check_values(X: Array, names: Sequence[Any] | None, user: str, first: int = 0) -> Array:

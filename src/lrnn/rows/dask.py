@@ -16,10 +16,11 @@ from scipy import sparse
 
 from lrnn.arrays import HOST, Array, Backend, host_dtype
 from lrnn.rows.base import Pass, Rows, Work, total_of
-from lrnn.rows.checks import FLOATS, check_values, narrow, white_of
+from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, white_of
 from lrnn.rows.memory import HostRows
 from lrnn.tables.read import open_source
 from lrnn.tables.sources import block_height
+from lrnn.tables.types import matrix_of, type_of_columns, types_of
 
 FAN_IN = 4  # results that are combined at a time
 REMEDY = "give the workers more memory, or make blocks of fewer rows, X.rechunk({0: 1_000})"
@@ -32,7 +33,7 @@ class DaskRows(Rows):
     resident = in_any_order = False
 
     def __init__(
-        self, array: Any, user: str, frame: Any = None, binary: bool | None = None
+        self, array: Any, user: str, frame: Any = None, before: float | None = None
     ) -> None:
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = narrow(array.dtype)
@@ -40,8 +41,8 @@ class DaskRows(Rows):
         named = frame is not None and all(isinstance(name, str) for name in frame.columns)
         self.columns = tuple(frame.columns) if named else None
         highest = (part.max().compute() for part in array.blocks)
-        self.white = white_of(array.dtype, lambda: highest, binary)
-        self._check = partial(checked, self.dtype, self._user, self.white, self.columns)
+        self.white = white_of(array.dtype, lambda: highest, before)
+        self._check = partial(checked, array.dtype, self._user, self.white, self.columns)
 
     def identity(self) -> str:
         """What Dask calls these blocks."""
@@ -156,7 +157,7 @@ def _failures() -> tuple[tuple[type[Exception], ...], tuple[type[BaseException],
     return (KilledWorker,), (*lost, FutureCancelledError, CommClosedError)
 
 
-def dask_rows(X: Any, user: str, device: Backend | None, binary: bool | None = None) -> DaskRows:
+def dask_rows(X: Any, user: str, device: Backend | None, before: float | None = None) -> DaskRows:
     """Rows of a Dask array or dataframe; the lengths of its blocks are computed if unknown."""
     from dask.array import Array as DaskArray
 
@@ -164,12 +165,22 @@ def dask_rows(X: Any, user: str, device: Backend | None, binary: bool | None = N
         raise ValueError("Dask collections are worked on where they are; leave device=None")
     frame = None
     if not isinstance(X, DaskArray):
-        frame, X = X, X.to_dask_array(lengths=True)
+        frame, X = X, _matrix(X)
     elif X.ndim == 2 and any(np.isnan(n) for n in X.chunks[0]):
         X = X.compute_chunk_sizes()
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: {X!r}")
-    return DaskRows(X.rechunk({1: -1}), user, frame, binary)
+    return DaskRows(X.rechunk({1: -1}), user, frame, before)
+
+
+def _matrix(frame: Any) -> Any:
+    """A dataframe as an array, one block for each of its partitions."""
+    kind = type_of_columns(types_of(frame), list(frame.columns))
+    empty = np.empty((0, len(frame.columns)), dtype=kind)
+    array = frame.map_partitions(matrix_of, meta=empty)
+    lengths = tuple(int(n) for n in frame.map_partitions(len).compute())
+    array._chunks = (lengths, (len(frame.columns),))
+    return array
 
 
 def checked(
@@ -182,10 +193,11 @@ def checked(
 ) -> HostRows:
     """A block, an array or a frame, as rows in [0, 1]."""
     values = sparse.csr_array(block) if sparse.issparse(block) else np.asarray(block)
+    check_alike(values, dtype, names, user, first, "X")
     if white is not None:
         return HostRows(values, white)
     if values.dtype not in FLOATS:
-        values = values.astype(dtype)
+        values = values.astype(narrow(dtype))
     return HostRows(check_values(values, names, user, first))
 
 
@@ -215,7 +227,7 @@ def _code_names(width: int) -> list[str]:
 def _as_frame(through: Callable[[Any], Any], frame: Any) -> Any:
     import pandas
 
-    codes = through(frame)
+    codes = through(matrix_of(frame))
     return pandas.DataFrame(codes, index=frame.index, columns=_code_names(codes.shape[1]))
 
 

@@ -106,12 +106,6 @@ class HostRows(Rows):
         return digest(self.X)
 
 
-def are_levels(dtype: Any) -> bool:
-    """Whether numbers of this type are levels: unsigned integers of 8 or 16 bits."""
-    kind = host_dtype(dtype)
-    return kind.kind == "u" and kind.itemsize <= 2
-
-
 def as_floats(levels: Array, white: float) -> Array:
     """Levels, also those of a sparse matrix, as float32 in [0, 1]: ``white`` becomes 1."""
     if sparse.issparse(levels):

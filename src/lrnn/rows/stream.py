@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lrnn.arrays import HOST, Array, Backend, host_dtype, is_array, to_numpy
 from lrnn.rows.base import Pass, Rows, Work
-from lrnn.rows.checks import FLOATS, check_values, narrow, white_of
+from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, white_of
 from lrnn.rows.device import held
 from lrnn.rows.memory import as_floats
 from lrnn.tables.sources import Source, block_height, read_ahead
@@ -90,25 +90,28 @@ class Stream(Rows):
         return self.source.identity()
 
     def _checked(self, block: Any, first: int) -> Array:
-        if self.white is not None:
-            if sparse.issparse(block):
-                block = as_floats(sparse.csr_array(block), self.white)
-                return block if self.backend.is_numpy else self.backend.array(block.toarray())
-            return as_floats(self.backend.array(block), self.white)
-        if sparse.issparse(block):
-            block = sparse.csr_array(block).astype(self._host_dtype, copy=False)
-            block = check_values(block, self.source.columns, self._user, first)
-            return block if self.backend.is_numpy else self.backend.array(block.toarray())
+        """A block as it was read, as floats in [0, 1] on the device."""
+        source = self.source
         if block.dtype.kind not in "biuf":
-            raise ValueError(f"{self.source.name} holds {block.dtype}, not numbers")
+            raise ValueError(f"{source.name} holds {block.dtype}, not numbers")
+        block = sparse.csr_array(block) if sparse.issparse(block) else np.ascontiguousarray(block)
+        check_alike(block, source.dtype, source.columns, self._user, first, source.name)
+        if self.white is not None:
+            if self.backend.is_numpy or sparse.issparse(block):
+                return self._sent(as_floats(block, self.white))
+            return as_floats(self._sent(block), self.white)  # levels travel faster
         if block.dtype not in FLOATS:
             block = block.astype(self._host_dtype)
-        block = check_values(np.ascontiguousarray(block), self.source.columns, self._user, first)
-        return self.backend.array(block)
+        return self._sent(check_values(block, source.columns, self._user, first))
+
+    def _sent(self, block: Any) -> Array:
+        if self.backend.is_numpy:
+            return block
+        return self.backend.array(block.toarray() if sparse.issparse(block) else block)
 
 
-def stream(source: Source, user: str, backend: Backend, binary: bool | None) -> Stream:
-    """Rows of a source; ``binary`` says whether levels are 0 and 1, if that is known already."""
+def stream(source: Source, user: str, backend: Backend, before: float | None) -> Stream:
+    """Rows of a source; ``before`` is the level that was 1 in training, if there was one."""
     height = block_height(source.shape[1], source.dtype)
     highest = (block.max() for block in source.blocks(0, height))
-    return Stream(source, user, backend, white_of(source.dtype, lambda: highest, binary))
+    return Stream(source, user, backend, white_of(source.dtype, lambda: highest, before))

@@ -79,7 +79,8 @@ def to_onnx(
         The file. Its input is ``data`` (any number of rows), its outputs are ``codes`` and
         ``reconstruction``, all in [0, 1].
     scaling : bool, default=False
-        Begin with the scaling that the model remembers: ``data`` are then raw.
+        Begin with the scaling that the model remembers, or the division of levels that it learnt
+        from by the highest: ``data`` are then raw.
     dtype : {"float32", "float64"}, optional
         The type of all numbers; by default that of the weights.
     """
@@ -89,8 +90,10 @@ def to_onnx(
     except ImportError:
         raise ImportError("writing ONNX files needs onnx: pip install 'lrnn[onnx]'") from None
     check_is_fitted(model)
-    kind = np.dtype(dtype or to_numpy(model.encoders_[0]).dtype)
-    element = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}[kind.name]
+    elements = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
+    kind: str = dtype or to_numpy(model.encoders_[0]).dtype.name
+    if kind not in elements:
+        raise ValueError(f"dtype must be {' or '.join(elements)}; got {kind!r}")
     constants: list[Any] = []
     nodes: list[Any] = []
 
@@ -110,7 +113,7 @@ def to_onnx(
     layer = "data"
     if scaling:
         how = Scaling.from_json(model.scaling_)
-        span = np.where(np.asarray(how.span) == 0, np.inf, how.span)
+        span = np.where(np.asarray(how.span) == 0, np.inf, how.span) * (model.white_ or 1.0)
         layer = node("Sub", [layer, constant("low", how.low)], "shifted")
         layer = node("Div", [layer, constant("span", span)], "scaled")
     layer = node("Clip", [layer, zero, one], "input")
@@ -128,7 +131,7 @@ def to_onnx(
         layer = node("Clip", [drive, zero, one], name)
 
     def face(name: str, width: int) -> Any:
-        return helper.make_tensor_value_info(name, element, ["rows", width])
+        return helper.make_tensor_value_info(name, elements[kind], ["rows", width])
 
     attributes = model.n_features_in_
     graph = helper.make_graph(

@@ -34,6 +34,7 @@ of networks without them are still of version 1.
 """
 
 CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
+WHITES = (None, 1.0, 255.0, 65_535.0)  # levels that may stand for 1
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -81,7 +82,7 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         "spike_cost": model.spike_cost_,
         "feature_names": None if names is None else list(names),
         "scaling": model.scaling_,
-        "binary": model.binary_,
+        "white": model.white_,
     }
     if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
         document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
@@ -147,7 +148,9 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
     weights = _weights(tensors, inhibition=document["format"] > 1)
     _check_rates(weights, model.rates, tensors)
     model.n_features_in_ = weights.sizes[0]
-    model.binary_ = document.get("binary")
+    model.white_ = document.get("white")
+    if model.white_ not in WHITES:
+        raise ModelFileError(f"it says that the level {model.white_!r:.40} is 1")
     names = document["feature_names"]
     if names is not None:
         if len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names):

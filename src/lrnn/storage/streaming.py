@@ -90,6 +90,8 @@ def _write(
     progress: Progress | None,
     revert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
 ) -> tuple[int, int]:
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress is told how many rows are done; it cannot be {progress!r}")
     check_output(path)
     check_apart(path, X, getattr(X, "filename", None))
     rows = check_data(model, X, reset=False)

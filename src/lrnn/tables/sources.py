@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lrnn.tables.types import check_kind, matrix_of, type_of_columns
+
 __all__ = [
     "BLOCK_BYTES",
     "ArraySource",
@@ -173,7 +175,7 @@ class ParquetFiles(Source):
         self._paths = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
         if not self._paths:
             raise ValueError(f"{self.name!r} holds no .parquet files")
-        self._counts = []
+        self._counts, kinds = [], []
         for part in self._paths:
             with _reading_parquet(part) as fragment:
                 names, fields = _columns(fragment.physical_schema)
@@ -183,10 +185,13 @@ class ParquetFiles(Source):
                 raise ValueError(f"{str(part)!r} has more than one column {twice!r}")
             if self.columns is None:
                 self.columns = names
-                kinds = [_number(field, part) for field in fields]
             elif names != self.columns:
                 raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
-        self.shape = _two_dimensional((sum(self._counts), len(kinds)), self.name)
+            kinds.append(
+                type_of_columns([_number(f, part) for f in fields], names, repr(str(part)))
+            )
+            check_kind(kinds[-1], kinds[0], repr(str(part)))
+        self.shape = _two_dimensional((sum(self._counts), len(names)), self.name)
         self.dtype = np.result_type(*kinds)
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
@@ -210,7 +215,7 @@ class ParquetFiles(Source):
 
     def _matrix(self, batch: Any) -> NDArray[Any]:
         matrix = np.column_stack([c.to_numpy(zero_copy_only=False) for c in batch.columns])
-        if matrix.dtype.kind != self.dtype.kind:
+        if matrix.dtype.kind == "f" != self.dtype.kind:
             return matrix  # whole numbers, some of which are missing, are floats with NaN
         return matrix.astype(self.dtype, copy=False)
 
@@ -265,8 +270,14 @@ class Blocks(Source):
         for block in self._factory():
             if sparse.issparse(block):
                 yield sparse.csr_array(block)
-            else:
-                yield block.to_numpy() if hasattr(block, "to_numpy") else np.asarray(block)
+                continue
+            matrix = matrix_of(block) if hasattr(block, "columns") else np.asarray(block)
+            if matrix.ndim != 2:
+                raise ValueError(
+                    f"{self.name}() gives a block of the shape {matrix.shape}; each should be rows "
+                    "× attributes"
+                )
+            yield matrix
 
 
 def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
