@@ -118,7 +118,7 @@ def test_a_checkpoint_of_another_training_is_refused(digits, tmp_path, change, m
     before = path.read_bytes()
     with pytest.raises(CheckpointError, match=message):
         fit(make("gram", **change), digits[:200], path)
-    with pytest.raises(CheckpointError, match="with data '"):
+    with pytest.raises(CheckpointError, match="it is of a training on other data"):
         fit(make("gram"), digits[:201], path)
     assert path.read_bytes() == before
     fit(make("gram", verbose=1), digits[:200], path)  # this changes nothing
@@ -187,3 +187,48 @@ def test_a_stored_checkpoint_of_the_first_versions_is_gone_on_from(name, tmp_pat
         weights += [*(model.inhibitory_encoders_ or []), *(model.inhibitory_decoders_ or [])]
         for i, found in enumerate(weights):
             np.testing.assert_allclose(found, expected[f"w{i:02}"], rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("share", [0.4, 0.8])
+def test_ctrl_c_saves_a_checkpoint_at_once(digits, tmp_path, monkeypatch, way, share):
+    X, path, seen = digits[:200], tmp_path / "c", []
+
+    class Counting(checkpoints.Checkpoint):
+        press = None
+
+        def iteration(self):
+            seen.append(0)
+            if len(seen) == Counting.press:
+                raise KeyboardInterrupt  # in the midst of a step
+
+    monkeypatch.setattr(checkpoints, "Checkpoint", Counting)
+    undisturbed = fit(make(way), X, path, every=3600)
+    assert not path.exists()
+    count, Counting.press = len(seen), int(share * len(seen))
+    seen.clear()
+    with pytest.warns(UserWarning, match="training was interrupted"):
+        fit(make(way), X, path, every=3600)
+    assert path.exists()
+    seen.clear()
+    Counting.press = None
+    assert_same(undisturbed, fit(make(way), X, path, every=3600))
+    assert len(seen) < count  # it has gone on, and not begun anew
+
+
+def test_ctrl_c_while_rows_are_read_saves_a_checkpoint(digits, tmp_path, monkeypatch):
+    path, parts = tmp_path / "c", [digits[i : i + 50] for i in range(0, 200, 50)]
+
+    class Interrupting(checkpoints.Checkpoint):
+        def checkpoint(self, state, finished=False):
+            super().checkpoint(state, finished)
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "Checkpoint", Interrupting)
+        with pytest.raises(KeyboardInterrupt):
+            fit(make("gram"), lambda: iter(parts), path, every=3600)
+    assert path.exists()
+    again = fit(make("gram"), lambda: iter(parts), path)
+    expected = make("gram").fit(lambda: iter(parts))
+    np.testing.assert_array_equal(again.encoders_[0], expected.encoders_[0])
