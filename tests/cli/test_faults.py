@@ -108,7 +108,10 @@ def test_a_checkpoint_is_not_overwritten_unasked(folder):
     assert not (folder / "a.safetensors").exists()
     assert run(*command, "--restart", cwd=folder).returncode == 0
     assert sorted(p.name for p in folder.iterdir()) == ["a.safetensors", "digits.npy"]
-    assert run(*command, "--resume", cwd=folder).returncode == 0  # without one it just begins
+    done = run(*command, "--resume", cwd=folder)
+    assert done.returncode == 0  # without one it just begins, and says so
+    said = "there is no checkpoint 'a.safetensors.checkpoint': training from the start"
+    assert said in done.stderr
 
 
 def start(*arguments, cwd, until):
@@ -145,6 +148,20 @@ def test_two_processes_do_not_write_the_same_model(folder):
     again.kill()
     again.communicate()
     assert run("inspect", "a.safetensors", cwd=folder).returncode == 0
+
+
+def test_ctrl_c_in_the_first_minute_keeps_a_checkpoint(folder):
+    command = [*LONG[:-2], "--quiet"]
+    process = start(*command, cwd=folder, until=".a.safetensors.lock")
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "training was interrupted" in said
+    assert (folder / "a.safetensors.checkpoint").exists()
+    np.save(folder / "digits.npy", np.load(folder / "digits.npy")[1:])
+    done = run(*command, "--resume", cwd=folder)
+    assert "'a.safetensors.checkpoint': it is of a training on other data\n" in done.stderr
 
 
 @contextmanager
