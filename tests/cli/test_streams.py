@@ -188,3 +188,23 @@ def test_workers_are_sent_data_once_and_without_a_warning(tmp_path, rng):
     )
     assert done.returncode == 0, done.stderr
     assert "arning" not in done.stderr
+
+
+def test_a_checkpoint_knows_data_on_workers_again(tmp_path):
+    pytest.importorskip("distributed")
+    script = """if True:
+        import numpy as np
+        from distributed import Client
+        from lrnn.cli.cluster import on_cluster
+
+        X = np.random.default_rng(0).random((100, 4))
+        X[:50] = 0  # several blocks are the same
+        for data in (X, X, 1 - X):
+            with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+                array = on_cluster("x", data, client)
+                print(array.name, np.array_equal(array.compute(), data))
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    (first, a), (again, b), (other, c) = map(str.split, done.stdout.splitlines())
+    assert first == again != other
+    assert a == b == c == "True"

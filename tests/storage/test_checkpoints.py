@@ -192,7 +192,21 @@ def test_a_stored_checkpoint_of_the_first_versions_is_gone_on_from(name, tmp_pat
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("share", [0.4, 0.8])
 def test_ctrl_c_saves_a_checkpoint_at_once(digits, tmp_path, monkeypatch, way, share):
-    X, path, seen = digits[:200], tmp_path / "c", []
+    interrupt_and_go_on(way, digits[:200], share, 3600, tmp_path / "c", monkeypatch)
+
+
+@pytest.mark.parametrize("every", [0, 3600])
+def test_ctrl_c_is_followed_by_a_pass_that_is_in_no_checkpoint(
+    digits, tmp_path, monkeypatch, every
+):
+    np.save(tmp_path / "x.npy", digits[:200])
+    X = str(tmp_path / "x.npy")
+    interrupt_and_go_on("gram", X, 0.6, every, tmp_path / "c", monkeypatch)
+
+
+def interrupt_and_go_on(way, X, share, every, path, monkeypatch):
+    """Press Ctrl-C after a share of all iterations; what is resumed ends as if it had not been."""
+    seen = []
 
     class Counting(checkpoints.Checkpoint):
         press = None
@@ -204,15 +218,15 @@ def test_ctrl_c_saves_a_checkpoint_at_once(digits, tmp_path, monkeypatch, way, s
 
     monkeypatch.setattr(checkpoints, "Checkpoint", Counting)
     undisturbed = fit(make(way), X, path, every=3600)
-    assert not path.exists()
+    assert not path.exists()  # for it was not time for one
     count, Counting.press = len(seen), int(share * len(seen))
     seen.clear()
     with pytest.warns(UserWarning, match="training was interrupted"):
-        fit(make(way), X, path, every=3600)
+        fit(make(way), X, path, every=every)
     assert path.exists()
     seen.clear()
     Counting.press = None
-    assert_same(undisturbed, fit(make(way), X, path, every=3600))
+    assert_same(undisturbed, fit(make(way), X, path, every=every))
     assert len(seen) < count  # it has gone on, and not begun anew
 
 

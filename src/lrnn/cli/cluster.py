@@ -63,7 +63,10 @@ def on_cluster(source: str, data: Any, client: Any) -> Any:
 
     rows = max(1, -(-data.shape[0] // 16))
     blocks = [data[first : first + rows] for first in range(0, data.shape[0], rows)]
-    held = client.scatter(blocks)
+    held = client.scatter(blocks)  # whose keys are sums over them, by which checkpoints know them
     return da.concatenate(
-        [da.from_delayed(f, b.shape, b.dtype) for f, b in zip(held, blocks, strict=True)]
+        [
+            da.from_delayed(part, block.shape, block.dtype, name=f"rows-{part.key}")
+            for part, block in zip(held, blocks, strict=True)
+        ]
     )

@@ -108,9 +108,12 @@ class Checkpoint(Observer):
         self._ended: list[State] = []
         self._newest: list[State] | None = None  # what is not in the file yet
         self._written, self._copied, self._pause = monotonic(), -inf, 0.0
+        self._in_loop = self._over = False  # what follows a loop that was left only ends the work
 
     def resume(self) -> State | None:
         """What the earlier run left of the next loop."""
+        self._over |= self._in_loop
+        self._in_loop, self._copied = True, -inf  # its first step is worth a copy
         return self._known.pop(0) if self._known else None
 
     def checkpoint(self, state: Callable[[], State], finished: bool = False) -> None:
@@ -118,7 +121,10 @@ class Checkpoint(Observer):
 
         In between, a copy is held now and then for Ctrl-C, which comes in the midst of a step.
         """
+        if self._over:
+            return
         if finished:
+            self._in_loop = False
             self._ended.append(state())
         if self._known:
             return  # there is more in the file
