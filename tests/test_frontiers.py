@@ -117,11 +117,13 @@ def test_data_without_a_spike():
     assert all(p.error == 0 for p in found.points)
 
 
-def test_what_was_interrupted_is_kept(digits, ctrl_c):
+def test_what_was_interrupted_is_kept(digits, ctrl_c, tmp_path):
     ctrl_c(2.0)
+    settings = {"penalties": 4, "passes": 20_000, "random_state": 0, "max_iter": 9}
     with pytest.warns(UserWarning, match="training was interrupted; what was found is kept"):
-        found = frontier(digits, 12, penalties=4, passes=20_000, random_state=0, max_iter=9)
+        found = frontier(digits, 12, checkpoint=tmp_path / "c", **settings)
     assert found.interrupted
+    assert (tmp_path / "c").exists()  # long before it was time for one
     assert found.points[0].model.transform(digits[:3]).shape == (3, 12)
 
 

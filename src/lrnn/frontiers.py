@@ -1,6 +1,7 @@
 """The frontier of error against spikes: what inhibition buys, and what it costs."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from numbers import Integral
 from os import PathLike
@@ -17,7 +18,7 @@ from lrnn import bounds
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.rows import Rows
 from lrnn.rows.checks import warn
-from lrnn.training import Observer, PricedNetwork, Run, prices, train_frontier, watching
+from lrnn.training import PricedNetwork, Run, prices, train_frontier, watching
 from lrnn.validation import check_data
 
 PRICES = 16
@@ -190,19 +191,21 @@ def frontier(
     rows = check_data(base, X, reset=True)
     base.set_params(fine_tune=_passes(passes, rows, base))
     base._validate_params()
-    watchers: list[Observer] = []
+    watcher: Any = None
     if checkpoint is not None:
         from lrnn.storage.checkpoints import checkpoint_of
 
-        path = Path(checkpoint)
-        watchers.append(checkpoint_of(base, X, path, every, resume, frontier=wanted))
+        watcher = checkpoint_of(base, X, Path(checkpoint), every, resume, frontier=wanted)
     settings = base._settings(rows)
     count = wanted if isinstance(wanted, int) else len(wanted)
     most = settings.most_passes(rows.shape[0]) + settings.fine_tune * (2 * count + 3)
-    with watching(base, X, most, *watchers) as observer:
+    watchers = () if watcher is None else (watcher,)
+    with watching(base, X, most, *watchers) as observer, watcher or nullcontext():
         run = Run(settings, check_random_state(base.random_state), observer)
         found, interrupted = _train(base, rows, wanted, run)
     if interrupted:
+        if watcher is not None:
+            watcher.save()
         warn("training was interrupted; what was found is kept")
     points = tuple(_point(base, one, X_test) for one in found)
     svd = bounds.svd(X, min(settings.sizes))

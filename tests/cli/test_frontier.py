@@ -4,6 +4,7 @@ import csv
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lrnn
@@ -148,3 +149,40 @@ def test_inspect_tells_of_inhibition(call, folder):
     assert told["spike_penalty"] == point["penalty"]
     assert sum(told["layer_spike_costs"]) == pytest.approx(point["spikes"])
     assert "with inhibition (a spike costs" in call("inspect", folder / point["model"]).stdout
+
+
+def test_models_of_an_earlier_run_go_and_other_files_stay(call, tmp_path):
+    folder = tmp_path / "f"
+    run = ("frontier", "digits", "--scale", "max", "--passes", 3, "--hidden", 6, "-o", folder)
+    assert call(*run, "--prices", 8).returncode == 0
+    before = json.loads((folder / "frontier.json").read_text())
+    (folder / "models" / "mine.safetensors").touch()
+    (folder / "models" / "77.safetensors").touch()  # of no table
+    (tmp_path / "precious.safetensors").touch()
+    before["points"][0]["model"] = "models/../../precious.safetensors"
+    (folder / "frontier.json").write_text(json.dumps(before))
+    assert call(*run, "--prices", 2).returncode == 0
+    after = json.loads((folder / "frontier.json").read_text())
+    assert len(after["points"]) < len(before["points"])
+    kept = {f"models/{path.name}" for path in (folder / "models").iterdir()}
+    listed = {point["model"] for point in after["points"]}
+    assert kept == listed | {"models/mine.safetensors", "models/77.safetensors"}
+    assert (tmp_path / "precious.safetensors").exists()
+
+
+def test_rows_in_one_order_only_and_faults_leave_no_folder(call, tmp_path, rng):
+    h5py = pytest.importorskip("h5py")
+    X = rng.random((40, 5))
+    (tmp_path / "parts").mkdir()
+    pd.DataFrame(X, columns=list("abcde")).to_parquet(tmp_path / "parts" / "1.parquet")
+    done = call("frontier", "parts", "--hidden", 2, "-o", "f", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "'parts' can only be read from the first row to the last, and a frontier" in done.said
+    assert "solver" not in done.said
+    X[7, 2] = np.nan
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["data"] = X
+    done = call("frontier", "x.h5", "--hidden", 2, "-o", "f", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "'x.h5' has values that are not finite numbers, such as nan in row 8" in done.said
+    assert not (tmp_path / "f").exists()

@@ -260,3 +260,11 @@ def test_only_one_works_on_a_file_and_no_lock_is_left(tmp_path):
                 pass
             assert (tmp_path / ".m.safetensors.lock").exists()
         assert not list(tmp_path.iterdir())
+
+
+def test_nor_does_another_one_through_a_link(tmp_path):
+    path, link = tmp_path / "m.safetensors", tmp_path / "link.safetensors"
+    path.touch()
+    link.symlink_to(path)
+    with sole_writer(path), pytest.raises(BlockingIOError), sole_writer(link):
+        pass

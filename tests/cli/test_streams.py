@@ -1,5 +1,8 @@
 """Large files on the command line: read block by block, with the same results."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,8 +52,8 @@ def test_a_large_file_gives_the_same_model_and_codes(call, folder, digits, name)
 def test_numbers_above_one_are_an_error_without_scaling(call, folder):
     done = call("fit", "raw.npy", "-o", "a.safetensors", "--hidden", 8, cwd=folder)
     assert done.returncode == 1
-    assert "'raw.npy' has values above 1: 5 at row 0, column 2" in done.said
-    assert "choose --scale minmax or max" in done.said
+    assert "'raw.npy' has values above 1, such as 16 in row 2, column 13" in done.said
+    assert "choose --scale minmax, max or 255" in done.said
     assert not (folder / "a.safetensors").exists()
 
 
@@ -69,7 +72,10 @@ def test_a_bad_cell_in_the_middle(call, folder, digits):
     np.save(folder / "bad.npy", bad)
     done = call("fit", "bad.npy", "-o", "a.safetensors", "--hidden", 8, cwd=folder)
     assert done.returncode == 1
-    assert "contains NaN at row 900, column 9" in done.said
+    said = (
+        "'bad.npy' has values that are not finite numbers, such as nan in row 901, column 10; fill"
+    )
+    assert said in done.said
 
 
 def test_zarr_and_hdf5_files(call, folder, digits):
@@ -107,3 +113,98 @@ def test_a_device_that_is_not_there(call, folder):
         done = call(*command, cwd=folder)
         assert done.returncode == 1
         assert "device='abacus' cannot be used" in done.said
+
+
+def test_bad_cells_of_arrays_on_disk_are_said_of_the_file(call, folder, digits):
+    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
+    LRNNAutoencoder(8, max_iter=5).fit(digits).save(folder / "a.safetensors")
+    for value, words in ((np.nan, "not finite numbers, such as nan"), (-2, "below 0, such as -2")):
+        bad = digits.copy()
+        bad[900, 9] = value
+        zarr.create_array(str(folder / "bad.zarr"), data=bad, overwrite=True)
+        with h5py.File(folder / "bad.h5", "w") as file:
+            file["data"] = bad
+        for name in ("bad.zarr", "bad.h5"):
+            for command in (
+                ("fit", name, "-o", "b.safetensors", "--hidden", 8),
+                ("encode", "a.safetensors", name, "-o", "codes.npy"),
+                ("reconstruct", "a.safetensors", name, "-o", "back.npy"),
+            ):
+                done = call(*command, cwd=folder)
+                assert done.returncode == 1
+                assert f"{name!r} has values " in done.said
+                assert f"{words} in row 901, column 10;" in done.said
+                assert "sklearn" not in done.said
+            done = call("fit", name, "-o", "b.safetensors", "--scale", "max", cwd=folder)
+            assert f"{name!r}: row 901, column 10 is {value}" in done.said
+            assert "sklearn" not in done.said
+
+
+@pytest.mark.parametrize(("kind", "white"), [("u1", 255), ("u2", 65_535)])
+def test_levels_come_back_as_levels(call, folder, digits, kind, white):
+    zarr = pytest.importorskip("zarr")
+    levels = (digits * white).astype(kind)
+    np.savez(folder / "levels.npz", levels)
+    zarr.create_array(str(folder / "levels.zarr"), data=levels)
+    expected = LRNNAutoencoder(8, max_iter=5, random_state=0).fit(levels)
+    for name in ("levels.npz", "levels.zarr"):
+        model = ("--hidden", 8, "--max-iter", 5, "-o", "a.safetensors")
+        assert call("fit", name, *model, cwd=folder).returncode == 0
+        for options, unit in (((), 1), (("--units",), white)):
+            done = call("reconstruct", "a.safetensors", name, "-o", "b.npy", *options, cwd=folder)
+            assert done.returncode == 0, done.stderr
+            found = np.load(folder / "b.npy")
+            np.testing.assert_allclose(found / unit, expected.reconstruct(levels), atol=1e-5)
+    np.save(folder / "shares.npy", digits)  # whose own units these are
+    call("reconstruct", "a.safetensors", "shares.npy", "-o", "b.npy", "--units", cwd=folder)
+    assert np.load(folder / "b.npy").max() <= 1
+
+
+def test_true_is_one_in_a_file_as_in_python(call, folder, digits):
+    bits = digits > 0.5
+    expected = LRNNAutoencoder(8, max_iter=5).fit((digits * 255).astype(np.uint8))
+    expected.save(folder / "a.safetensors")
+    np.save(folder / "bits.npy", bits)
+    np.savez(folder / "bits.npz", bits)
+    pd.DataFrame(bits).rename(columns=str).to_parquet(folder / "bits.parquet")
+    for name in ("bits.npy", "bits.npz", "bits.parquet"):
+        done = call("encode", "a.safetensors", name, "-o", "codes.npy", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        np.testing.assert_allclose(
+            np.load(folder / "codes.npy"), expected.transform(bits), atol=1e-5
+        )
+
+
+def test_workers_are_sent_data_once_and_without_a_warning(tmp_path, rng):
+    pytest.importorskip("distributed")
+    np.savez(tmp_path / "x.npz", rng.random((20_000, 80)))
+    command = [sys.executable, "-m", "lrnn", "fit", "x.npz", "-o", "a.safetensors", "--hidden", "4"]
+    done = subprocess.run(
+        [*command, "--max-iter", "3", "--workers", "2"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "arning" not in done.stderr
+
+
+def test_a_checkpoint_knows_data_on_workers_again(tmp_path):
+    pytest.importorskip("distributed")
+    script = """if True:
+        import numpy as np
+        from distributed import Client
+        from lrnn.cli.cluster import on_cluster
+
+        X = np.random.default_rng(0).random((100, 4))
+        X[:50] = 0  # several blocks are the same
+        for data in (X, X, 1 - X):
+            with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+                array = on_cluster("x", data, client)
+                print(array.name, np.array_equal(array.compute(), data))
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    (first, a), (again, b), (other, c) = map(str.split, done.stdout.splitlines())
+    assert first == again != other
+    assert a == b == c == "True"

@@ -309,7 +309,7 @@ def test_a_header_that_promises_a_trillion_rows_is_refused_at_once(tmp_path):
 def test_a_matlab_file_of_objects_is_no_data(tmp_path):
     path = tmp_path / "a.mat"
     savemat(path, {"fea": np.array([[{"a": 1}, "text"]], dtype=object)})
-    with pytest.raises(ValueError, match=r"a.mat' holds fea \(1, 2\): name the matrix"):
+    with pytest.raises(ValueError, match=r"a.mat' holds no matrix of numbers, but fea \(1, 2\)"):
         read(path)
 
 

@@ -118,7 +118,7 @@ def test_a_checkpoint_of_another_training_is_refused(digits, tmp_path, change, m
     before = path.read_bytes()
     with pytest.raises(CheckpointError, match=message):
         fit(make("gram", **change), digits[:200], path)
-    with pytest.raises(CheckpointError, match="with data '"):
+    with pytest.raises(CheckpointError, match="it is of a training on other data"):
         fit(make("gram"), digits[:201], path)
     assert path.read_bytes() == before
     fit(make("gram", verbose=1), digits[:200], path)  # this changes nothing
@@ -187,3 +187,62 @@ def test_a_stored_checkpoint_of_the_first_versions_is_gone_on_from(name, tmp_pat
         weights += [*(model.inhibitory_encoders_ or []), *(model.inhibitory_decoders_ or [])]
         for i, found in enumerate(weights):
             np.testing.assert_allclose(found, expected[f"w{i:02}"], rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("share", [0.4, 0.8])
+def test_ctrl_c_saves_a_checkpoint_at_once(digits, tmp_path, monkeypatch, way, share):
+    interrupt_and_go_on(way, digits[:200], share, 3600, tmp_path / "c", monkeypatch)
+
+
+@pytest.mark.parametrize("every", [0, 3600])
+def test_ctrl_c_is_followed_by_a_pass_that_is_in_no_checkpoint(
+    digits, tmp_path, monkeypatch, every
+):
+    np.save(tmp_path / "x.npy", digits[:200])
+    X = str(tmp_path / "x.npy")
+    interrupt_and_go_on("gram", X, 0.6, every, tmp_path / "c", monkeypatch)
+
+
+def interrupt_and_go_on(way, X, share, every, path, monkeypatch):
+    """Press Ctrl-C after a share of all iterations; what is resumed ends as if it had not been."""
+    seen = []
+
+    class Counting(checkpoints.Checkpoint):
+        press = None
+
+        def iteration(self):
+            seen.append(0)
+            if len(seen) == Counting.press:
+                raise KeyboardInterrupt  # in the midst of a step
+
+    monkeypatch.setattr(checkpoints, "Checkpoint", Counting)
+    undisturbed = fit(make(way), X, path, every=3600)
+    assert not path.exists()  # for it was not time for one
+    count, Counting.press = len(seen), int(share * len(seen))
+    seen.clear()
+    with pytest.warns(UserWarning, match="training was interrupted"):
+        fit(make(way), X, path, every=every)
+    assert path.exists()
+    seen.clear()
+    Counting.press = None
+    assert_same(undisturbed, fit(make(way), X, path, every=every))
+    assert len(seen) < count  # it has gone on, and not begun anew
+
+
+def test_ctrl_c_while_rows_are_read_saves_a_checkpoint(digits, tmp_path, monkeypatch):
+    path, parts = tmp_path / "c", [digits[i : i + 50] for i in range(0, 200, 50)]
+
+    class Interrupting(checkpoints.Checkpoint):
+        def checkpoint(self, state, finished=False):
+            super().checkpoint(state, finished)
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "Checkpoint", Interrupting)
+        with pytest.raises(KeyboardInterrupt):
+            fit(make("gram"), lambda: iter(parts), path, every=3600)
+    assert path.exists()
+    again = fit(make("gram"), lambda: iter(parts), path)
+    expected = make("gram").fit(lambda: iter(parts))
+    np.testing.assert_array_equal(again.encoders_[0], expected.encoders_[0])

@@ -169,7 +169,7 @@ def test_what_is_no_table_of_numbers(tmp_path):
     with pytest.raises(ValueError, match=r"no rows of numbers; its shape is \(0, 3\)"):
         read(tmp_path / "none.npy")
     np.savez(tmp_path / "two.npz", a=NUMBERS, b=NUMBERS)
-    with pytest.raises(ValueError, match=r"holds a \(2, 3\), b \(2, 3\): name the matrix"):
+    with pytest.raises(ValueError, match=r"several matrices: a \(2, 3\), b \(2, 3\); .* 'data'"):
         read(tmp_path / "two.npz")
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read(tmp_path / "nowhere.csv")
@@ -270,3 +270,55 @@ def test_archives_may_hold_what_is_no_array(tmp_path):
         archive.writestr("../../evil.npy", b"\x93NUMPY")
     with pytest.raises(ValueError, match=r"a\.npz"):
         read(tmp_path / "a.npz")
+
+
+def test_true_is_one_in_every_format(tmp_path):
+    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
+    bits = np.array([[True, False, True], [False, True, True]])
+    frame = pd.DataFrame(bits, columns=list("abc"))
+    np.save(tmp_path / "a.npy", bits)
+    np.savez(tmp_path / "a.npz", data=bits)
+    savemat(tmp_path / "a.mat", {"data": bits})
+    frame.to_parquet(tmp_path / "a.parquet")
+    zarr.create_array(store=str(tmp_path / "a.zarr"), data=bits)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["data"] = bits
+    for path in sorted(tmp_path.iterdir()):
+        found = read(path).data
+        assert found.dtype == np.float32, path.name  # 8 bits would be levels
+        np.testing.assert_array_equal(found, bits)
+    assert open_source(tmp_path / "a.parquet").dtype == np.float32
+    frame.astype({"b": np.uint8}).to_parquet(tmp_path / "mixed.parquet")
+    assert read(tmp_path / "mixed.parquet").data.dtype == np.float32
+    holes = pa.table({"a": [True, None], "b": [False, True]})
+    parquet.write_table(holes, tmp_path / "holes.parquet")
+    np.testing.assert_array_equal(read(tmp_path / "holes.parquet").data, [[1, 0], [np.nan, 1]])
+
+
+def test_one_of_several_matrices(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    others = {"labels": np.arange(2), "other": NUMBERS[:, :1]}
+    for name, arrays in (("X", {"X": NUMBERS, **others}), ("bad", {"a": NUMBERS, **others})):
+        np.savez(tmp_path / f"{name}.npz", **arrays)
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            file.update(arrays)
+    for suffix in ("npz", "h5"):
+        np.testing.assert_array_equal(read(tmp_path / f"X.{suffix}").data, NUMBERS)
+        with pytest.raises(
+            ValueError, match=r"matrices: a \(2, 3\), other \(2, 1\); .* called 'data' or 'X'"
+        ):
+            read(tmp_path / f"bad.{suffix}")
+
+
+def test_matlab_numbers_are_of_the_class_they_have(tmp_path):
+    """Not of the few bits in which MATLAB stores whole numbers: these would be levels."""
+    counts = np.array([[0.0, 3.0], [7.0, 1.0]])
+    savemat(tmp_path / "a.mat", {"data": counts.astype(np.uint8)})
+    assert read(tmp_path / "a.mat").data.dtype == np.uint8
+    flags = bytes([6, 0, 0, 0, 8, 0, 0, 0])  # of an array; its class follows
+    whole, double = flags + bytes([9]), flags + bytes([6])
+    stored = (tmp_path / "a.mat").read_bytes()
+    assert whole in stored
+    (tmp_path / "b.mat").write_bytes(stored.replace(whole, double))  # class double, stored as uint8
+    assert read(tmp_path / "b.mat").data.dtype == np.float64
+    np.testing.assert_array_equal(read(tmp_path / "b.mat").data, counts)

@@ -48,3 +48,16 @@ def test_what_cannot_be_written_is_named_first(tmp_path):
         check_output(tmp_path / "a.csv")
     check_output(tmp_path / "fine.csv")
     assert not (tmp_path / "fine.csv").exists()
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_zarr_group_is_not_replaced_but_an_array_is(tmp_path, version):
+    zarr = pytest.importorskip("zarr")
+    group = zarr.open_group(tmp_path / "group.zarr", mode="w", zarr_format=version)
+    group.create_array("precious", data=np.arange(3.0))
+    with pytest.raises(IsADirectoryError, match="no Zarr array; it is left alone"):
+        write(tmp_path / "group.zarr", np.ones((2, 2)))
+    np.testing.assert_array_equal(zarr.open(tmp_path / "group.zarr")["precious"][:], [0, 1, 2])
+    zarr.create_array(str(tmp_path / "a.zarr"), data=np.zeros((1, 1)), zarr_format=version)
+    write(tmp_path / "a.zarr", np.ones((2, 2)))
+    np.testing.assert_array_equal(read(tmp_path / "a.zarr").data, np.ones((2, 2)))

@@ -109,6 +109,7 @@ def _rows(source: str, scale: Scale, voice: Voice) -> Any:
     import numpy as np
 
     from lrnn.datasets import DATA_SETS, load
+    from lrnn.rows.checks import white_of
 
     if scale is Scale.none and source in DATA_SETS and not Path(source).exists():
         with voice.working(f"reading {source}"):
@@ -117,7 +118,7 @@ def _rows(source: str, scale: Scale, voice: Voice) -> Any:
     if scale is Scale.none:
         check_range(table, source)
     rows = scaling_of(scale.value, table.data, table, source).apply(table.data)
-    white = np.iinfo(rows.dtype).max if rows.dtype in (np.uint8, np.uint16) else 1
+    white = white_of(rows.dtype, lambda: [rows.max()]) or 1
     return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(white)
 
 

@@ -49,8 +49,11 @@ def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[
         yield client
 
 
-def on_cluster(source: str, data: Any) -> Any:
-    """Data as a Dask array: workers read files that can be read in parts by themselves."""
+def on_cluster(source: str, data: Any, client: Any) -> Any:
+    """Data as a Dask array: workers read files that can be read in parts by themselves.
+
+    Other data are sent to them once, and not with every piece of work.
+    """
     from lrnn.rows.dask import dask_array_of
     from lrnn.tables.sources import Source
 
@@ -59,4 +62,11 @@ def on_cluster(source: str, data: Any) -> Any:
     import dask.array as da
 
     rows = max(1, -(-data.shape[0] // 16))
-    return da.from_array(data, chunks=(rows, data.shape[1]))
+    blocks = [data[first : first + rows] for first in range(0, data.shape[0], rows)]
+    held = client.scatter(blocks)  # whose keys are sums over them, by which checkpoints know them
+    return da.concatenate(
+        [
+            da.from_delayed(part, block.shape, block.dtype, name=f"rows-{part.key}")
+            for part, block in zip(held, blocks, strict=True)
+        ]
+    )

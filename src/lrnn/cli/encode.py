@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, DeviceOf, ModelOf, table_for
+from lrnn.cli.inputs import DataOf, DeviceOf, ModelOf, numbers_explained, table_for
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Output = Annotated[
@@ -36,8 +36,10 @@ def encode(
 
     check_output(output, model, data)
     voice = Voice(quiet, as_json)
-    found, rows = _load(model, data, voice, device)
-    with _bar(voice, f"encoding {data}", rows.shape[0]) as progress:
+    with (
+        _opened(model, data, voice, device) as (found, rows),
+        _bar(voice, f"encoding {data}", rows.shape[0]) as progress,
+    ):
         count, codes = streaming.encode(found, rows, output, progress=progress)
     voice.result(
         {"output": str(output), "rows": count, "codes": codes},
@@ -67,12 +69,15 @@ def reconstruct(
 
     check_output(output, model, data)
     voice = Voice(quiet, as_json)
-    found, rows = _load(model, data, voice, device)
-    revert = Scaling.from_json(found.scaling_).revert if units else None
-    with _bar(voice, f"reconstructing {data}", rows.shape[0]) as progress:
-        streaming.reconstruct(found, rows, output, revert=revert, progress=progress)
-    with voice.working("taking the error"):
-        error = -found.score(rows)
+    with _opened(model, data, voice, device) as (found, rows):
+        scaling = Scaling.from_json(found.scaling_)
+        if scaling.kind == "none" and rows.white is not None:
+            scaling = Scaling("levels", 0.0, rows.white)  # the units are those of the data
+        revert = scaling.revert if units else None
+        with _bar(voice, f"reconstructing {data}", rows.shape[0]) as progress:
+            streaming.reconstruct(found, rows, output, revert=revert, progress=progress)
+        with voice.working("taking the error"):
+            error = -found.score(rows)
     voice.result(
         {"output": str(output), "rows": rows.shape[0], "error": error},
         f"{rows.shape[0]} rows written to {output}; mean squared error {error:.5f} (scaled data)",
@@ -95,9 +100,14 @@ def _bar(voice: Voice, task: str, rows: int) -> Iterator[Callable[[int], None]]:
         yield report
 
 
-def _load(model: Path, data: str, voice: Voice, device: str | None) -> tuple[Any, Any]:
+@contextmanager
+def _opened(model: Path, data: str, voice: Voice, device: str | None) -> Iterator[tuple[Any, Any]]:
+    """A model, and rows for it; what is wrong with them is said of the data."""
     import lrnn
+    from lrnn.validation import check_data
 
     found = lrnn.load(model)
     found.device = device
-    return found, table_for(found, data, voice, stream=True).data
+    table = table_for(found, data, voice, stream=True)
+    with numbers_explained(table, data, fitting=False):
+        yield found, check_data(found, table.data, reset=False)

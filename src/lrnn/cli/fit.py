@@ -2,9 +2,7 @@
 
 import os
 import tempfile
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -25,6 +23,7 @@ from lrnn.cli.inputs import (
     check_leftover,
     check_range,
     hidden_sizes,
+    numbers_explained,
     scaling_of,
     table_of,
 )
@@ -102,13 +101,15 @@ def fit(
     from lrnn import checkpoints
     from lrnn.autoencoder import LRNNAutoencoder
     from lrnn.tables.atomic import check_apart, remove, sole_writer
+    from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
     check_output(output)
     check_apart(output, data)
     table = table_of(data, voice, stream=True)
     sizes = hidden_sizes(hidden, table.data.shape[1])
-    if scale is Scale.none:
+    unscaled = scale is Scale.none
+    if unscaled and not isinstance(table.data, Source):  # which is checked as it is read
         check_range(table, data)
     model = LRNNAutoencoder(
         sizes,
@@ -128,11 +129,12 @@ def fit(
     )
     with sole_writer(output):
         unfinished = output.with_name(f"{output.name}.checkpoint")
-        check_leftover(unfinished, resume)
+        check_leftover(unfinished, resume, voice)
         on_workers = dask is not None or workers is not None
         shared = cluster(dask, workers, voice) if on_workers else nullcontext()
-        with shared as client, saturation_is_an_error(data):
-            rows = table.data if client is None else on_cluster(data, table.data)
+        explained = numbers_explained(table, data) if unscaled else nullcontext()
+        with shared as client, explained:
+            rows = table.data if client is None else on_cluster(data, table.data, client)
             scaling = scaling_of(scale.value, rows, table, data)
             checkpoints.fit(
                 model, scaling.apply(rows), unfinished, every=checkpoint, resume=bool(resume)
@@ -157,20 +159,8 @@ def fit(
         f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
         f"{model.reconstruction_err_:.5f}\nwritten to {output}",
     )
-
-
-@contextmanager
-def saturation_is_an_error(data: str) -> Iterator[None]:
-    """Numbers above 1 that are found while data are read end the command."""
-    from lrnn.rows.checks import SaturationWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", SaturationWarning)
-        try:
-            yield
-        except SaturationWarning as warning:
-            what = str(warning).split(". ")[0].removeprefix("X ")
-            raise ValueError(f"{data!r} {what}; choose --scale minmax or max") from None
+    if interrupted and unfinished.exists():
+        voice.say("--resume goes on where it was interrupted")
 
 
 def save(model: Any, output: Path, scaling: Any) -> None:

@@ -3,12 +3,14 @@
 import csv
 import io
 import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.fit import saturation_is_an_error
 from lrnn.cli.inputs import (
     BatchSize,
     DataOf,
@@ -21,6 +23,7 @@ from lrnn.cli.inputs import (
     check_leftover,
     check_range,
     hidden_sizes,
+    numbers_explained,
     scaling_of,
     table_of,
 )
@@ -29,6 +32,7 @@ from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 HEADER = ("price of a spike", "error", "test error", "spikes", "model")
 COLUMNS = ("penalty", "error", "test_error", "spikes", "model")
+MODEL = re.compile(r"models/(excitatory|\d{2,})\.safetensors")
 
 
 def frontier(
@@ -70,6 +74,7 @@ def frontier(
     """
     import lrnn
     from lrnn.tables.atomic import check_apart, remove, sole_writer
+    from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
     check_folder(output)
@@ -78,12 +83,19 @@ def frontier(
     table = table_of(data, voice, stream=True)
     sizes = hidden_sizes(hidden, table.data.shape[1])
     others = _test_rows(data, test, table.data.shape[1], voice)
-    if scale is Scale.none:
+    streamed, unscaled = isinstance(table.data, Source), scale is Scale.none
+    if streamed and not table.data.in_any_order:
+        raise ValueError(
+            f"{data!r} can only be read from the first row to the last, and a frontier needs rows "
+            "in any order; write them to a .npy, .zarr or .h5 file"
+        )
+    if unscaled and not streamed:
         check_range(table, data)
-    output.mkdir(parents=True, exist_ok=True)
     unfinished = output / "checkpoint"
-    with sole_writer(output / "frontier.json"), saturation_is_an_error(data):
-        check_leftover(unfinished, resume)
+    explained = numbers_explained(table, data) if unscaled else nullcontext()
+    with _folder(output), sole_writer(output / "frontier.json"), explained:
+        check_leftover(unfinished, resume, voice)
+        before = _models_in(output)
         scaling = scaling_of(scale.value, table.data, table, data)
         found = lrnn.frontier(
             scaling.apply(table.data),
@@ -102,6 +114,8 @@ def frontier(
         document = {"data": data, "paper": known, **found.to_json()}
         _save_models(output, found, document, table.names, scaling.to_json())
         _write(output, found, document)
+        for name in before - {point["model"] for point in document["points"]}:
+            (output / name).unlink(missing_ok=True)
         if not found.interrupted:
             remove(unfinished)
     rows = [_row(*pair) for pair in zip(found.points, document["points"], strict=True)]
@@ -112,6 +126,29 @@ def frontier(
     voice.say(f"written to {output}, the models to {output / 'models'}")
     if found.interrupted and unfinished.exists():
         voice.say("--resume goes on where it was interrupted")
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[None]:
+    """A folder that is there; one that was made for this and stays empty goes again."""
+    made = not path.exists()
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        if made:
+            with suppress(OSError):  # there is something in it
+                path.rmdir()
+
+
+def _models_in(folder: Path) -> set[str]:
+    """The models of an earlier run, as its table lists them; other files are the user's."""
+    try:
+        points = json.loads((folder / "frontier.json").read_bytes())["points"]
+        names = {str(point["model"]) for point in points}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    return {name for name in names if MODEL.fullmatch(name)}
 
 
 def _test_rows(data: str, test: str | None, width: int, voice: Voice) -> Any:

@@ -1,5 +1,8 @@
 """What several commands are given: data, models, sizes of layers, and other options."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +24,7 @@ DataOf = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A data set's name, a file of numbers, or a folder of images.",
+        help="A data set's name, a file of numbers, or a folder of images or Parquet files.",
         autocompletion=_data_names,
     ),
 ]
@@ -65,29 +68,54 @@ def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
     return sizes
 
 
-def check_range(table: Any, source: str) -> None:
-    """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not."""
-    from lrnn.tables.sources import Source
+def check_range(table: Any, source: str, fitting: bool = True) -> None:
+    """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not.
 
-    if table.data.dtype in (np.uint8, np.uint16) or isinstance(table.data, Source):
-        return  # a source of rows is checked as it is read
-    lowest, highest = table.data.min(), table.data.max()
-    if 0 <= lowest <= highest <= 1:
+    A model that is fitted already takes numbers above 1 as 1.
+    """
+    from lrnn.tables.scaling import first_cell, limits
+
+    if table.data.dtype in (np.uint8, np.uint16):
         return
+    low, high = limits(table.data)
+    lowest, highest = low.min(), high.max()
     if not (np.isfinite(lowest) and np.isfinite(highest)):
-        at, said = np.argmin(np.isfinite(table.data)), "that are not finite numbers"
-        remedy = "fill or drop such cells"
+        said, remedy = "that are not finite numbers", "fill or drop such cells in the file"
+        cell = first_cell(table.data, lambda block: ~np.isfinite(block))
     elif lowest < 0:
-        at, said, remedy = table.data.argmin(), "below 0", "choose --scale minmax"
-    else:
-        at, said = table.data.argmax(), "above 1"
+        said = "below 0"
+        remedy = "choose --scale minmax" if fitting else "the model was fitted to none such"
+        cell = first_cell(table.data, lambda block: block == lowest)
+    elif highest > 1 and fitting:
+        said = "above 1"
         remedy = f"choose --scale minmax{', max or 255' if highest <= 255 else ' or max'}"
-    row, column = np.unravel_index(at, table.data.shape)
+        cell = first_cell(table.data, lambda block: block == highest)
+    else:
+        return
+    row, column, value = cell
     name = "" if table.names is None else f" ({table.names[column]!r})"
     raise ValueError(
-        f"{source!r} has values {said}, such as {table.data[row, column]:g} in row {row + 1}, "
+        f"{source!r} has values {said}, such as {value:g} in row {row + 1}, "
         f"column {column + 1}{name}; {remedy}"
     )
+
+
+@contextmanager
+def numbers_explained(table: Any, source: str, fitting: bool = True) -> Iterator[None]:
+    """What is found wrong with numbers as they are read is said of the user's file.
+
+    Only then are they read again. While a model is fitted, numbers above 1 are wrong, too.
+    """
+    from lrnn.rows.checks import SaturationWarning, UnfitNumbersError
+
+    with warnings.catch_warnings():
+        if fitting:
+            warnings.simplefilter("error", SaturationWarning)
+        try:
+            yield
+        except (SaturationWarning, UnfitNumbersError):
+            check_range(table, source, fitting)
+            raise
 
 
 def scaling_of(kind: str, rows: Any, table: Any, source: str) -> Any:
@@ -134,8 +162,10 @@ def table_for(model: Any, source: str, voice: Voice, stream: bool = False) -> An
     return replace(table, data=Scaling.from_json(model.scaling_).apply(table.data))
 
 
-def check_leftover(checkpoint: Path, resume: bool | None) -> None:
+def check_leftover(checkpoint: Path, resume: bool | None, voice: Voice) -> None:
     """Complain of a checkpoint that was left behind, if nobody says what to do with it."""
+    if resume and not checkpoint.exists():
+        voice.note(f"there is no checkpoint {str(checkpoint)!r}: training from the start")
     if resume is None and checkpoint.exists():
         raise FileExistsError(
             f"{str(checkpoint)!r} is left from a training that did not end; --resume goes on "

@@ -40,6 +40,11 @@ class Voice:
         if self.verbose:
             self._console.print(text, highlight=False, soft_wrap=True, markup=False)
 
+    def note(self, text: str) -> None:
+        """Tell a person something beside the result."""
+        if not self.quiet:
+            typer.echo(text, err=True)
+
     def result(self, document: dict[str, Any], text: Any) -> None:
         """Print what came out: the document as JSON, or the text."""
         if self.as_json:

@@ -21,6 +21,10 @@ PART = 1 << 14  # rows of which levels are looked at, at a time
 INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))
 
 
+class UnfitNumbersError(ValueError):
+    """Data have numbers that no neuron takes: negative ones, or such as are not finite."""
+
+
 class SaturationWarning(UserWarning):
     """Data above 1 were given; the network saturates them to 1."""
 
@@ -125,13 +129,13 @@ def check_values(X: Array, names: Sequence[Any] | None, user: str, first: int = 
         lowest, highest = cells.min(), cells.max()
     for kind, is_so in (("NaN", np.isnan), ("infinity", np.isinf)):
         if is_so(lowest) or is_so(highest):
-            raise ValueError(
+            raise UnfitNumbersError(
                 f"Input X contains {kind} at {_places(X, is_so(cells), names, first)}; {user} "
                 "takes finite numbers only. Fill or drop such cells, for example with "
                 "sklearn.impute.SimpleImputer"
             )
     if lowest < 0:
-        raise ValueError(
+        raise UnfitNumbersError(
             f"Negative values in data passed to {user}: {_value(cells, cells < 0)} at "
             f"{_places(X, cells < 0, names, first)}. Scale X to [0, 1], for example with "
             "sklearn.preprocessing.MinMaxScaler"

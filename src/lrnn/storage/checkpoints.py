@@ -8,9 +8,11 @@ What comes out is what an undisturbed run would have given, bit for bit.
 
 import os
 from collections.abc import Callable, Mapping
+from copy import deepcopy
+from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,6 +35,8 @@ from lrnn.validation import rows_elsewhere
 __all__ = ["CheckpointError", "fit"]
 
 FORMAT = 2
+COPY_PAUSE = 1.0  # seconds, at least, between copies of the state
+COPY_SHARE = 20  # and so many times what a copy takes
 
 
 class CheckpointError(TensorFileError):
@@ -73,7 +77,11 @@ def fit(
     (50, 2)
     """
     X = rows_elsewhere(X, model) or X
-    model._fit(X, checkpoint_of(model, X, Path(path), every, resume))
+    watcher = checkpoint_of(model, X, Path(path), every, resume)
+    with watcher:
+        model._fit(X, watcher)
+    if model.history_[-1].stopped == "interrupted":
+        watcher.save()
     return model
 
 
@@ -98,26 +106,60 @@ class Checkpoint(Observer):
         self._path, self._every, self._facts = path, every, facts
         self._known = list(states)
         self._ended: list[State] = []
-        self._written = monotonic()
+        self._newest: list[State] | None = None  # what is not in the file yet
+        self._written, self._copied, self._pause = monotonic(), -inf, 0.0
+        self._in_loop = self._over = False  # what follows a loop that was left only ends the work
 
     def resume(self) -> State | None:
         """What the earlier run left of the next loop."""
+        self._over |= self._in_loop
+        self._in_loop, self._copied = True, -inf  # its first step is worth a copy
         return self._known.pop(0) if self._known else None
 
     def checkpoint(self, state: Callable[[], State], finished: bool = False) -> None:
-        """Write, if it is time to; a loop that has ended is kept for all later checkpoints."""
+        """Write, if it is time to; a loop that has ended is kept for all later checkpoints.
+
+        In between, a copy is held now and then for Ctrl-C, which comes in the midst of a step.
+        """
+        if self._over:
+            return
         if finished:
+            self._in_loop = False
             self._ended.append(state())
-        if self._known or monotonic() - self._written < self._every:
-            return  # there is more in the file, or it is new
+        if self._known:
+            return  # there is more in the file
+        began = monotonic()
+        if began - self._written >= self._every:
+            self._newest = self._ended if finished else [*self._ended, state()]
+            self.save()
+        elif finished:
+            self._newest = list(self._ended)
+        elif began - self._copied >= self._pause:
+            self._newest = [*self._ended, deepcopy(state())]
+            self._copied = monotonic()
+            self._pause = max(COPY_PAUSE, COPY_SHARE * (self._copied - began))
+
+    def __enter__(self) -> Self:
+        """See that nothing is lost if Ctrl-C ends the training without a result."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Save what there is."""
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            self.save()
+
+    def save(self) -> None:
+        """Write the newest states that are not in the file yet."""
+        if self._newest is None:
+            return
         try:
-            write(self._path, self._facts, self._ended if finished else [*self._ended, state()])
+            write(self._path, self._facts, self._newest)
         except OSError as error:
             warn(
                 f"no checkpoint could be written to {str(self._path)!r} "
                 f"({error.strerror or error}); training goes on"
             )
-        self._written = monotonic()
+        self._newest, self._written = None, monotonic()
 
 
 def write(path: Path, facts: Mapping[str, Any], states: list[State]) -> None:
@@ -134,11 +176,14 @@ def read(path: Path, facts: Mapping[str, Any]) -> list[State]:
         if document.get("checkpoint") != FORMAT:
             raise CheckpointError("it is not a checkpoint of this version of lrnn")
         for what, value in facts.items():
-            if document["facts"].get(what) != value:
-                raise CheckpointError(
-                    f"it is of a training with {what} {document['facts'].get(what)!r:.60}, and "
-                    f"this one has {value!r:.60}"
-                )
+            other = document["facts"].get(what)
+            if other == value:
+                continue
+            if what == "data":  # a sum over them, which says nothing to anybody
+                raise CheckpointError("it is of a training on other data")
+            raise CheckpointError(
+                f"it is of a training with {what} {other!r:.60}, and this one has {value!r:.60}"
+            )
 
     try:
         document, tensors = read_tensors(path, check)

@@ -117,7 +117,8 @@ def sole_writer(path: Path) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
-    name = path.resolve().with_name(f".{path.name}.lock")
+    real = path.resolve()  # through a link, it is the same file
+    name = real.with_name(f".{real.name}.lock")
     lock = FileLock(name, timeout=0)
     try:
         lock.acquire()

@@ -4,7 +4,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -99,7 +99,7 @@ def table_of(array: NDArray[Any], where: str) -> Table:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{where} holds {array.dtype}, not numbers")
     if array.dtype.kind == "b":
-        array = array.astype(np.uint8)
+        array = array.astype(np.float32)  # 0 and 1; 8 bits would be levels
     if array.ndim == 0 or array.size == 0:
         raise ValueError(f"{where} holds no rows of numbers; its shape is {array.shape}")
     if array.ndim == 1:
@@ -134,7 +134,7 @@ def read_npz(path: Path) -> Table:
         np.load(path, allow_pickle=False) as archive,
     ):
         arrays = {name: np.asarray(archive[name]) for name in archive.files}
-    return _chosen(arrays, path)
+    return _table_of_chosen(arrays, path)
 
 
 def read_mat(path: Path) -> Table:
@@ -143,7 +143,7 @@ def read_mat(path: Path) -> Table:
 
     with reading(path, "is not a MATLAB file, or damaged"):
         try:
-            content = loadmat(path)
+            content = loadmat(path, mat_dtype=True)  # not as few bits as they were stored in
         except NotImplementedError:
             raise ValueError("version 7.3 (HDF5) is not read; save it with -v7") from None
         arrays = {
@@ -151,25 +151,33 @@ def read_mat(path: Path) -> Table:
             for name, value in content.items()
             if not name.startswith("__")
         }
-    return _chosen(arrays, path)
+    return _table_of_chosen(arrays, path)
 
 
-def _chosen(arrays: dict[str, NDArray[Any]], path: Path) -> Table:
-    numeric = {
-        name: array
+def _table_of_chosen(arrays: dict[str, NDArray[Any]], path: Path) -> Table:
+    name = _chosen(arrays, path)
+    return table_of(arrays[name], f"{name!r} in {str(path)!r}")
+
+
+def _chosen(arrays: Mapping[str, Any], path: Path) -> str:
+    """The name of the matrix to use, of all that a file holds: a rule for every such format."""
+    numeric = [
+        name
         for name, array in arrays.items()
         if array.dtype.kind in "biuf" and array.ndim >= 2 and array.size
-    }
-    for name in ("data", "X", "x", "images"):
-        if name in numeric:
-            return table_of(numeric[name], f"{name!r} in {str(path)!r}")
-    if len(numeric) != 1:
-        listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "nothing"
+    ]
+    name = next((name for name in ("data", "X", "x", "images") if name in numeric), None)
+    if name is not None:
+        return name
+    if len(numeric) == 1:
+        return numeric[0]
+    listed = ", ".join(f"{name} {tuple(arrays[name].shape)}" for name in numeric or arrays)
+    if numeric:
         raise ValueError(
-            f"{str(path)!r} holds {listed}: name the matrix to use 'data', or leave only one"
+            f"{str(path)!r} holds several matrices: {listed}; the one to be used must be called "
+            "'data' or 'X'"
         )
-    ((name, array),) = numeric.items()
-    return table_of(array, f"{name!r} in {str(path)!r}")
+    raise ValueError(f"{str(path)!r} holds no matrix of numbers, but {listed or 'nothing'}")
 
 
 # Arrays on disk
@@ -180,7 +188,7 @@ def _array(library: str) -> Callable[[Path], Source]:
 
 
 def _opened(library: str, path: Path) -> Any:
-    """The array of a Zarr store, or the only matrix (or "data") of an HDF5 file."""
+    """The array of a Zarr store, or one of those of a Zarr group or an HDF5 file."""
     try:
         module = __import__(library)
     except ImportError:
@@ -191,11 +199,8 @@ def _opened(library: str, path: Path) -> Any:
         raise ValueError(f"{str(path)!r} is no {path.suffix} file, or damaged: {error}") from None
     if hasattr(opened, "dtype"):
         return opened
-    arrays = {name: a for name, a in opened.items() if getattr(a, "ndim", 0) == 2}
-    if "data" in arrays or len(arrays) == 1:
-        return arrays.get("data", next(iter(arrays.values())))
-    listed = ", ".join(arrays) or "no matrix"
-    raise ValueError(f"{str(path)!r} holds {listed}: name the matrix to use 'data'")
+    arrays = {name: member for name, member in opened.items() if hasattr(member, "dtype")}
+    return arrays[_chosen(arrays, path)]
 
 
 # Numbers as text: comma- or tab-separated, with or without a line of names

@@ -1,6 +1,6 @@
 """Data into [0, 1] and back, in a way that a model file can remember."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -181,14 +181,25 @@ def check_within(
     where = f"row {row + 1}, {_column(column, names)}"
     if not np.isfinite(value):
         raise ValueError(
-            f"{where} is {value}, not a finite number ({also}); fill or drop such cells, for "
-            "example with sklearn.impute.SimpleImputer"
+            f"{where} is {value}, not a finite number ({also}); fill or drop such cells"
         )
     beyond = f"below {least:g}" if value < least else f"above {most:g}"
     raise ValueError(
         f"{where} is {value:g}, {beyond} ({also}): scaling by {kind} would cut that off; scale by "
         "minmax"
     )
+
+
+def first_cell(data: Any, wanted: Callable[[Any], Any]) -> tuple[int, int, float]:
+    """Row, column and value of the first cell that is ``wanted``; block by block, all are asked."""
+    seen = 0
+    for block in _blocks(data):
+        cells = np.argwhere(wanted(block))
+        if len(cells):
+            row, column = cells[0]
+            return seen + int(row), int(column), float(block[row, column])
+        seen += block.shape[0]
+    raise ValueError("the data changed while they were read")
 
 
 def _blocks(data: Any) -> Iterator[NDArray[Any]]:

@@ -214,7 +214,8 @@ class ParquetFiles(Source):
                         yield self._matrix(kept)
 
     def _matrix(self, batch: Any) -> NDArray[Any]:
-        matrix = np.column_stack([c.to_numpy(zero_copy_only=False) for c in batch.columns])
+        columns = [c.cast("float32") if str(c.type) == "bool" else c for c in batch.columns]
+        matrix = np.column_stack([c.to_numpy(zero_copy_only=False) for c in columns])
         if matrix.dtype.kind == "f" != self.dtype.kind:
             return matrix  # whole numbers, some of which are missing, are floats with NaN
         return matrix.astype(self.dtype, copy=False)
@@ -378,4 +379,4 @@ def _number(field: Any, path: Path) -> np.dtype[Any]:
         kind = np.dtype(object)
     if kind.kind not in "biuf":
         raise ValueError(f"{str(path)!r}: column {field.name!r} holds {field.type}, not numbers")
-    return kind
+    return np.dtype(np.float32) if kind.kind == "b" else kind  # 8 bits would be levels

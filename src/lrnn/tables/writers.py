@@ -1,5 +1,6 @@
 """Tables into files, block by block; a file appears when the last block is written, or never."""
 
+import json
 import os
 import shutil
 import tempfile
@@ -68,7 +69,7 @@ def check_output(path: str | os.PathLike[str]) -> Path:
         )
     if path.is_dir() and suffix != ".zarr":
         raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file")
-    if path.is_dir() and not (path / "zarr.json").exists() and not (path / ".zarray").exists():
+    if path.is_dir() and not _is_zarr_array(path):
         raise IsADirectoryError(f"{str(path)!r} is a folder, but no Zarr array; it is left alone")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write to")
@@ -76,6 +77,17 @@ def check_output(path: str | os.PathLike[str]) -> Path:
     if needed is not None and find_spec(needed) is None:
         raise ValueError(f"writing {suffix} needs {needed}: pip install {needed}")
     return path
+
+
+def _is_zarr_array(folder: Path) -> bool:
+    """Whether a folder is one array, and not a group that may hold others."""
+    if (folder / ".zarray").exists():  # version 2 of the format
+        return True
+    try:
+        node = json.loads((folder / "zarr.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(node, dict) and node.get("node_type") == "array"
 
 
 @contextmanager
