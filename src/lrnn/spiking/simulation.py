@@ -318,12 +318,15 @@ class Simulation:
             "potential": (OBSERVED, OBSERVATIONS),
             "busy": (BUSY, LOOKS),
             "arrivals": (ARRIVED, TICKS),
-            "events": (SEEN if self._every else OBSERVED, EVENTS),
+            "events": (SEEN, EVENTS),
         }[estimator]
+        if kind == SEEN and self._every is None:
+            nothing = np.zeros_like(self._sums[part, OBSERVED], dtype=np.float64)
+            return nothing, nothing
         numerator = self._sums[part, kind].astype(np.float64)
         denominator = self._counts[part, counted][..., None].astype(np.float64)
         if estimator == "events":
-            denominator = denominator // (self._every or np.inf)
+            denominator //= self._every
         if estimator == "arrivals":
             rates = np.repeat(self._total_rates, self.replicas)[:, None]
             denominator = denominator / rates * np.maximum(self.network.rates, NEVER)
