@@ -7,12 +7,19 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from lrnn.datasets import DATA_SETS, hidden_width
+from lrnn.spiking.estimators import Estimator
 
 Kind = Literal["training", "recognition", "spiking", "inhibition"]
 METHODS = ("printed", "lrnn")
 RATES = ("free", "unit")
 QUICK_ROWS = 1_000  # of cut-down data
 SPIKING = "mnist-100"  # the network of the paper's Figure 4
+SIMULATED = {  # its weights: by the algorithm as printed, kept to unit rates, and by our solver
+    "printed": ("printed", "free"),
+    "unit": ("printed", "unit"),
+    "lrnn": ("lrnn", "free"),
+}
+OBSERVED_AT: tuple[Estimator, ...] = ("potential", "events")  # ours, and the paper's to the letter
 INHIBITION = "mnist-50"  # the network that gets inhibition
 FEATURES = ("raw", "PCA", "NMF", "lrnn", "inhibition", "inhibition_modest")  # to recognise by
 BEYOND = ("inhibition",)  # experiments that are not the paper's: run if they are named
@@ -165,12 +172,20 @@ class Task:
         """The data set it needs."""
         return self.subject if self.kind == "recognition" else STRUCTURES[self.subject].data
 
+    @property
+    def images(self) -> int:
+        """How many are simulated, where that is the question; and so many replicas of one."""
+        return 10 if self.quick else 100
+
     def facts(self) -> dict[str, Any]:
         """All of it, as a result remembers it: by these very texts it is known again."""
         facts = asdict(self)
         if self.kind == "recognition":
             return facts | {"features": list(FEATURES)}
         facts |= {"structure": repr(STRUCTURES[self.subject])}
+        if self.kind == "spiking":
+            facts |= {"simulated": list(SIMULATED), "observed_at": list(OBSERVED_AT)}
+            facts |= {"images": self.images}
         if self.kind == "inhibition":
             facts |= {"contender": repr(CONTENDERS[self.method])}
         return facts

@@ -60,7 +60,7 @@ def mean_potentials(
     """Potentials after ``every`` so many events, averaged: the paper's estimate, to the letter."""
     happening = events(network, arrivals, inhibitory_arrivals, random)
     seen = islice(happening, every - 1, every * observations, every)
-    return np.mean([potentials for _, potentials in seen], axis=0)
+    return np.asarray(np.mean([potentials for _, potentials in seen], axis=0))
 
 
 def _dense(matrix: Any) -> Floats:
