@@ -209,8 +209,8 @@ def tables(results: Sequence[Result]) -> list[TableOf]:
         ),
         TableOf(
             "Figure 4: the bias of observing after events (root mean square over neurons at work "
-            "that do not saturate), measured as what is seen after events less what is seen at ticks "
-            "of the same runs; and standard deviations of single runs",
+            "that do not saturate), measured as what is seen after events less what is seen at "
+            "ticks of the same runs; and standard deviations of single runs",
             ["network", "layer", "neurons", "bias, from theory", "largest", "measured / theory",
              "deviation, at ticks", "after events"],
             [
