@@ -9,7 +9,7 @@ from sklearn.utils import Bunch
 
 import lrnn
 from lrnn import RandomNeuralNetwork
-from lrnn.paper import Task, figure4, run_tasks
+from lrnn.paper import Task, chosen_tasks, figure4, run_tasks
 from lrnn.paper import runner as runner_module
 from lrnn.paper.experiments import OBSERVED_AT, SIMULATED
 from lrnn.paper.figures import figures
@@ -34,6 +34,13 @@ def finished(tmp_path_factory, digits):
         patch.setattr(runner_module, "load", load)
         (result,) = run_tasks([TASK], folder, lambda done, task: None)
     return folder, images[300:310], json.loads(json.dumps(result))
+
+
+def test_it_runs_if_it_is_named_and_with_its_network():
+    assert chosen_tasks(["figure4"], quick=True) == [TASK]
+    assert TASK in chosen_tasks(["mnist-100"], quick=True)
+    assert TASK not in chosen_tasks(["mnist-50"], quick=True)
+    assert Task("spiking", "mnist-100", quick=False).images == 100
 
 
 def test_it_trains_the_networks_that_were_not_kept(finished):
@@ -69,9 +76,7 @@ def test_every_image_counts_and_the_first_is_shown(finished):
     assert result["images"] == len(images) == 10
     model = lrnn.load(folder / "models" / "training_mnist-100_lrnn_free_0.safetensors")
     network = model.to_network()
-    run = network.simulate(
-        model.arrivals(images), events=1_000_000, at_events=True, random_state=0
-    )
+    run = network.simulate(model.arrivals(images), events=1_000_000, at_events=True, random_state=0)
     ours = result["networks"]["lrnn"]
     for estimator in OBSERVED_AT:
         q = run.at(10_000).activation(estimator)
