@@ -111,6 +111,7 @@ def test_verdicts_follow_the_differences():
             "layers": ["input", "hidden", "output"],
             "relative": {"events": both},
             "correlation": {"events": both},
+            "begun_in_steady_state": {"events": means},
         }
 
     assert figure4._beginning(course(0.2, 0.4, 0.9), "events")[0] == "confirmed"

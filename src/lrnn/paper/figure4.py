@@ -137,7 +137,8 @@ def _beginning(found: dict[str, Any], estimator: str) -> tuple[str, str]:
     alike = [np.mean(v) for v in found["correlation"][estimator][moment]]
     why = (
         f"after {int(moment):,} events the errors are {_listed(found, map(np.mean, by_layer))}, "
-        f"and the correlations {_listed(found, alike)}"
+        f"and the correlations {_listed(found, alike)}; begun in steady state, without any "
+        f"transient, the errors are {_listed(found, found['begun_in_steady_state'][estimator])}"
     )
     nearer = [mean - half > 0 for mean, half in apart]
     if all(nearer):
@@ -246,8 +247,8 @@ def in_words(results: Sequence[Result]) -> list[str]:
         )
     held = ", ".join(f"{100 * network['coverage']:.0f}" for network in found.values())
     said.append(
-        f"The 95 % confidence intervals of {held} % of the unsaturated neurons (of each network) "
-        "hold the numeric value after 1,000,000 events."
+        f"The 95 % confidence intervals of {held} % of the unsaturated neurons (of each network, "
+        "those never excited included) hold the numeric value after 1,000,000 events."
     )
     return said
 

@@ -71,6 +71,18 @@ def near(
                 ]
                 for m, q in values.items()
             }
+    begun = network.simulate(
+        arrivals, events=moments[0], at_events=True, start="stationary", random_state=seed
+    )
+    found["begun_in_steady_state"] = {
+        estimator: [
+            float(relative(layer, numbers).mean())
+            for layer, numbers in zip(
+                network.split(begun.activation(estimator)), network.split(exact), strict=True
+            )
+        ]
+        for estimator in OBSERVED_AT
+    }
     found["bias"] = bias_after_events(network, arrivals[0], replicas, moments[-1], seed)
     return found
 
