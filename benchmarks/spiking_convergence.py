@@ -26,7 +26,9 @@ def main():
         network = model.to_network(least_rate)
         arrivals = model.arrivals(test, network)
         with Stopwatch() as watch:
-            result = network.simulate(arrivals, events=EVENTS[-1], start=start, random_state=0)
+            result = network.simulate(
+                arrivals, events=EVENTS[-1], at_events=True, start=start, random_state=0
+            )
         exact = np.asarray(result.steady)
         for estimator in ESTIMATORS:
             for moment in EVENTS:

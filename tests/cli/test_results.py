@@ -55,6 +55,19 @@ def test_simulate_shows_how_the_error_falls(call, folder, monkeypatch):
     assert document["events"] == 2_000_000
 
 
+def test_simulate_takes_any_estimator(call, folder):
+    errors = {}
+    for estimator in ("potential", "busy", "arrivals", "events"):
+        done = call(
+            "simulate", folder / "wine.safetensors", "wine", "--events", "1e5", "--json",
+            "--no-figure", "--estimator", estimator,
+        )  # fmt: skip
+        document = json.loads(done.stdout)
+        assert document["estimator"] == estimator
+        errors[estimator] = tuple(document["rmse"][-1][1])
+    assert len(set(errors.values())) == 4
+
+
 def test_simulate_draws_what_it_is_asked_to(call, folder, tmp_path):
     for suffix in ("svg", "pdf"):
         picture = tmp_path / f"a.{suffix}"
@@ -158,6 +171,7 @@ def test_data_sets_have_names(call, folder, tmp_path):
         (["simulate", "wine.safetensors", "wine", "--row", "179"], 2, "'wine' has 178 rows"),
         (["simulate", "wine.safetensors", "wine", "--events", "many"], 2, "a whole number from"),
         (["simulate", "wine.safetensors", "wine", "--events", "1e16"], 2, "a whole number from"),
+        (["simulate", "wine.safetensors", "wine", "--estimator", "all"], 2, "should be one of"),
         (["simulate", "wine.safetensors", "wine", "-o", "a.doc"], 2, "should end in .png"),
         (["simulate", "wine.safetensors", "wine", "-o", "no/a.png"], 1, "there is no folder 'no'"),
         (["simulate", "wine.safetensors", "digits"], 1, "'digits' has 64 attributes, but"),

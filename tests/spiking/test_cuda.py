@@ -85,6 +85,18 @@ class TestAgainstTheCPU:
         result = assert_same(network, [0.9], events=1_500 * MORE, snapshot_bytes=0)
         assert result.firing_counts[0] > 600
 
+    @pytest.mark.parametrize("replicas", [1, 33])
+    def test_observations_after_events(self, random_network, chain, replicas):
+        network, plus, minus = random_network(0)
+        at_events = {"at_events": True, "replicas": replicas, "snapshot_bytes": 0}
+        assert_same(
+            network, plus, minus, events=60 * MORE, warm_up=20, observe_every=7, **at_events
+        )
+        if replicas == 1:
+            network, rows = chain
+            result = assert_same(network, rows, events=400 * MORE, observe_every=10, **at_events)
+            assert result.activation("events")[1].max() > 0.99
+
     def test_networks_that_are_too_large_are_refused(self):
         n = 0x3FFF
         from scipy import sparse

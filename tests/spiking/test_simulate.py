@@ -8,6 +8,8 @@ import pytest
 
 from lrnn import RandomNeuralNetwork
 from lrnn.spiking import cpu_kernel
+from lrnn.spiking.on_cpu import Run
+from lrnn.spiking.plan import FOREVER, SEEN
 from lrnn.spiking.simulate import make_plan
 
 ESTIMATORS = ("potential", "busy", "arrivals")
@@ -246,6 +248,44 @@ for wanted in (False, None, True):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.count("simulating") == 1
     assert "100%" in done.stderr
+
+
+@pytest.mark.parametrize("warm_up", [0, 500])
+def test_potentials_are_observed_after_every_so_many_events(monkeypatch, random_network, warm_up):
+    network, plus, minus = random_network(1)
+    monkeypatch.setattr("lrnn.spiking.on_cpu.PIECE", 777)
+    arguments = {"events": 5_000, "observe_every": 70, "warm_up": warm_up, "random_state": 3}
+    result = network.simulate(plus, minus, at_events=True, **arguments)
+    plan = make_plan(
+        network, plus, minus, time=None, replicas=1, start="empty", snapshot_bytes=0, **arguments
+    )
+    run, seen = Run.of(plan, 0), []
+    for event in range(70, 5_001, 70):
+        run.advance(FOREVER, event, None, np.empty((0, 2), np.int64))
+        seen.append(run.potentials)
+    np.testing.assert_array_equal(result._sums[-1, SEEN, 0], np.sum(seen, axis=0))
+    mean = np.mean(seen, axis=0)
+    np.testing.assert_allclose(result.activation("events"), mean / (1 + mean))
+    low, high = result.confidence_interval(0.95, "events")
+    assert (low < result.activation("events")).all()
+    assert (result.activation("events") < high).all()
+    assert result.compare(estimator="events").events[-1] == 5_000
+
+
+def test_what_is_not_asked_for_is_not_observed(random_network):
+    network, plus, minus = random_network(1)
+    plain, more = (
+        network.simulate(plus, minus, at_events=at_events, **EVENTS_ONLY)
+        for at_events in (False, True)
+    )
+    np.testing.assert_array_equal(plain._counts, more._counts)
+    np.testing.assert_array_equal(plain._sums, more._sums[:, :SEEN])
+    assert len(plain.compare(estimator="events").events) == 0
+    with pytest.raises(ValueError, match=r"not observed after events; .* at_events=True"):
+        plain.activation("events")
+    short = network.simulate(plus, minus, events=100, at_events=True, random_state=0)
+    with pytest.raises(ValueError, match=r"fewer than 1000 events, .*; simulate longer, or lower"):
+        short.confidence_interval(0.95, "events")
 
 
 def test_compare_gives_the_error_of_every_layer(layered, random_network):

@@ -13,8 +13,9 @@ from scipy.stats import binom, chi2, chi2_contingency, combine_pvalues, kstest, 
 
 from lrnn import RandomNeuralNetwork
 from lrnn.spiking import reference
+from lrnn.spiking.estimators import potential_at_events
 from lrnn.spiking.on_cpu import Run
-from lrnn.spiking.plan import FIRED, FOREVER
+from lrnn.spiking.plan import FIRED, FOREVER, SEEN
 from lrnn.spiking.simulate import make_plan
 
 LEVEL = 1e-6
@@ -164,6 +165,75 @@ def test_the_reference_and_the_kernel_have_the_same_law(random_network):
     table = np.column_stack([table[:, often], table[:, ~often].sum(axis=1)])
     assert table.shape[1] > 15
     assert chi2_contingency(table).pvalue > LEVEL
+
+
+def student(found, expected):
+    """Two-sided p-value of independent numbers, if ``expected`` is their mean."""
+    error = found.std(ddof=1) / np.sqrt(len(found))
+    return 2 * t.sf(abs(found.mean() - expected) / error, len(found) - 1)
+
+
+@pytest.mark.parametrize("seed", [3, 11, 12, 18])
+def test_events_see_a_state_as_often_as_things_happen_in_it(random_network, seed):
+    """The estimator of the paper, to the letter: its mean potential is q/(1 − q) + qr/E[R]."""
+    network, plus, minus = random_network(seed, n=4)
+    q = np.asarray(network.steady_state(plus, minus))
+    result = network.simulate(
+        plus, minus, events=40_000, observe_every=21, at_events=True, replicas=60,
+        start="stationary", warm_up=500, random_state=seed,
+    )  # fmt: skip
+    neuron = int(np.argmax(q * network.rates))  # it is in most of the events
+    numerator, denominator = (v[:, 0, neuron] for v in result._samples("events", -1))
+    assert (denominator == 40_000 // 21).all()
+    expected = potential_at_events(q, network.rates, np.asarray(plus.sum() + minus.sum()))[neuron]
+    assert student(numerator / denominator, expected) > LEVEL
+    assert student(numerator / denominator, q[neuron] / (1 - q[neuron])) < LEVEL
+    low, high = result.confidence_interval(1 - LEVEL)  # while ours is right
+    assert low[neuron] < q[neuron] < high[neuron]
+
+
+@pytest.mark.parametrize("every", [10, 11])
+def test_a_lone_neuron_is_seen_with_an_even_potential_after_an_even_number_of_events(every):
+    r"""States that events meet, (1 − q) qᵏ R(k)/E[R], fall into even and odd ones.
+
+    Of the even ones the mean is 2q/(1 − q²), of all of them q/(1 − q) + 1/2.
+    """
+    load, replicas = 0.6, 400
+    network = RandomNeuralNetwork([1.0], [[0.0]])
+    result = network.simulate(
+        [load], events=1_100, warm_up=0, observe_every=every, at_events=True, replicas=replicas,
+        snapshot_bytes=1 << 24, random_state=6,
+    )  # fmt: skip
+    at = {int(s): result._sums[i, SEEN, :, 0] for i, s in enumerate(result.snapshots)}
+    seen = at[1_100] - at[result.snapshots[-2]]  # long after the start
+    number = 1_100 // every - int(result.snapshots[-2]) // every
+    exact = load / (1 - load) + 0.5 if every % 2 else 2 * load / (1 - load**2)
+    assert student(seen / number, exact) > LEVEL
+    assert student(seen / number, load / (1 - load)) < LEVEL
+    if every % 2 == 0:
+        assert (at[1_100] % 2 == 0).all()
+
+
+def test_the_reference_and_the_kernel_observe_the_same_after_events(random_network):
+    """The sum of four observations, one every three events, has one law in both."""
+    network, plus, minus = random_network(5, n=3)
+    replicas, often = 1_500, 4
+    kernel = network.simulate(
+        plus, minus, events=12, observe_every=3, at_events=True, replicas=often * replicas,
+        snapshot_bytes=0, random_state=5,
+    )._sums[-1, SEEN].astype(int)  # fmt: skip
+    slow = [
+        4 * reference.mean_potentials(network, plus, minus, np.random.default_rng((9, i)), 4, 3)
+        for i in range(replicas)
+    ]
+    values = []
+    for neuron in range(3):
+        sums = [kernel[:, neuron], np.round(np.array(slow)[:, neuron]).astype(int)]
+        table = np.array([np.bincount(np.minimum(s, 8), minlength=9) for s in sums])
+        table = table[:, table.sum(axis=0) >= 50]
+        assert table.shape[1] > 3
+        values.append(chi2_contingency(table).pvalue)
+    assert min(values) > LEVEL / 3
 
 
 def test_arrivals_know_more_than_busy_time():

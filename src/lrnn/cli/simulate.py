@@ -17,6 +17,13 @@ def simulate(
         str, typer.Option(metavar="NUMBER", help="Spikes from outside and firings, such as 1e6.")
     ] = "1e6",
     replicas: Annotated[int, typer.Option(min=1, help="Independent runs.")] = 1,
+    estimator: Annotated[
+        str,
+        typer.Option(
+            help="Where activations are from: potential, busy, arrivals, or events: potentials "
+            "right after every 1,000 events, to the letter of the paper."
+        ),
+    ] = "potential",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     output: Annotated[
         Path | None,
@@ -43,11 +50,18 @@ def simulate(
         lrnn simulate digits.safetensors digits --row 7 --events 1e9 -o layers.svg
 
         lrnn simulate digits.safetensors digits --replicas 20 --no-figure --json
+
+        lrnn simulate digits.safetensors digits --estimator events
     """
     import lrnn
+    from lrnn.spiking.estimators import ESTIMATORS
     from lrnn.tables.atomic import check_apart
 
     voice = Voice(quiet, as_json)
+    if estimator not in ESTIMATORS:
+        raise typer.BadParameter(
+            f"{estimator!r} should be one of {', '.join(ESTIMATORS)}", param_hint="--estimator"
+        )
     count = _number(events)
     output = output or Path(f"{model.stem}-row{row}.png")
     if figure:
@@ -62,12 +76,13 @@ def simulate(
         found.arrivals(table.data[row - 1 : row])[0],
         events=count,
         replicas=replicas,
+        at_events=estimator == "events",
         progress=bool(voice.verbose),
         random_state=seed,
     )
-    document = _summary(result)
+    document = _summary(result, estimator)
     if figure:
-        _draw(result, table.image_shape, output)
+        _draw(result, table.image_shape, output, estimator)
     voice.result(
         {"model": str(model), "row": row, "figure": str(output) if figure else None, **document},
         text_table(
@@ -94,17 +109,18 @@ def _number(text: str) -> int:
     )
 
 
-def _summary(result: Any) -> dict[str, Any]:
+def _summary(result: Any, estimator: str) -> dict[str, Any]:
     """What a simulation has shown, as JSON can hold it."""
     import numpy as np
 
-    found = result.compare()
+    found = result.compare(estimator=estimator)
     powers = {n for n in 10.0 ** np.arange(3, 16) if n in result.snapshots}
     wanted = [i for i, e in enumerate(found.events) if any(np.isclose(e, n) for n in powers)]
     if len(found.events) and len(found.events) - 1 not in wanted:
         wanted.append(len(found.events) - 1)
     return {
         "events": int(result.events),
+        "estimator": estimator,
         "time": float(result.time),
         "layers": list(result.layer_names),
         "rmse": [(float(found.events[i]), found.errors[i].tolist()) for i in wanted],
@@ -123,11 +139,12 @@ def _check_figure(output: Path) -> None:
         raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")
 
 
-def _draw(result: Any, shape: tuple[int, ...] | None, output: Path) -> None:
+def _draw(result: Any, shape: tuple[int, ...] | None, output: Path, estimator: Any) -> None:
     from lrnn.plots import simulated_layers
     from lrnn.plots.axes import write_figure
     from lrnn.plots.spikes import EVENTS_SHOWN
 
     last = result.snapshots[-1]
     moments = [m for m in EVENTS_SHOWN if m < last and m in result.snapshots]
-    write_figure(simulated_layers(result, (*moments, last), shape=shape), output)
+    drawn = simulated_layers(result, (*moments, last), shape=shape, estimator=estimator)
+    write_figure(drawn, output)

@@ -231,6 +231,7 @@ class RandomNeuralNetwork:
         events: float | None = None,
         time: float | None = None,
         observe_every: int = 1_000,
+        at_events: bool = False,
         replicas: int = 1,
         start: Literal["empty", "stationary"] = "empty",
         warm_up: float = 0,
@@ -260,6 +261,9 @@ class RandomNeuralNetwork:
             Events between observations of all potentials, on average: they are made at moments
             that do not depend on the network's state (a fixed number of ticks of its clocks), for
             right after an event a busy network is seen more often than it occurs.
+        at_events : bool, default=False
+            Whether all potentials are also observed right after every ``observe_every``-th event,
+            as in the paper: for the estimator "events".
         replicas : int, default=1
             Independent runs for each row of arrivals.
         start : {"empty", "stationary"}, default="empty"
@@ -307,9 +311,9 @@ class RandomNeuralNetwork:
 
         return simulate(
             self, arrivals, inhibitory_arrivals, events=events, time=time,
-            observe_every=observe_every, replicas=replicas, start=start, warm_up=warm_up,
-            record=record, trace=trace, snapshot_bytes=snapshot_bytes, device=device,
-            threads=threads, progress=progress, random_state=random_state,
+            observe_every=observe_every, at_events=at_events, replicas=replicas, start=start,
+            warm_up=warm_up, record=record, trace=trace, snapshot_bytes=snapshot_bytes,
+            device=device, threads=threads, progress=progress, random_state=random_state,
         )  # fmt: skip
 
     def residual(

@@ -7,12 +7,19 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from lrnn.datasets import DATA_SETS, hidden_width
+from lrnn.spiking.estimators import Estimator
 
 Kind = Literal["training", "recognition", "spiking", "inhibition"]
 METHODS = ("printed", "lrnn")
 RATES = ("free", "unit")
 QUICK_ROWS = 1_000  # of cut-down data
 SPIKING = "mnist-100"  # the network of the paper's Figure 4
+SIMULATED = {  # its weights: by the algorithm as printed, kept to unit rates, and by our solver
+    "printed": ("printed", "free"),
+    "unit": ("printed", "unit"),
+    "lrnn": ("lrnn", "free"),
+}
+OBSERVED_AT: tuple[Estimator, ...] = ("potential", "events")  # ours, and the paper's to the letter
 INHIBITION = "mnist-50"  # the network that gets inhibition
 FEATURES = ("raw", "PCA", "NMF", "lrnn", "inhibition", "inhibition_modest")  # to recognise by
 BEYOND = ("inhibition",)  # experiments that are not the paper's: run if they are named
@@ -165,12 +172,20 @@ class Task:
         """The data set it needs."""
         return self.subject if self.kind == "recognition" else STRUCTURES[self.subject].data
 
+    @property
+    def images(self) -> int:
+        """How many are simulated, where that is the question; and so many replicas of one."""
+        return 10 if self.quick else 100
+
     def facts(self) -> dict[str, Any]:
         """All of it, as a result remembers it: by these very texts it is known again."""
         facts = asdict(self)
         if self.kind == "recognition":
             return facts | {"features": list(FEATURES)}
         facts |= {"structure": repr(STRUCTURES[self.subject])}
+        if self.kind == "spiking":
+            facts |= {"simulated": list(SIMULATED), "observed_at": list(OBSERVED_AT)}
+            facts |= {"images": self.images}
         if self.kind == "inhibition":
             facts |= {"contender": repr(CONTENDERS[self.method])}
         return facts
@@ -180,9 +195,9 @@ def chosen_tasks(names: Sequence[str], seeds: int = 3, quick: bool = False) -> l
     """The experiments on some data sets or structures; all of the paper's, if none are named.
 
     Small ones are run from several seeds. All are in the order of the data sets, so that each is
-    read once.
+    read once. "figure4" is the simulation alone, which trains the networks that it needs.
     """
-    paper = [name for name in names if name not in BEYOND]
+    paper = [name for name in names if name not in (*BEYOND, "figure4")]
     wanted = _wanted(paper) if paper or not names else set()
     tasks = []
     for data in DATA_SETS:
@@ -194,7 +209,8 @@ def chosen_tasks(names: Sequence[str], seeds: int = 3, quick: bool = False) -> l
                 for method in METHODS
                 for seed in range(seeds if structure.cheap and not quick else 1)
             ]
-        if SPIKING in wanted and data == STRUCTURES[SPIKING].data:
+        simulated = SPIKING in wanted or "figure4" in names
+        if simulated and data == STRUCTURES[SPIKING].data:
             tasks.append(Task("spiking", SPIKING, quick))
         if structures and DATA_SETS[data].class_names:
             tasks.append(Task("recognition", data, quick))
@@ -217,7 +233,7 @@ def _wanted(names: Sequence[str]) -> set[str]:
             meant = f"did you mean {alike[0]!r}? " if alike else ""
             raise ValueError(
                 f"there is no experiment {name!r}; {meant}Known are all, figure2a, figure2b, "
-                f"figure2c, figure3, {', '.join((*known, *BEYOND))}"
+                f"figure2c, figure3, figure4, {', '.join((*known, *BEYOND))}"
             )
         wanted |= found
     return wanted

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from lrnn.arrays import Floats
 from lrnn.datasets import DATA_SETS
+from lrnn.paper import figure4
 from lrnn.paper.experiments import CONTENDERS, STRUCTURES, Structure
 from lrnn.paper.inhibition import MISSING, NOISE
 from lrnn.paper.summary import Result, contests, robustness, trainings
@@ -40,7 +41,7 @@ def figures(results: Sequence[Result]) -> dict[str, Figure]:
         made["figure3-seconds"] = figure3(results, uci, "seconds")
     for result in results:
         if result["kind"] == "spiking":
-            made["figure4"] = figure4(result)
+            made |= figure4.pictures(result)
     made |= of_inhibition(contests(results))
     if any(result["quick"] for result in results):
         for figure in made.values():
@@ -58,7 +59,7 @@ def of_inhibition(results: Sequence[Result]) -> dict[str, Figure]:
         made["inhibition-parts"] = parts(with_parts)
     for result in results:
         if "spiking" in result:
-            made[f"figure4-{result['method']}"] = figure4(result["spiking"])
+            made[f"figure4-{result['method']}"] = simulated_layers(result["spiking"])
     return made
 
 
@@ -146,8 +147,8 @@ def course(result: Result, against: str) -> tuple[Floats, Floats]:
     return np.maximum(np.concatenate(x), floor), found
 
 
-def figure4(result: Result) -> Figure:
-    """Layers as computed, and as simulated."""
+def simulated_layers(result: Result) -> Figure:
+    """Layers of one network as computed, and as simulated."""
     moments = list(result["simulated"])
     columns = 1 + len(moments)
     figure = Figure(
@@ -227,7 +228,11 @@ CAPTIONS = {
     "figure2c-compared": _COMPARED,
     "figure3": "The paper's Figure 3: error against iterations for the UCI data sets",
     "figure3-seconds": "The same, against seconds of training",
-    "figure4": "The paper's Figure 4: layers of the MNIST network, computed and simulated",
+    "figure4": "The paper's Figure 4: layers of three MNIST networks, computed and simulated",
+    "figure4-events": "The same runs with the paper's own estimate: potentials are observed right "
+    "after every 1,000 events",
+    "figure4-errors": "Errors of layers beside their numeric activations against events, means "
+    "over test images with 95 % intervals; dotted, potentials observed after every 1,000 events",
     "inhibition-robustness": "MNIST test images with noise and with missing pixels: how far their "
     "reconstructions are from the clean images",
     "inhibition-parts": "Parts of the networks, the most used first, each scaled to its own "

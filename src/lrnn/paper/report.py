@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from lrnn.datasets import DATA_SETS
+from lrnn.paper import figure4
 from lrnn.paper.experiments import AMPLE, FEATURES, INHIBITION, MODEST, STRUCTURES
 from lrnn.paper.figures import CAPTIONS, QUICK, figures
 from lrnn.paper.recognition import PASSES, STEPS
@@ -59,6 +60,10 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
         "lowest_errors_unit_rates": lowest_errors(results, "unit"),
         "audits": audits(results),
         "recognition": recognition(results),
+        "figure4_networks": figure4.networks(results),
+        "figure4_errors": figure4.errors(results),
+        "figure4_verdicts": figure4.verdicts(results),
+        "figure4_estimators": figure4.estimators(results),
         "inhibition": inhibition_and_sparsity(results),
         "inhibition_robustness": robustness(results),
         "inhibition_coverage": coverage(results),
@@ -91,7 +96,8 @@ def _markdown(content: dict[str, Any], drawn: Sequence[str]) -> str:
         *(f"{escaped(title)}: {escaped(note)}" for title, note in content["notes"]),
     ]
     names = ("lowest", "lowest_unit", "recognition", "audits")
-    tables = [*(content[k] for k in names), *content["inhibition"], content["facts"]]
+    tables = [*(content[k] for k in names), *content["figure4"], *content["inhibition"]]
+    tables.append(content["facts"])
     figures = [(f"figures/{name}.png", CAPTIONS[name]) for name in drawn]
     return markdown(content["title"], lead, tables, figures)
 
@@ -131,7 +137,7 @@ def escaped(text: str) -> str:
 
 def _in_words(content: dict[str, Any]) -> list[str]:
     """What the tables come to."""
-    worse, count, spiking = content["worse"], content["count"], content["spiking"]
+    worse, count = content["worse"], content["count"]
     lead = []
     if count:
         lead.append(
@@ -148,11 +154,7 @@ def _in_words(content: dict[str, Any]) -> list[str]:
             "All networks are valid random neural networks: with their firing rates, no neuron's "
             "routing probabilities sum to more than 1."
         )
-    if spiking:
-        lead.append(
-            f"Figure 4: the 95 % confidence intervals of {100 * spiking['coverage']:.0f} % of the "
-            "unsaturated neurons hold the numeric value after 1,000,000 events."
-        )
+    lead += content["spiking"]
     if content["inhibition"][0].rows:
         lead += EXPLAINED
     return lead
@@ -167,7 +169,6 @@ def _content(
     )
     free = summary["lowest_errors"]
     worse = [r for r in free if r["lrnn"] > min(r["printed"], r["paper"] or r["printed"]) + 5e-5]
-    spiking = next((r for r in results if r["kind"] == "spiking"), None)
     paper = any(r["kind"] != "inhibition" for r in results)
     return {
         "title": "The paper's experiments, run again" if paper else "What inhibition is good for",
@@ -195,7 +196,8 @@ def _content(
         "explained": EXPLAINED,
         "audits": _audits(summary["audits"]),
         "valid": all(r["valid"] for r in summary["audits"]),
-        "spiking": spiking,
+        "figure4": figure4.tables(results),
+        "spiking": figure4.in_words(results),
         "notes": [(DATA_SETS[n].title, DATA_SETS[n].notes) for n in used if DATA_SETS[n].notes],
         "minutes": f"{sum(r['took'] for r in results) / 60:.0f}",
         "facts": TableOf("Versions and machine", ["", ""], [list(f) for f in machine()]),

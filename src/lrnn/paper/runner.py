@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -10,11 +11,12 @@ import numpy as np
 
 import lrnn
 from lrnn import bounds
+from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.experiments import QUICK_ROWS, SPIKING, STRUCTURES, Task
+from lrnn.paper.experiments import QUICK_ROWS, SIMULATED, SPIKING, STRUCTURES, Task
 from lrnn.paper.inhibition import compete
 from lrnn.paper.recognition import recognise
-from lrnn.paper.spiking import simulated
+from lrnn.paper.spiking import compared
 from lrnn.paper.training import train
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.tables.atomic import write_atomically
@@ -83,7 +85,6 @@ class Data:
 def _run(task: Task, folder: Path, data: Data) -> dict[str, Any]:
     if task.kind == "recognition":
         return recognise(task)
-    model_path = folder / "models" / f"{SPIKING}.safetensors"
     X = data.of(task)
     if task.kind == "inhibition":
         result, network = compete(task, X)
@@ -91,14 +92,28 @@ def _run(task: Task, folder: Path, data: Data) -> dict[str, Any]:
             network.save(folder / "models" / f"{task.name}.safetensors")
         return result
     if task.kind == "spiking":
-        if not model_path.exists():
-            raise FileNotFoundError(f"there is no {str(model_path)!r}; run {SPIKING} again")
-        return simulated(lrnn.load(model_path), X[:1], EVENTS_SHOWN, task.seed)
+        models = {name: _simulated(name, task, folder, X) for name in SIMULATED}
+        rows = load(task.data, split="test", scaled=False).data[: task.images]
+        return compared(models, rows, EVENTS_SHOWN, task.images, task.seed)
     result, model = train(task, X)
     result["bound"] = data.bound(task)
-    if task.subject == SPIKING and (task.method, task.rates, task.seed) == ("lrnn", "free", 0):
-        model.save(model_path)
+    if task.subject == SPIKING and task.seed == 0:
+        model.save(_model_path(task, folder))
     return _plain(result)
+
+
+def _simulated(name: str, task: Task, folder: Path, X: Any) -> LRNNAutoencoder:
+    """A network of Figure 4, trained now if it was not kept."""
+    method, rates = SIMULATED[name]
+    training = replace(task, kind="training", method=method, rates=rates)
+    path = _model_path(training, folder)
+    if not path.exists():
+        train(training, X)[1].save(path)
+    return lrnn.load(path)
+
+
+def _model_path(training: Task, folder: Path) -> Path:
+    return folder / "models" / f"{training.name}.safetensors"
 
 
 def _plain(value: dict[str, Any]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def simulated_layers(
         Of the images in the first and last layers.
     row : int, default=0
         Which row of arrivals.
-    estimator : {"potential", "busy", "arrivals"}, default="potential"
+    estimator : {"potential", "busy", "arrivals", "events"}, default="potential"
         Where estimates are from.
     """
     moments = _moments(result) if moments is None else moments

@@ -4,8 +4,9 @@ A tick draws a clock and, whether or not its node can fire, a route; then it add
 branch that would have to be guessed, the processor works on several ticks at once. A node is one
 64-bit word, its potential in the low half and its firings in the high half, so that a tick reads
 and writes two words and nothing else. Every so many ticks all potentials are *looked* at, to see
-who is excited, and every so many looks they are *observed*, as in the paper. Ticks do not depend
-on the state, and so what is seen at such ticks is what is so at any time.
+who is excited, and every so many looks they are *observed*. Ticks do not depend on the state, and
+so what is seen at such ticks is what is so at any time. If wanted, potentials are also *seen* right
+after every so many events, as in the paper.
 """
 
 from typing import Any
@@ -37,6 +38,7 @@ def advance(
     fired: Any,
     busy: Any,
     observed: Any,
+    seen: Any,
     inhibited: Any,
     random: Any,
     counts: Any,
@@ -44,13 +46,15 @@ def advance(
     event_end: int,
     look: int,
     observe: int,
+    every: int,
     recorded: Any,
     spikes: Any,
 ) -> None:
     """Go on until ``event_end`` events, ``tick_end`` ticks, or no more room for spikes.
 
     ``recorded`` tells whose spikes are written down (tick, node), or is None; ``observe`` is a
-    multiple of ``look``. A neuron's potential is ``reserve`` and the word's low half together.
+    multiple of ``look``; ``seen`` adds up potentials after ``every`` so many events, or is None. A
+    neuron's potential is ``reserve`` and the word's low half together.
     """
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     n = len(busy)
@@ -62,8 +66,11 @@ def advance(
         span = min(tick_end - ticks, event_end - done, look - ticks % look, drain - ticks)
         if recorded is not None:
             span = min(span, len(spikes) - counts[SPIKES])
+        if seen is not None:
+            span = min(span, every - done % every)
         if span <= 0:
             break
+        before = done
         for tick in range(ticks, ticks + span):
             s0, s1, drawn = step(s0, s1)
             place = (drawn >> half) * n_clocks
@@ -99,6 +106,9 @@ def advance(
                 counts[OBSERVATIONS] += 1
                 for i in range(n):
                     observed[i] += reserve[i] + np.int32(words[i])
+        if seen is not None and done > before and done % every == 0:
+            for i in range(n):
+                seen[i] += reserve[i] + np.int32(words[i])
         if ticks == drain:
             settle(words, reserve, fired)
             drain += BETWEEN_DRAINS

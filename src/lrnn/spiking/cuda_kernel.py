@@ -32,6 +32,7 @@ from lrnn.spiking.plan import (
     LOOKS,
     OBSERVATIONS,
     OBSERVED,
+    SEEN,
     TICKS,
 )
 
@@ -78,6 +79,7 @@ def advance_run(
     fired: Any,
     busy: Any,
     observed: Any,
+    seen: Any,
     inhibited: Any,
     random: Any,
     counts: Any,
@@ -85,6 +87,7 @@ def advance_run(
     event_end: int,
     look: int,
     observe: int,
+    every: int,
 ) -> None:
     """Go on with one run until ``event_end`` events or ``tick_end`` ticks."""
     s0, s1 = random[0, run], random[1, run]
@@ -93,7 +96,7 @@ def advance_run(
         # every thread counts to `look` and then looks: so they stay side by side
         phase = np.int32(ticks % look)
         ended = np.int32(min(tick_end - ticks, look) + phase)
-        missing = np.int32(min(event_end - done, look))
+        missing = np.int32(min(event_end - done, every - done % every, look))
         happened, last = np.int32(0), np.int32(0)
         for tick in range(np.int32(look)):
             if phase <= tick < ended and happened < missing:
@@ -157,6 +160,14 @@ def advance_run(
                         if potential > RETURN:
                             total += np.uint64(UNIT) * np.uint64(reserve[i, run])
                         cuda.atomic.add(observed, (i, run), total)
+        if happened > 0 and done % every == 0:
+            for i in range(local):
+                at = np.uint32(first_word + np.uint32(i) * word_step)
+                potential = np.uint32(words[at]) & POTENTIAL
+                total = np.uint64(potential)
+                if potential > RETURN:
+                    total += np.uint64(UNIT) * np.uint64(reserve[i, run])
+                seen[i, run] += total
     random[0, run], random[1, run] = s0, s1
     counts[TICKS, run], counts[EVENTS, run] = ticks, done
 
@@ -176,6 +187,7 @@ def advance_shared(
     fired: Any,
     busy: Any,
     observed: Any,
+    seen: Any,
     inhibited: Any,
     random: Any,
     counts: Any,
@@ -183,6 +195,7 @@ def advance_shared(
     event_end: int,
     look: Any,
     observe: Any,
+    every: int,
 ) -> None:
     """Go on with all runs; a block per row of arrivals, a thread per replica."""
     block, lane, width = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
@@ -206,8 +219,8 @@ def advance_shared(
         advance_run(
             run, local, wide, NONE, np.uint32(n_clocks), wide, np.uint32(n_clocks), short,
             np.uint32(first_place), short, np.uint32(first_word), np.uint32(width), routes, reserve,
-            fired, busy, observed, inhibited, random, counts, tick_end[run], event_end,
-            look[block], observe[block],
+            fired, busy, observed, seen, inhibited, random, counts, tick_end[run], event_end,
+            look[block], observe[block], every,
         )  # fmt: skip
         for i in range(local):
             words[run, i] = short[first_word + i * width]
@@ -228,6 +241,7 @@ def advance_global(
     fired: Any,
     busy: Any,
     observed: Any,
+    seen: Any,
     inhibited: Any,
     random: Any,
     counts: Any,
@@ -235,6 +249,7 @@ def advance_global(
     event_end: int,
     look: Any,
     observe: Any,
+    every: int,
 ) -> None:
     """Go on with all runs, a thread for each."""
     run = cuda.grid(1)
@@ -243,8 +258,8 @@ def advance_global(
         advance_run(
             run, size[row], clocks, np.uint32(clock_first[row]),
             np.uint32(clock_first[row + 1] - clock_first[row]), rows[0], NONE, place[0], NONE,
-            words[run], NONE, ONE, routes, reserve, fired, busy, observed, inhibited, random,
-            counts, tick_end[run], event_end, look[row], observe[row],
+            words[run], NONE, ONE, routes, reserve, fired, busy, observed, seen, inhibited, random,
+            counts, tick_end[run], event_end, look[row], observe[row], every,
         )  # fmt: skip
 
 
@@ -268,6 +283,7 @@ def collect(
     fired: Any,
     busy: Any,
     observed: Any,
+    seen: Any,
     inhibited: Any,
     began: Any,
     sums: Any,
@@ -291,6 +307,8 @@ def collect(
             if sums.shape[0] > INHIBITED:
                 arrived += np.int64(inhibited[1, i, run])
                 sums[INHIBITED, goal, neuron] = inhibited[0, i, run]
+            if sums.shape[0] > SEEN:
+                sums[SEEN, goal, neuron] = seen[i, run]
             sums[OBSERVED, goal, neuron] = observed[i, run]
             sums[BUSY, goal, neuron] = busy[i, run]
             sums[ARRIVED, goal, neuron] = arrived

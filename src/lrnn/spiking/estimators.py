@@ -10,7 +10,11 @@ potential    potentials observed / observations    the mean potential :math:`q/(
 busy         looks that found it excited / looks   q
 arrivals     spikes that arrived / those that it   q: flow in is flow out, :math:`\Lambda^+ =
              could have passed on or lost          q\,(r + \Lambda^-)`
+events       potentials seen right after every so  :math:`q/(1-q)`, and the share of the events
+             many events / how often               that are firings of this neuron
 ===========  ====================================  =============================================
+
+The last is the paper's to the letter; its bias is derived in docs/spiking.md.
 
 With :math:`\hat R = \sum_b N_b / \sum_b D_b` and residuals :math:`e_b = N_b - \hat R D_b`, the
 variance of :math:`\hat R` is about :math:`\frac{B}{B-1} \sum_b e_b^2 / (\sum_b D_b)^2`, and an
@@ -26,14 +30,14 @@ from scipy import special
 
 from lrnn.arrays import Floats
 
-Estimator = Literal["potential", "busy", "arrivals"]
-ESTIMATORS: tuple[Estimator, ...] = ("potential", "busy", "arrivals")
+Estimator = Literal["potential", "busy", "arrivals", "events"]
+ESTIMATORS: tuple[Estimator, ...] = ("potential", "busy", "arrivals", "events")
 
 BATCHES = 32  # equal parts of a lone run, for batch means
 
 
 def check_estimator(estimator: str) -> None:
-    """Complain of a name that is none of the three."""
+    """Complain of a name that is none of them."""
     if estimator not in ESTIMATORS:
         raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}; got {estimator!r}")
 
@@ -68,10 +72,31 @@ def batch_ends(ticks: Floats) -> list[int]:
     return ends
 
 
+def potential_at_events(q: Floats, rates: Floats, outside: Floats) -> Floats:
+    r"""The mean potential that is seen right after events, under the product form.
+
+    A state is met by events in proportion to the rate :math:`R = \Lambda + \sum_j r_j 1[k_j>0]` at
+    which they happen in it. Potentials are independent, and so :math:`E[k_i R]/E[R] = q_i/(1-q_i) +
+    q_i r_i/E[R]`: too high by the share of all events that are firings of this neuron.
+
+    Parameters
+    ----------
+    q : ndarray of shape (..., n_neurons)
+        Activations in steady state.
+    rates : ndarray of shape (n_neurons,)
+        Firing rates.
+    outside : ndarray of shape (...)
+        All spikes from outside per unit time, excitatory and inhibitory.
+    """
+    firings = q * rates
+    with np.errstate(divide="ignore"):
+        return np.asarray(q / (1 - q) + firings / (outside + firings.sum(axis=-1))[..., None])
+
+
 def probability(value: Floats, estimator: Estimator) -> Floats:
     """The activation that an estimator's ratio stands for, from 0 to 1."""
     value = np.maximum(value, 0)
-    if estimator == "potential":
+    if estimator in ("potential", "events"):
         with np.errstate(invalid="ignore"):
             return np.where(np.isinf(value), 1.0, value / (1 + value))
     return np.minimum(value, 1)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.spiking.cpu_kernel import SPIKES, advance, settle
-from lrnn.spiking.plan import EVENTS, FOREVER, TICKS, Plan, Statistics
+from lrnn.spiking.plan import EVENTS, FOREVER, INHIBITED, TICKS, Plan, Statistics
 
 PIECE = 1 << 20  # ticks, some hundredths of a second: then a run listens if it should stop
 SPIKES_AT_ONCE = 1 << 16
@@ -148,6 +148,7 @@ class Run:
     fired: NDArray[np.int64]
     busy: NDArray[np.int64]
     observed: NDArray[np.int64]
+    seen: NDArray[np.int64] | None
     inhibited: NDArray[np.int64]
     random: NDArray[np.uint64]
     counts: NDArray[np.int64]
@@ -168,6 +169,7 @@ class Run:
             fired=fired,
             busy=busy,
             observed=observed,
+            seen=None if plan.every is None else np.zeros(n, dtype=np.int64),
             inhibited=np.zeros((2, n), dtype=np.int64),
             random=plan.streams[number].copy(),
             counts=np.zeros(5, dtype=np.int64),
@@ -177,8 +179,9 @@ class Run:
         if plan.warm_up[run.row]:
             run.advance(int(plan.warm_up[run.row]), FOREVER, None, np.empty((0, 2), np.int64))
             run.began = run.potentials
-            for array in (run.fired, run.busy, run.observed, run.inhibited, run.counts):
-                array[:] = 0
+            for array in (run.fired, run.busy, run.observed, run.seen, run.inhibited, run.counts):
+                if array is not None:
+                    array[:] = 0
         return run
 
     @property
@@ -208,14 +211,16 @@ class Run:
         plan, clocks = self.plan, self.plan.clocks[self.row]
         advance(
             plan.routes.first, plan.routes.limits, plan.routes.targets, clocks.limits, clocks.nodes,
-            self.words, self.reserve, self.fired, self.busy, self.observed, self.inhibited,
-            self.random, self.counts, tick_end, event_end, plan.look[self.row],
-            plan.observe[self.row], recorded, spikes,
+            self.words, self.reserve, self.fired, self.busy, self.observed, self.seen,
+            self.inhibited, self.random, self.counts, tick_end, event_end, plan.look[self.row],
+            plan.observe[self.row], plan.every or FOREVER, recorded, spikes,
         )  # fmt: skip
 
     def write(self, statistics: Statistics, snapshot: int) -> None:
         """Put down what there is so far."""
         sums = [self.observed, self.busy, self.arrived, self.fired]
-        if self.plan.inhibits:
+        if self.plan.kinds > INHIBITED:
             sums.append(self.inhibited[0])
+        if self.seen is not None:
+            sums.append(self.seen)
         statistics.write(snapshot, self.number, self.counts, *sums)

@@ -18,7 +18,7 @@ from lrnn.functional.numba_cuda import (
 from lrnn.spiking import cuda_kernel as kernel
 from lrnn.spiking.cuda_kernel import NOWHERE, UNIT
 from lrnn.spiking.gpu_layout import Indices, Layout, groups, packed_routes
-from lrnn.spiking.plan import FOREVER, Plan, Statistics
+from lrnn.spiking.plan import FOREVER, INHIBITED, Plan, Statistics
 
 AT_ONCE = 16_000_000_000  # events (or ticks) of all runs in one launch: two seconds or so
 MOST_COUNTED = 1 << 32  # events of a run: its counts have 32 bits
@@ -114,7 +114,8 @@ class Runs:
         layout = Layout.of(plan, rows, shared_memory())
         count, width = len(rows) * plan.replicas, layout.members.shape[1]
         per_row = 1 if layout.shared else len(rows)  # else they have the tables in common
-        inhibited = (2, width, count) if plan.inhibits else (2, 1, 1)
+        inhibited = (2, width, count) if plan.kinds > INHIBITED else (2, 1, 1)
+        seen = (width, count) if plan.every is not None else (1, 1)
         device = cuda.to_device
         runs = cls(
             plan=plan,
@@ -136,6 +137,7 @@ class Runs:
                 zeros((width, count), np.uint32),  # fired
                 zeros((width, count), np.uint32),  # busy
                 zeros((width, count), np.uint64),  # observed
+                zeros(seen, np.uint64),
                 zeros(inhibited, np.uint32),
             ],
             random=None,
@@ -167,6 +169,7 @@ class Runs:
         arguments = (
             *self.tables, self.words, self.routes, *self.sums, self.random, self.counts,
             cuda.to_device(np.ascontiguousarray(ends)), events, *self.schedule,
+            self.plan.every or FOREVER,
         )  # fmt: skip
         layout = self.layout
         function = kernel.advance_shared if layout.shared else kernel.advance_global
@@ -219,8 +222,8 @@ class Runs:
 
 def bytes_per_row(plan: Plan) -> int:
     """Device memory for a row of arrivals: state and sums of its replicas, and its tables."""
-    n = plan.network.n_neurons
-    return n * (plan.replicas * (2 + 3 * 4 + 8 + 8 + 5 * 4 + 8 * plan.inhibits) + 64)
+    n, more = plan.network.n_neurons, plan.kinds - INHIBITED
+    return n * (plan.replicas * (2 + 3 * 4 + 8 + 8 + 6 * 4 + 8 * more) + 64)
 
 
 def free_memory() -> int:

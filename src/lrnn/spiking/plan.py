@@ -36,7 +36,7 @@ from lrnn.spiking.compiled import compiled
 Start = Literal["empty", "stationary"]
 
 TICKS, EVENTS, LOOKS, OBSERVATIONS = range(4)  # what a run counts
-OBSERVED, BUSY, ARRIVED, FIRED, INHIBITED = range(5)  # what it adds up, neuron by neuron
+OBSERVED, BUSY, ARRIVED, FIRED, INHIBITED, SEEN = range(6)  # what it adds up, neuron by neuron
 FOREVER = 1 << 62  # ticks or events: no limit
 SATURATED = 1 << 20  # potential that a neuron without steady state begins with
 UNIT = 1 << 32
@@ -97,6 +97,8 @@ class Plan:
         After how many events, or how much time, a snapshot is taken; the last is the end.
     look, observe : ndarray of int64 of shape (n_rows,)
         Ticks between looks at who is excited, and between observations of all potentials.
+    every : int or None
+        Events after which all potentials are seen, as in the paper; None: they are not.
     warm_up : ndarray of int64 of shape (n_rows,)
         Ticks that are left out at the beginning.
     """
@@ -112,6 +114,7 @@ class Plan:
     snapshots: NDArray[Any]
     look: NDArray[np.int64]
     observe: NDArray[np.int64]
+    every: int | None
     warm_up: NDArray[np.int64]
     start: Start
     seed: np.random.SeedSequence
@@ -130,6 +133,13 @@ class Plan:
     def inhibits(self) -> bool:
         """Whether there are inhibitory spikes."""
         return self.network.inhibitory is not None or self.inhibitory_arrivals is not None
+
+    @property
+    def kinds(self) -> int:
+        """How many sums there are of each neuron."""
+        if self.every is not None:
+            return SEEN + 1
+        return INHIBITED + 1 if self.inhibits else INHIBITED
 
     @cached_property
     def streams(self) -> NDArray[np.uint64]:
@@ -175,9 +185,10 @@ class Statistics:
     ----------
     counts : ndarray of int64 of shape (n_snapshots, 4, n_runs)
         Ticks, events, looks and observations; 0 where a run did not get so far.
-    sums : ndarray of float32 of shape (n_snapshots, 4 or 5, n_runs, n_neurons)
+    sums : ndarray of float32 of shape (n_snapshots, 4 to 6, n_runs, n_neurons)
         Observed potentials, looks that found the neuron excited, excitatory spikes that arrived,
-        spikes fired and, if there are any, inhibitory spikes that arrived.
+        spikes fired and, if there are any, inhibitory spikes that arrived and potentials that were
+        seen after events.
     firings, arrivals : ndarray of int64 of shape (n_rows, n_neurons)
         Spikes fired and received (excitatory), of all replicas together.
     spikes, trace : ndarray of int64 of shape (n, 2)
@@ -196,10 +207,9 @@ class Statistics:
     def of(cls, plan: Plan) -> "Statistics":
         """All of them 0."""
         n, snapshots = plan.network.n_neurons, len(plan.snapshots)
-        kinds = 5 if plan.inhibits else 4
         return cls(
             np.zeros((snapshots, 4, plan.n_runs), dtype=np.int64),
-            np.zeros((snapshots, kinds, plan.n_runs, n), dtype=np.float32),
+            np.zeros((snapshots, plan.kinds, plan.n_runs, n), dtype=np.float32),
             np.zeros((plan.n_rows, n), dtype=np.int64),
             np.zeros((plan.n_rows, n), dtype=np.int64),
         )

@@ -1,6 +1,7 @@
 """The simulation in plain Python: slow, readable, and the definition of what the kernels do."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,20 @@ def events(
             elif target < 2 * n:
                 potentials[target - n] = max(potentials[target - n] - 1, 0)
         yield time, potentials.copy()
+
+
+def mean_potentials(
+    network: RandomNeuralNetwork,
+    arrivals: Floats,
+    inhibitory_arrivals: Floats,
+    random: np.random.Generator,
+    observations: int,
+    every: int = 1_000,
+) -> Floats:
+    """Potentials after ``every`` so many events, averaged: the paper's estimate, to the letter."""
+    happening = events(network, arrivals, inhibitory_arrivals, random)
+    seen = islice(happening, every - 1, every * observations, every)
+    return np.asarray(np.mean([potentials for _, potentials in seen], axis=0))
 
 
 def _dense(matrix: Any) -> Floats:

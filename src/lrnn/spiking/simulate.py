@@ -18,6 +18,7 @@ from lrnn.spiking.on_dask import simulate_on_dask
 from lrnn.spiking.plan import (
     OBSERVATIONS,
     OBSERVED,
+    SEEN,
     TICKS,
     Plan,
     Start,
@@ -41,6 +42,7 @@ def simulate(
     events: float | None,
     time: float | None,
     observe_every: int,
+    at_events: bool,
     replicas: int,
     start: Start,
     warm_up: float,
@@ -62,7 +64,7 @@ def simulate(
     plan = make_plan(
         network, arrivals, inhibitory_arrivals, events=events, time=time,
         observe_every=observe_every, replicas=replicas, warm_up=warm_up, start=start,
-        snapshot_bytes=snapshot_bytes, random_state=random_state,
+        snapshot_bytes=snapshot_bytes, random_state=random_state, at_events=at_events,
     )  # fmt: skip
     recorded = _recorded(network, record)
     statistics = Statistics.of(plan)
@@ -96,6 +98,7 @@ def make_plan(
     start: Start,
     snapshot_bytes: int,
     random_state: Any,
+    at_events: bool = False,
 ) -> Plan:
     """The plan that these arguments describe, or an error that names what is wrong with them."""
     plus, minus = check_arrivals(network.n_neurons, arrivals, inhibitory_arrivals)
@@ -136,7 +139,7 @@ def make_plan(
         if (ticks * length).max() > MOST_EVENTS:
             raise ValueError(f"time={time!r} would take more than {MOST_EVENTS:.0e} ticks")
         first = length / 10_000
-    cells = len(rows) * replicas * network.n_neurons * 5
+    cells = len(rows) * replicas * network.n_neurons * (SEEN + 1 if at_events else SEEN)
     parts = BATCHES if replicas == 1 else FEW_BATCHES
     if time is None:
         parts = min(parts, max(FEW_BATCHES, int(length) // observe_every))
@@ -152,6 +155,7 @@ def make_plan(
         snapshot_grid(length, first, parts, max(1, snapshot_bytes // (4 * cells))),
         look,
         look * looks,
+        observe_every if at_events else None,
         np.round(skipped).astype(np.int64),
         start,
         seed_sequence(random_state),
@@ -291,6 +295,7 @@ def _result(
         _sums=statistics.sums,
         _times=times,
         _total_rates=rates,
+        _every=plan.every,
         _one=one,
     )
 

@@ -27,6 +27,7 @@ from lrnn.spiking.plan import (
     LOOKS,
     OBSERVATIONS,
     OBSERVED,
+    SEEN,
     TICKS,
 )
 
@@ -125,6 +126,7 @@ class Simulation:
     _sums: NDArray[np.float32]
     _times: Floats
     _total_rates: Floats
+    _every: int | None
     _one: bool
 
     @property
@@ -162,10 +164,12 @@ class Simulation:
 
         Parameters
         ----------
-        estimator : {"potential", "busy", "arrivals"}, default="potential"
-            From the mean potential, :math:`\bar k/(1+\bar k)`, as in the paper; from the share of
-            time for which the neuron was excited; or from the spikes that it received, over
-            those that it could have handled. The last is the most accurate, as a rule.
+        estimator : {"potential", "busy", "arrivals", "events"}, default="potential"
+            From the mean potential, :math:`\bar k/(1+\bar k)`; from the share of time for which the
+            neuron was excited; or from the spikes that it received, over those that it could
+            have handled: the most accurate, as a rule. "events" is :math:`\bar k/(1+\bar k)` with
+            potentials seen right after every so many events, to the letter of the paper; it is
+            biased (see docs/spiking.md), and needs ``at_events=True`` in the simulation.
         """
         check_estimator(estimator)
         self._seen(estimator)
@@ -180,7 +184,7 @@ class Simulation:
         From the spread between replicas or, where there is one run only, between its parts from
         snapshot to snapshot (batch means). Each holds for its neuron alone. Where no spike has
         arrived at all, the upper end is what would still have let none arrive with probability
-        ``1 - level``.
+        ``1 - level``. (The intervals of "events" are around what that converges to.)
         """
         check_estimator(estimator)
         if not 0 < level < 1:
@@ -283,6 +287,16 @@ class Simulation:
             raise ValueError(
                 "the potentials were not observed yet; simulate longer, or lower observe_every"
             )
+        if estimator == "events":
+            if self._every is None:
+                raise ValueError(
+                    "the potentials were not observed after events; simulate with at_events=True"
+                )
+            if self._counts[-1, EVENTS].max() < self._every:
+                raise ValueError(
+                    f"there were fewer than {self._every} events, and nothing was observed yet; "
+                    "simulate longer, or lower observe_every"
+                )
 
     def _samples(
         self, estimator: Estimator, snapshot: int, pooled: bool = False
@@ -304,9 +318,15 @@ class Simulation:
             "potential": (OBSERVED, OBSERVATIONS),
             "busy": (BUSY, LOOKS),
             "arrivals": (ARRIVED, TICKS),
+            "events": (SEEN, EVENTS),
         }[estimator]
+        if kind == SEEN and self._every is None:
+            nothing = np.zeros_like(self._sums[part, OBSERVED], dtype=np.float64)
+            return nothing, nothing
         numerator = self._sums[part, kind].astype(np.float64)
         denominator = self._counts[part, counted][..., None].astype(np.float64)
+        if estimator == "events":
+            denominator //= self._every
         if estimator == "arrivals":
             rates = np.repeat(self._total_rates, self.replicas)[:, None]
             denominator = denominator / rates * np.maximum(self.network.rates, NEVER)

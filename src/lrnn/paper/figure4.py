@@ -1,0 +1,323 @@
+"""The paper's Figure 4: what simulations of three networks show, as tables, verdicts and pictures.
+
+A layer is as near to its numbers as its error is small beside them: errors here are relative, the
+root mean square error divided by the root mean square of the numeric activations, image by image.
+(The plain error would call a layer near because all its neurons are almost at rest.) Intervals are
+those of the mean over images, at 95 %.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from lrnn.paper.experiments import OBSERVED_AT
+from lrnn.paper.spiking import MEASURES, interval
+from lrnn.paper.summary import Result
+from lrnn.plots import layer_image
+from lrnn.plots.axes import COLOURS, SMALL, TITLE, key, logarithmic, plain
+from lrnn.report.content import TableOf
+
+NETWORKS = {
+    "printed": "(a) Algorithm 1 as printed, realised with firing rates",
+    "unit": "(b) Algorithm 1 kept to unit rates, w = p",
+    "lrnn": "(c) lrnn, free rates",
+}
+"""What the networks are called."""
+OBSERVED = {"potential": "at ticks (ours)", "events": "every 1,000 events (the paper's)"}
+"""When potentials are observed."""
+CLAIMS = (
+    "at the beginning only the visual layer is close to its numeric result",
+    "as time evolves the hidden and output layers become more and more similar",
+)
+TRIED = (
+    "Section 5, image by image: three networks, the same test images and seeds. An error is the "
+    "root mean square error of a layer divided by the root mean square of its numeric activations; "
+    "± is the 95 % confidence interval of the mean over images. The first claim is confirmed if "
+    "the error of every later layer is above that of the visual (input) one, the second if the "
+    "errors of both fall at every step: by intervals of the paired differences that do not hold 0."
+)
+
+
+def simulations(results: Iterable[Result]) -> list[tuple[str, Result]]:
+    """All networks that were simulated, by name."""
+    spiking = [result for result in results if result["kind"] == "spiking"]
+    return [pair for result in spiking for pair in result["networks"].items()]
+
+
+def networks(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One row for each network: whether its weights could be probabilities, and its rates."""
+    return [
+        {
+            "network": NETWORKS[name],
+            "encoder_rows_above_one": found["rows_above_one"][0],
+            "encoder_largest_row_sum": found["row_sums"][0][1],
+            "decoder_rows_above_one": found["rows_above_one"][1],
+            "decoder_largest_row_sum": found["row_sums"][1][1],
+            "highest_input_rate": found["rates"][0][2],
+            "highest_hidden_rate": found["rates"][1][2],
+            "events_per_time": found["events_per_time"],
+            **{f"{n}_activation": a for n, a in _by_layer(found, "activation")},
+            "error": found["error"],
+            "valid": found["valid"],
+        }
+        for name, found in simulations(results)
+    ]
+
+
+def errors(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One row for each network, way to observe and moment: means over images with intervals."""
+    rows = []
+    for name, found in simulations(results):
+        for estimator in OBSERVED_AT:
+            for moment in found["relative"][estimator]:
+                row: dict[str, Any] = {
+                    "network": NETWORKS[name],
+                    "observed": OBSERVED[estimator],
+                    "events": int(moment),
+                }
+                for measure in MEASURES:
+                    for layer, values in zip(
+                        found["layers"], found[measure][estimator][moment], strict=True
+                    ):
+                        mean, half = interval(values)
+                        row |= {f"{layer}_{measure}": mean, f"{layer}_{measure}_half": half}
+                rows.append(row)
+    return rows
+
+
+def estimators(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One row for each network and layer: the bias of observing after events, and its variance."""
+    rows = []
+    for name, found in simulations(results):
+        for layer, bias in _by_layer(found, "bias"):
+            multiple, half = bias["difference"]
+            rows.append(
+                {
+                    "network": NETWORKS[name],
+                    "layer": layer,
+                    "neurons": bias["neurons"],
+                    "expected_bias": bias["bias"],
+                    "largest_expected_bias": bias["largest"],
+                    "measured_over_expected": multiple,
+                    "measured_over_expected_half": half,
+                    "deviation_at_ticks": bias["potential_deviation"],
+                    "deviation_after_events": bias["events_deviation"],
+                }
+            )
+    return rows
+
+
+def verdicts(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One row for each network, way to observe and claim of section 5."""
+    rows = []
+    for name, found in simulations(results):
+        for estimator in OBSERVED_AT:
+            for claim, (verdict, why) in zip(
+                CLAIMS, (_beginning(found, estimator), _evolving(found, estimator)), strict=True
+            ):
+                rows.append(
+                    {
+                        "network": NETWORKS[name],
+                        "observed": OBSERVED[estimator],
+                        "claim": claim,
+                        "verdict": verdict,
+                        "why": why,
+                    }
+                )
+    return rows
+
+
+def _beginning(found: dict[str, Any], estimator: str) -> tuple[str, str]:
+    """Whether the first layer is nearer than each of the others after the first moment."""
+    moment, by_layer = next(iter(found["relative"][estimator].items()))
+    first, *others = (np.asarray(values) for values in by_layer)
+    apart = [interval(other - first) for other in others]
+    alike = [np.mean(v) for v in found["correlation"][estimator][moment]]
+    why = (
+        f"after {int(moment):,} events the errors are {_listed(found, map(np.mean, by_layer))}, "
+        f"and the correlations {_listed(found, alike)}; begun in steady state, without any "
+        f"transient, the errors are {_listed(found, found['begun_in_steady_state'][estimator])}"
+    )
+    nearer = [mean - half > 0 for mean, half in apart]
+    if all(nearer):
+        return "confirmed", why
+    as_near = [n for n, is_nearer in zip(found["layers"][1:], nearer, strict=True) if not is_nearer]
+    return "corrected", f"the {' and '.join(as_near)} layer is as near or nearer: {why}"
+
+
+def _evolving(found: dict[str, Any], estimator: str) -> tuple[str, str]:
+    """Whether errors of the later layers fall from moment to moment."""
+    moments = list(found["relative"][estimator].values())
+    steps = np.diff(np.asarray(moments), axis=0)[:, 1:]  # steps × layers × images
+    falls = all(mean + half < 0 for step in steps for mean, half in map(interval, step))
+    share = 100 * np.mean(steps < 0)
+    fewer = np.mean(moments[0], axis=1) / np.mean(moments[-1], axis=1)
+    why = (
+        f"errors fall in {share:.0f} % of all steps of single images, from first to last "
+        f"{_listed(found, fewer, '.1f')} times"
+    )
+    return ("confirmed" if falls else "corrected"), why
+
+
+def tables(results: Sequence[Result]) -> list[TableOf]:
+    """All of it, to be read."""
+    rows = errors(results)
+    names = [n.removesuffix("_relative") for n in (rows or [{}])[0] if n.endswith("_relative")]
+    images = next((str(r["images"]) for r in results if r["kind"] == "spiking"), "")
+    return [
+        TableOf(
+            "Figure 4: the networks. Where rows of weights sum to more than 1 they are no "
+            "probabilities, and rates of 1 are impossible",
+            ["network", "encoder rows above 1", "largest row sum", "decoder rows above 1",
+             "largest row sum", "highest input rate", "highest hidden rate",
+             "events per unit time", "mean activation, input", "hidden", "output",
+             "mean squared error"],
+            [
+                [
+                    row["network"],
+                    *(
+                        f"{value:,.2f}" if isinstance(value, float) else str(value)
+                        for value in list(row.values())[1:8]
+                    ),
+                    *(f"{row[f'{name}_activation']:.3f}" for name in names),
+                    f"{row['error']:.4f}",
+                ]
+                for row in networks(results)
+            ],
+        ),
+        TableOf(
+            f"Figure 4: errors of layers beside their numeric activations, {images} test images",
+            ["network", "potentials observed", "events", *names,
+             *(f"RMSE, {name}" for name in names), *(f"correlation, {name}" for name in names)],
+            [
+                [
+                    row["network"],
+                    row["observed"],
+                    f"{row['events']:,}",
+                    *(_plus_minus(row, f"{name}_relative", 3) for name in names),
+                    *(_plus_minus(row, f"{name}_rmse", 4) for name in names),
+                    *(f"{row[f'{name}_correlation']:.3f}" for name in names),
+                ]
+                for row in rows
+            ],
+        ),
+        TableOf(
+            "Figure 4: what section 5 says of it",
+            ["network", "potentials observed", "claim", "verdict", "why"],
+            [list(map(str, row.values())) for row in verdicts(results)],
+        ),
+        TableOf(
+            "Figure 4: the bias of observing after events (root mean square over neurons at work "
+            "that do not saturate), measured as what is seen after events less what is seen at "
+            "ticks of the same runs; and standard deviations of single runs",
+            ["network", "layer", "neurons", "bias, from theory", "largest", "measured / theory",
+             "deviation, at ticks", "after events"],
+            [
+                [
+                    row["network"],
+                    row["layer"],
+                    str(row["neurons"]),
+                    f"{row['expected_bias']:.5f}",
+                    f"{row['largest_expected_bias']:.5f}",
+                    _plus_minus(row, "measured_over_expected", 2),
+                    f"{row['deviation_at_ticks']:.5f}",
+                    f"{row['deviation_after_events']:.5f}",
+                ]
+                for row in estimators(results)
+            ],
+        ),
+    ]  # fmt: skip
+
+
+def in_words(results: Sequence[Result]) -> list[str]:
+    """What the tables come to; nothing, if nothing was simulated."""
+    found = dict(simulations(results))
+    if not found:
+        return []
+    said = [TRIED]
+    if "printed" in found:
+        above, (_, largest) = (found["printed"][n][1] for n in ("rows_above_one", "row_sums"))
+        said.append(
+            "The weights of Algorithm 1 as printed cannot be simulated as section 5 has it, with "
+            f"all rates 1: {above} of the {found['printed']['neurons'][1]} rows of its decoder sum "
+            f"to more than 1 (up to {largest:.2f}) and are no probabilities. Network (a) realises "
+            "them with firing rates; network (b) is trained within the constraint."
+        )
+    held = ", ".join(f"{100 * network['coverage']:.0f}" for network in found.values())
+    said.append(
+        f"The 95 % confidence intervals of {held} % of the unsaturated neurons (of each network, "
+        "those never excited included) hold the numeric value after 1,000,000 events."
+    )
+    return said
+
+
+def pictures(result: Result) -> dict[str, Figure]:
+    """The figure with potentials observed at ticks, and after events; and the course of errors."""
+    return {
+        "figure4": side_by_side(result, "potential"),
+        "figure4-events": side_by_side(result, "events"),
+        "figure4-errors": courses(result),
+    }
+
+
+def side_by_side(result: Result, estimator: str) -> Figure:
+    """Layers of each network as computed, and as simulated: one image."""
+    found = result["networks"]
+    lines = len(next(iter(found.values()))["layers"])
+    figure = Figure(figsize=(4.9 * len(found), 1.35 * lines + 0.5), layout="constrained", dpi=150)
+    parts: Any = figure.subfigures(1, len(found), wspace=0.03, squeeze=False)
+    for part, (name, network) in zip(parts[0], found.items(), strict=True):
+        part.suptitle(NETWORKS[name], fontsize=TITLE)
+        shown = network["shown"][estimator]
+        grid = part.subplots(lines, 1 + len(shown), squeeze=False)
+        for i, layer in enumerate(network["layers"]):
+            shape = (28, 28) if len(network["numeric"][i]) == 784 else None
+            layer_image(network["numeric"][i], shape=shape, ax=grid[i, 0])
+            grid[i, 0].set_ylabel(layer, fontsize=TITLE)
+            for ax, (moment, layers) in zip(grid[i, 1:], shown.items(), strict=True):
+                layer_image(layers[i], shape=shape, ax=ax)
+                error = network["relative"][estimator][moment][i][0]
+                ax.set_xlabel(f"error {100 * error:.0f} %", fontsize=SMALL)
+        grid[0, 0].set_title("numeric", fontsize=SMALL)
+        for ax, moment in zip(grid[0, 1:], shown, strict=True):
+            ax.set_title(f"{int(moment):,} events", fontsize=SMALL)
+    return figure
+
+
+def courses(result: Result) -> Figure:
+    """Relative errors of layers against events, means over images with intervals."""
+    found = result["networks"]
+    figure = Figure(figsize=(3.4 * len(found), 3.0), layout="constrained", dpi=150)
+    panels = figure.subplots(1, len(found), squeeze=False, sharey=True)[0]
+    for ax, (name, network) in zip(panels, found.items(), strict=True):
+        for estimator, dashes in zip(OBSERVED_AT, ("-", ":"), strict=True):
+            by_moment = network["relative"][estimator]
+            for i, layer in enumerate(network["layers"]):
+                ends = [interval(layers[i]) for layers in by_moment.values()]
+                ax.errorbar(
+                    [int(m) for m in by_moment], [mean for mean, _ in ends],
+                    [half for _, half in ends], color=COLOURS[i], linestyle=dashes, linewidth=1.2,
+                    capsize=2, label=layer if estimator == OBSERVED_AT[0] else None,
+                )  # fmt: skip
+        ax.set_xscale("log")
+        logarithmic(ax, "y")
+        ax.set_title(NETWORKS[name], fontsize=SMALL, loc="left")
+        plain(ax, "events", "error beside the numbers" if ax is panels[0] else "")
+    key(panels[-1])
+    return figure
+
+
+def _by_layer(found: dict[str, Any], what: str) -> Iterable[tuple[str, Any]]:
+    return zip(found["layers"], found[what], strict=True)
+
+
+def _listed(found: dict[str, Any], values: Iterable[Any], digits: str = ".2f") -> str:
+    """Such as ``0.24 (input), 0.45 (hidden)``."""
+    pairs = zip(found["layers"], values, strict=True)
+    return ", ".join(f"{value:{digits}} ({name})" for name, value in pairs)
+
+
+def _plus_minus(row: dict[str, Any], name: str, digits: int) -> str:
+    return f"{row[name]:.{digits}f} ± {row[f'{name}_half']:.{digits}f}"
