@@ -33,8 +33,7 @@ KINDS: tuple[tuple[str, str, Any], ...] = (
 INK = "0.3"  # of neurons
 LARGEST, LEAST = 15.0, 0.1  # diameter of a circle in points, and the least share of its area
 WIDEST = 2.5  # line in points
-COMPARABLE = 50  # rates that differ by a larger factor are shown by their logarithms
-FEW = 0.05  # of the neurons may fire so rarely that their circles are just the smallest
+FEW = 0.05  # of the neurons have the smallest circles, where areas show logarithms of rates
 FURNITURE = 0.85  # of the height, about, is left by what stands above and below
 
 
@@ -79,10 +78,11 @@ def network(
 ) -> Axes:
     """The paper's Figure 1, of any network: neurons as circles, weights as lines.
 
-    The area of a circle shows the neuron's firing rate or, if rates differ by more than a factor
-    of 50, its logarithm. The width and darkness of a line show the weight: the firing rate times
-    the probability that the spike goes there, as a share of the largest between the same two
-    layers. Inhibitory weights are dashed and end in a bar. How much is left out is said.
+    The area of a circle shows the neuron's firing rate; or its logarithm, if the largest rate is
+    more than ten times that of half of the neurons. The width and darkness of a line show the
+    weight: the firing rate times the probability that the spike goes there, as a share of the
+    largest between the same two layers. Inhibitory weights are dashed and end in a bar. How much
+    is left out is said.
 
     Layers stand from left to right. A network without layers, or one that has other connections
     than from layer to layer, is drawn as a circle with arrows.
@@ -116,9 +116,7 @@ def network(
     rates = np.where(silent, 0, drawn.rates)
     there = np.concatenate(shown)
     several = len(layers) > 1
-    if ax is None:
-        height = float(np.clip(1.3 + 0.22 * max(map(len, shown)), 2.6, 5.2)) if several else 4.6
-        ax = axes_or_new(None, min(2.4 + 1.2 * len(layers), 10) if several else 4.6, height)
+    ax = axes_or_new(ax, *figure_size([len(layer) for layer in shown]))
     bare(ax)
     places, room = _columns(ax, shown) if several else _ring(ax, shown[0])
     circles = Circles.of(rates[there], room)
@@ -139,6 +137,13 @@ def network(
         entries.append((_circle(LEAST * circles.largest, "white"), "silent: sends no spike"))
     _explain(ax, entries)
     return ax
+
+
+def figure_size(sizes: Sequence[int]) -> tuple[float, float]:
+    """Width and height in inches for layers of so many neurons, or for one circle of them."""
+    if len(sizes) == 1:
+        return 4.6, 4.6
+    return min(2.4 + 1.2 * len(sizes), 10), float(np.clip(1.3 + 0.22 * max(sizes), 2.6, 5.2))
 
 
 def _network(model: Any) -> RandomNeuralNetwork:
@@ -218,27 +223,23 @@ class Circles:
     low: float
     high: float
     largest: float
+    logarithmic: bool
 
     @classmethod
     def of(cls, rates: Floats, room: float) -> "Circles":
         """For these rates, if there are so many points for each."""
         firing = rates[rates > 0] if (rates > 0).any() else np.ones(1)
-        low, high = float(np.quantile(firing, FEW)), float(firing.max())
-        if high <= COMPARABLE * low:
-            low = max(float(firing.min()), LEAST * high)
-        return cls(low, high, min(0.9 * room, LARGEST) ** 2)
-
-    @property
-    def logarithmic(self) -> bool:
-        """Whether it is the logarithm of the rate that an area shows."""
-        return self.high > COMPARABLE * self.low
+        few, half, high = map(float, np.quantile(firing, [FEW, 0.5, 1]))
+        logarithmic = half < LEAST * high
+        low = few if logarithmic else max(float(firing.min()), LEAST * high)
+        return cls(low, high, min(0.9 * room, LARGEST) ** 2, logarithmic)
 
     def areas(self, rates: Floats) -> Floats:
         """In square points."""
-        if not self.logarithmic:
-            return np.asarray(self.largest * np.clip(rates / self.high, LEAST, 1))
-        share = np.log(np.maximum(rates, self.low) / self.low) / np.log(self.high / self.low)
-        return np.asarray(self.largest * (LEAST + (1 - LEAST) * np.minimum(share, 1)))
+        if self.logarithmic:
+            share = np.log(np.maximum(rates, self.low) / self.low) / np.log(self.high / self.low)
+            return np.asarray(self.largest * (LEAST + (1 - LEAST) * np.minimum(share, 1)))
+        return np.asarray(self.largest * np.clip(rates / self.high, LEAST, 1))
 
     def explained(self, rates: Floats) -> tuple[tuple[Line2D, ...], str]:
         """Examples, and what they mean."""
