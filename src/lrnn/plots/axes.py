@@ -7,7 +7,14 @@ from typing import Literal
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import (
+    EngFormatter,
+    FuncFormatter,
+    Locator,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+)
 
 from lrnn.tables.atomic import write_atomically
 
@@ -88,12 +95,12 @@ def logarithmic(ax: Axes, which: Literal["x", "y"]) -> None:
 
 
 def written_out(x: float) -> str:
-    """A tick's number, thousands as k.
+    """A tick's number; large ones in thousands or millions.
 
-    >>> written_out(0.02), written_out(6000.0), written_out(20_000.0)
-    ('0.02', '6000', '20k')
+    >>> written_out(0.02), written_out(6000.0), written_out(20_000.0), written_out(1e6)
+    ('0.02', '6000', '20k', '1M')
     """
-    return f"{x:g}" if abs(x) < 10_000 or abs(x) >= 1e9 else f"{x / 1000:g}k"
+    return f"{x:g}" if abs(x) < 10_000 else EngFormatter(sep="").format_eng(x)
 
 
 def _few_marks(ratio: float, which: Literal["x", "y"]) -> Locator:

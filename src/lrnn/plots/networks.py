@@ -237,7 +237,8 @@ class Circles:
     def areas(self, rates: Floats) -> Floats:
         """In square points."""
         if self.logarithmic:
-            share = np.log(np.maximum(rates, self.low) / self.low) / np.log(self.high / self.low)
+            low, high = np.log(self.low), np.log(self.high)
+            share = (np.log(np.maximum(rates, self.low)) - low) / (high - low)
             return np.asarray(self.largest * (LEAST + (1 - LEAST) * np.minimum(share, 1)))
         return np.asarray(self.largest * np.clip(rates / self.high, LEAST, 1))
 
