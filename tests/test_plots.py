@@ -4,12 +4,16 @@ import io
 import subprocess
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
 from scipy import sparse
+from sklearn.datasets import load_wine
 from sklearn.decomposition import NMF
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -403,6 +407,250 @@ def test_codes_and_how_many_are_zero(ax):
 def test_codes_that_are_all_the_same(ax, value):
     plots.codes(np.full((1, 3), value), ax=ax)
     assert max(ax.patches[0].get_data().values) == 1
+
+
+# networks
+
+
+def weights_of(network):
+    """Rates × probabilities, excitatory and inhibitory."""
+    both = (network.excitatory, network.inhibitory)
+    dense = [np.zeros(network.excitatory.shape) if p is None else p for p in both]
+    return [network.rates[:, None] * (p.toarray() if sparse.issparse(p) else p) for p in dense]
+
+
+def lines_of(ax):
+    """Drawn weights of layers: by kind the neurons' places, and the widths."""
+    found = {c.get_label(): c for c in ax.collections if isinstance(c, LineCollection)}
+    return {name: (c.get_segments(), c.get_linewidths()) for name, c in found.items()}
+
+
+def circles_of(ax):
+    """Places, areas and fillings of all neurons."""
+    drawn = [c for c in ax.collections if isinstance(c, PathCollection) and len(c.get_facecolors())]
+    drawn = [c for c in drawn if c.get_zorder() == 3]
+    places = np.concatenate([c.get_offsets() for c in drawn])
+    faces = np.concatenate(
+        [np.resize(c.get_facecolors(), (len(c.get_offsets()), 4)) for c in drawn]
+    )
+    return places, np.concatenate([c.get_sizes() for c in drawn]), faces
+
+
+def said(ax):
+    """All that is written in a figure."""
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    ticks = [label.get_text() for label in ax.get_xticklabels()]
+    return [text.get_text() for text in ax.texts] + ticks + legend
+
+
+@pytest.fixture(scope="module")
+def wine():
+    frame = load_wine(as_frame=True).data
+    scaled = MinMaxScaler(clip=True).set_output(transform="pandas").fit_transform(frame)
+    return LRNNAutoencoder((7,), random_state=0).fit(scaled)
+
+
+def test_of_a_small_network_every_weight_is_a_line_and_every_neuron_has_its_place(wine, ax):
+    assert plots.network(wine, ax=ax) is ax
+    plus, _ = weights_of(wine.to_network(least_rate=0))
+    source, target = np.nonzero(plus)
+    segments, widths = lines_of(ax)["excitatory"]
+    assert len(segments) == len(source)
+    places, *_ = circles_of(ax)
+    np.testing.assert_array_equal(places[:, 0], np.repeat([0, 1, 2], [13, 7, 13]))
+    assert len(np.unique(places.round(9), axis=0)) == 33
+    drawn = {tuple(np.ravel(ends).round(9)): w for ends, w in zip(segments, widths, strict=True)}
+    expected = [
+        tuple(np.ravel(places[[i, j]]).round(9)) for i, j in zip(source, target, strict=True)
+    ]
+    assert set(drawn) == set(expected)
+    for first in (True, False):  # wider lines are larger weights
+        mine = (source < 13) == first
+        ordered = [drawn[e] for e, m in zip(expected, mine, strict=True) if m]
+        by_weight = np.argsort(plus[source, target][mine])
+        assert (np.diff(np.array(ordered)[by_weight]) >= 0).all()
+    assert f"excitatory weights (rate × probability): all {len(source)}" in said(ax)
+
+
+def test_layers_and_attributes_are_named(wine, ax):
+    plots.network(wine, ax=ax)
+    names = list(wine.feature_names_in_)
+    names[11] = "od280/od315_of_diluted_…"
+    texts = said(ax)
+    assert texts[:26] == names + names
+    assert {"input\n13 neurons", "hidden\n7 neurons", "output\n13 neurons"} < set(texts)
+    other = plots.network(wine, names=list("abcdefghijklm"), ax=Figure(figsize=(6, 5)).subplots())
+    assert said(other)[:26] == list("abcdefghijklm") * 2
+
+
+def test_circles_are_the_larger_the_faster_neurons_fire(wine, ax):
+    plots.network(wine, ax=ax)
+    _, areas, _ = circles_of(ax)
+    rates = np.concatenate(wine.firing_rates_)
+    np.testing.assert_allclose(areas / areas.max(), rates / rates.max())  # none is so low
+    (label,) = [text for text in said(ax) if text.startswith("firing rate")]
+    assert label.endswith("(area ∝ rate)")
+    assert f"{rates.min():.2g}" in label
+    assert f"{rates.max():.2g}" in label
+
+
+def test_rates_of_many_decades_are_shown_by_their_logarithms(ax):
+    rates = 10.0 ** np.arange(-2, 9)
+    plots.network(RandomNeuralNetwork(rates, np.zeros((11, 11))), ax=ax)
+    _, areas, _ = circles_of(ax)
+    assert (np.diff(areas[1:]) > 0).all()
+    np.testing.assert_allclose(np.diff(areas[1:]), areas[-1] - areas[-2])
+    assert areas[-1] / areas[0] == pytest.approx(10)
+    assert "firing rate ≤ 0.055, 2,300, 1.0e+08 (area by its logarithm)" in said(ax)
+
+
+def test_one_rate_that_is_far_lower_does_not_make_all_others_look_alike(ax):
+    plots.network(RandomNeuralNetwork([1e-9, 1, 2, 3, 4], np.zeros((5, 5))), ax=ax)
+    _, areas, _ = circles_of(ax)
+    np.testing.assert_allclose(areas / areas[-1], [0.1, 0.25, 0.5, 0.75, 1])
+    assert "firing rate ≤ 0.4, 1.3, 4 (area ∝ rate)" in said(ax)
+
+
+def test_of_a_large_network_the_strongest_are_drawn_and_how_many_is_said(ax, rng):
+    weights = [rng.random((80, 20)), rng.random((20, 80))]
+    weights[0][70, 3] = weights[1][5, 41] = 9
+    network = RandomNeuralNetwork.from_layers(weights)
+    plots.network(network, neurons=12, lines=40, ax=ax)
+    segments, widths = lines_of(ax)["excitatory"]
+    assert len(segments) == 40
+    assert sum(ends[0][0] == 0 for ends in segments) == 20  # as many between each two layers
+    assert sorted(widths)[-2:] == pytest.approx([2.5, 2.5])
+    places, *_ = circles_of(ax)
+    assert len(places) == 36
+    texts = said(ax)
+    assert (
+        "excitatory weights (rate × probability):\n40 of 3,200, the strongest between these neurons"
+        in texts
+    )
+    assert "input\n80 neurons\n12 shown" in texts
+    assert texts.count("⋮") == 3
+    plus, _ = weights_of(network)
+    assert {f"widest: {float(f'{plus[70, 83]:.2g}'):g}", "widest: 9"} < set(texts)
+    plots.network(network, neurons=20, lines=3200, ax=(other := Figure().subplots()))
+    assert "hidden\n20 neurons\nall shown" in said(other)
+    assert len(lines_of(other)["excitatory"][0]) == 2 * 20 * 20  # all between those shown
+
+
+def test_weights_left_out_are_no_stronger_than_those_drawn(ax, rng):
+    network = RandomNeuralNetwork.from_layers([rng.random((6, 5)), rng.random((5, 6))])
+    plots.network(network, lines=20, ax=ax)
+    plus, _ = weights_of(network)
+    places, *_ = circles_of(ax)
+    drawn = {tuple(np.ravel(ends).round(9)) for ends in lines_of(ax)["excitatory"][0]}
+    for rows in (range(6), range(6, 11)):
+        is_drawn = {(i, j): tuple(np.ravel(places[[i, j]]).round(9)) in drawn
+                    for i in rows for j in np.flatnonzero(plus[i])}  # fmt: skip
+        assert sum(is_drawn.values()) == 10
+        least = min(plus[e] for e, yes in is_drawn.items() if yes)
+        assert all(plus[e] <= least for e, yes in is_drawn.items() if not yes)
+
+
+def test_inhibitory_weights_are_dashed_end_in_a_bar_and_are_counted(ax):
+    plus, minus = np.array([[0.5, 1], [0, 2]]), np.array([[0, 0.3], [0.2, 0.1]])
+    network = RandomNeuralNetwork.from_layers([plus], [minus])
+    plots.network(network, ax=ax)
+    lines = lines_of(ax)
+    assert [len(lines[name][0]) for name in ("excitatory", "inhibitory")] == [3, 3]
+    by_name = {c.get_label(): c for c in ax.collections if isinstance(c, LineCollection)}
+    looks = [by_name[name].get_linestyle()[0][1] for name in ("excitatory", "inhibitory")]
+    assert looks[0] is None
+    assert len(looks[1]) == 2
+    colours = [to_rgb(by_name[name].get_colors()[0][:3]) for name in lines]
+    assert colours[0] != colours[1]
+    bars = [c for c in ax.collections if isinstance(c, PathCollection) and c.get_zorder() == 2]
+    assert len(bars[0].get_offsets()) == 3
+    assert {f"{kind} weights (rate × probability): all 3" for kind in lines} < set(said(ax))
+
+
+def test_a_model_with_inhibition(ax, rng):
+    model = LRNNAutoencoder((2,), inhibition=True, max_iter=5, random_state=0).fit(
+        rng.random((9, 4))
+    )
+    plots.network(model, ax=ax)
+    plus, minus = weights_of(model.to_network(least_rate=0))
+    lines = lines_of(ax)
+    assert len(lines["excitatory"][0]) == (plus > 0).sum()
+    assert len(lines["inhibitory"][0]) == (minus > 0).sum() > 0
+
+
+def test_a_network_with_feedback_is_a_circle_with_arrows_and_loops(ax):
+    plus = np.array([[0.2, 0.5, 0], [0, 0, 0.6], [0.4, 0, 0]])
+    minus = np.array([[0, 0, 0.3], [0, 0.1, 0], [0, 0.2, 0]])
+    network = RandomNeuralNetwork([1, 2, 0], plus, minus)
+    plots.network(network, ax=ax)
+    arrows = [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
+    kinds = [arrow.get_label() for arrow in arrows]
+    assert (kinds.count("excitatory"), kinds.count("inhibitory")) == (3, 2)  # rate 0 sends nothing
+    places, _, faces = circles_of(ax)
+    np.testing.assert_allclose(np.hypot(*places.T), 1)
+    texts = said(ax)
+    assert texts[:3] == ["0", "1", "2"]
+    assert {"widest: 1.2", "silent: sends no spike"} < set(texts)
+    assert [face[0] == 1 for face in faces] == [False, False, True]
+    names = plots.network(network, names=["a", "b", "$c"], ax=Figure().subplots())
+    assert said(names)[:3] == ["a", "b", r"\$c"]
+
+
+def test_layers_with_other_connections_are_a_circle(ax):
+    back = RandomNeuralNetwork([1, 1, 1], np.diag([0.5, 0.5], 1), np.diag([0.2, 0.2], -1),
+                               layer_sizes=(1, 2))  # fmt: skip
+    plots.network(back, ax=ax)
+    assert len(ax.patches) == 4
+    assert lines_of(ax) == {}
+
+
+def test_silent_neurons_are_hollow(ax):
+    network = RandomNeuralNetwork.from_layers([[[1.0], [0.0]], [[0.5, 0.5]]])
+    plots.network(network, ax=ax)
+    *_, faces = circles_of(ax)
+    assert [face[0] == 1 for face in faces] == [False, True, False, False, False]
+    assert "silent: sends no spike" in said(ax)
+
+
+@pytest.mark.parametrize("rates", ["free", "unit"])
+def test_networks_of_data_that_are_all_zero_and_of_one_neuron(ax, rates):
+    model = LRNNAutoencoder((2,), rates=rates, max_iter=2, random_state=0).fit(np.zeros((4, 3)))
+    plots.network(model, ax=ax)
+    plots.network(RandomNeuralNetwork([1.0], [[0.5]]), ax=(other := Figure().subplots()))
+    render(other.figure)
+    assert len(other.patches) == 1
+
+
+def test_labels_do_not_overlap(wine):
+    names = [f"attribute {i}" for i in range(60)]
+    deep = LRNNAutoencoder((40, 20), max_iter=2, random_state=0)
+    deep.fit(pd.DataFrame(np.random.default_rng(0).random((70, 60)), columns=names))
+    ring = RandomNeuralNetwork(np.ones(30), np.eye(30) / 2)
+    for given in (wine, deep, ring):
+        ax = plots.network(given)
+        ax.figure.canvas.draw()
+        legend = ax.get_legend().get_texts()
+        texts = [t for t in [*ax.texts, *ax.get_xticklabels(), *legend] if t.get_text()]
+        boxes = [text.get_window_extent() for text in texts]
+        for i, box in enumerate(boxes):
+            over = [texts[j].get_text() for j in range(i) if box.overlaps(boxes[j])]
+            assert not over, (texts[i].get_text(), over)
+        whole = ax.figure.bbox
+        assert all(whole.x0 <= b.x0 and b.x1 <= whole.x1 and whole.y0 <= b.y0 for b in boxes)
+        plt.close(ax.figure)
+
+
+def test_what_is_no_network_is_refused(digits, ax):
+    with pytest.raises(NotFittedError):
+        plots.network(LRNNAutoencoder(), ax=ax)
+    pipeline = make_pipeline(MinMaxScaler(), LRNNAutoencoder((2,), max_iter=2)).fit(digits)
+    with pytest.raises(TypeError, match="Pipeline is no network; give a fitted LRNNAutoencoder"):
+        plots.network(pipeline, ax=ax)
+    network = RandomNeuralNetwork.from_layers([np.ones((3, 2))])
+    with pytest.raises(ValueError, match="there are 2 names, but 3 neurons to name"):
+        plots.network(network, names=["a", "b"], ax=ax)
+    with pytest.raises(ValueError, match="lines must be 1 or more, got 0"):
+        plots.network(network, lines=0, ax=ax)
 
 
 # simulations

@@ -78,7 +78,12 @@ def test_numbers_in_it_are_those_of_the_model(of_digits, tmp_path):
     for version in ("numpy", "scikit-learn", np.__version__):
         assert version in text
     assert len(page.all("img")) == 24 + 9 + 3 * 4  # pairs, parts, layers as computed and simulated
-    assert content.count("<svg") == 5
+    assert content.count("<svg") == 6
+    drawn = content[
+        content.index('<section id="network">') : content.index('<section id="learning">')
+    ]
+    count = sum(int((w > 0).sum()) for w in model.weights_.excitatory)
+    assert f"of {count:,}, the strongest between these neurons" in drawn
 
 
 def test_everything_is_inside_and_pictures_have_words(of_digits, of_wine, tmp_path):

@@ -14,7 +14,7 @@ from lrnn.paper.experiments import CONTENDERS, STRUCTURES, Structure
 from lrnn.paper.inhibition import MISSING, NOISE
 from lrnn.paper.summary import Result, contests, robustness, trainings
 from lrnn.plots import image_grid, layer_image
-from lrnn.plots.axes import COLOURS, SMALL, TITLE, key, logarithmic, plain, style
+from lrnn.plots.axes import COLOURS, SMALL, TITLE, logarithmic, plain, style
 
 LINES = {
     ("free", "printed"): (COLOURS[1], "-", "printed algorithm"),
@@ -66,7 +66,7 @@ def of_inhibition(results: Sequence[Result]) -> dict[str, Figure]:
 def figure2(results: Sequence[Result], structures: Sequence[Structure]) -> Figure:
     """Error against iterations of the printed algorithm, as the paper shows it."""
     parts = list(dict.fromkeys(s.figure for s in structures))
-    figure = Figure(figsize=(3.4 * len(parts), 2.9), layout="constrained", dpi=150)
+    figure = Figure(figsize=(3.4 * len(parts), 3.3), layout="constrained", dpi=150)
     for ax, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
         shown = [s for s in structures if s.figure == part]
         for i, structure in enumerate(shown):
@@ -74,14 +74,22 @@ def figure2(results: Sequence[Result], structures: Sequence[Structure]) -> Figur
                 x, errors = course(result, "iterations")
                 ax.plot(
                     x, errors, color=COLOURS[i], linewidth=1.4 if seed == 0 else 0.4,
-                    alpha=1 if seed == 0 else 0.5, label=structure.label if seed == 0 else None,
+                    alpha=1 if seed == 0 else 0.5, label=_named(structure) if seed == 0 else None,
                 )  # fmt: skip
             if structure.paper is not None:
                 ax.axhline(structure.paper, color=COLOURS[i], linestyle=":", linewidth=1)
         ax.set_title(f"({part[1]}) {DATA_SETS[shown[0].data].title}", fontsize=TITLE, loc="left")
         _finish(ax, "iterations")
-        key(ax)
+        ax.legend(  # under it, where there are no curves
+            loc="upper left", bbox_to_anchor=(-0.05, -0.17), fontsize=SMALL, frameon=False
+        )
     return figure
+
+
+def _named(structure: Structure) -> str:
+    """Its widths, and the lowest error that the paper reports."""
+    paper = structure.paper
+    return structure.label if paper is None else f"{structure.label} (paper, dotted: {paper:.4f})"
 
 
 def compared(results: Sequence[Result], structures: Sequence[Structure]) -> Figure:
@@ -211,7 +219,7 @@ def key_below(figure: Figure, ax: Axes) -> None:
 
 def _finish(ax: Axes, against: str) -> None:
     if ax.get_lines():
-        ax.set_xscale("log")
+        logarithmic(ax, "x")
         logarithmic(ax, "y")
     plain(ax, "iterations" if against == "iterations" else "seconds", "mean squared error")
 

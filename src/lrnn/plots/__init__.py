@@ -11,6 +11,7 @@ from lrnn.plots.distributions import codes, firing_rates
 from lrnn.plots.frontier import frontier
 from lrnn.plots.images import image_grid, layer_image
 from lrnn.plots.model import overview, parts, reconstructions
+from lrnn.plots.networks import network
 from lrnn.plots.spikes import raster, simulated_layers
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "image_grid",
     "layer_image",
     "learning_curves",
+    "network",
     "overview",
     "parts",
     "raster",

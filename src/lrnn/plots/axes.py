@@ -7,7 +7,14 @@ from typing import Literal
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import (
+    EngFormatter,
+    FuncFormatter,
+    Locator,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+)
 
 from lrnn.tables.atomic import write_atomically
 
@@ -77,15 +84,32 @@ def bare(ax: Axes, title: str | None = None) -> Axes:
 
 
 def logarithmic(ax: Axes, which: Literal["x", "y"]) -> None:
-    """A logarithmic scale, with numbers written out (0.02, 0.05) where they are few."""
+    """A logarithmic scale, with numbers written out (0.02, 0.05, 20k) where they are few."""
     ax.set_xscale("log") if which == "x" else ax.set_yscale("log")
     low, high = ax.get_xlim() if which == "x" else ax.get_ylim()
     if high < 1_000 * low:
         axis = ax.xaxis if which == "x" else ax.yaxis
-        marks = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 6, 8)
-        axis.set_major_locator(LogLocator(subs=marks) if high > 2.5 * low else MaxNLocator(5))
-        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.set_major_locator(_few_marks(high / low, which))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: written_out(x)))
         axis.set_minor_formatter(NullFormatter())
+
+
+def written_out(x: float) -> str:
+    """A tick's number; large ones in thousands or millions.
+
+    >>> written_out(0.02), written_out(6000.0), written_out(20_000.0), written_out(1e6)
+    ('0.02', '6000', '20k', '1M')
+    """
+    return f"{x:g}" if abs(x) < 10_000 else EngFormatter(sep="").format_eng(x)
+
+
+def _few_marks(ratio: float, which: Literal["x", "y"]) -> Locator:
+    """Marks of an axis that ends at so many times its beginning; side by side fewer have room."""
+    if ratio <= 2.5:
+        return MaxNLocator(5)
+    if which == "y":
+        return LogLocator(subs=(1, 2, 5) if ratio > 10 else (1, 1.5, 2, 3, 4, 6, 8))
+    return LogLocator(subs=(1, 2, 4, 7) if ratio <= 10 else (1, 2, 5) if ratio <= 60 else (1, 3))
 
 
 def tick_step(ax: Axes, count: int, which: Literal["x", "y"], inches: float = 0.14) -> int:

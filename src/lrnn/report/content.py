@@ -13,6 +13,7 @@ from lrnn.frontiers import readable
 from lrnn.network import layer_names
 from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
+from lrnn.plots.networks import figure_size
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.report import pictures
 from lrnn.report.machine import machine
@@ -266,6 +267,20 @@ def spiking(subject: Subject) -> dict[str, Any]:
     }
 
 
+def drawn(subject: Subject) -> dict[str, Any]:
+    """The network itself: neurons, weights, rates."""
+    model, sizes = subject.model, subject.model.weights_.sizes
+    return {
+        "figure": pictures.figure(
+            lambda ax: plots.network(model, names=subject.attributes, ax=ax),
+            "network",
+            f"The network: {' → '.join(map(str, sizes))} neurons as circles, the larger the "
+            "faster they fire, and weights between them as lines",
+            figure_size(sizes),
+        ),
+    }
+
+
 def rates(subject: Subject) -> dict[str, Any]:
     """The firing rates that the weights need."""
     model = subject.model
@@ -351,6 +366,17 @@ def _line(name: str, model: LRNNAutoencoder, X: Any) -> list[str]:
 
 SECTIONS: dict[str, Callable[[Subject], dict[str, Any]]] = {
     maker.__name__: maker
-    for maker in (audited, learning, reconstructions, parts, codes, spiking, rates, frontier, made)
+    for maker in (
+        audited,
+        learning,
+        reconstructions,
+        parts,
+        drawn,
+        codes,
+        spiking,
+        rates,
+        frontier,
+        made,
+    )
 }
 """What the page's template knows, by name."""
