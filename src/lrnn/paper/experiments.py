@@ -1,15 +1,18 @@
 """The experiments, as data: structures, contenders, and the tasks that are run one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Literal
 
+import numpy as np
+
+from lrnn.arrays import Floats
 from lrnn.datasets import DATA_SETS, hidden_width
 from lrnn.spiking.estimators import Estimator
 
-Kind = Literal["training", "recognition", "spiking", "inhibition"]
+Kind = Literal["training", "recognition", "spiking", "inhibition", "stalled"]
 METHODS = ("printed", "lrnn")
 RATES = ("free", "unit")
 QUICK_ROWS = 1_000  # of cut-down data
@@ -22,7 +25,7 @@ SIMULATED = {  # its weights: by the algorithm as printed, kept to unit rates, a
 OBSERVED_AT: tuple[Estimator, ...] = ("potential", "events")  # ours, and the paper's to the letter
 INHIBITION = "mnist-50"  # the network that gets inhibition
 FEATURES = ("raw", "PCA", "NMF", "lrnn", "inhibition", "inhibition_modest")  # to recognise by
-BEYOND = ("inhibition",)  # experiments that are not the paper's: run if they are named
+BEYOND = ("inhibition", "stalled")  # run only if they are named: not the paper's, or too long
 MODEST = 0.014  # spends about four times the spikes of the excitatory network on MNIST
 AMPLE = 0.0021  # about fifty times as many
 
@@ -148,6 +151,40 @@ CONTENDERS: dict[str, Contender] = {
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What the paper leaves open, read in one way.
+
+    Attributes
+    ----------
+    title : str
+        What it is called in tables.
+    initial : callable
+        Initial weights before the check-and-adjust of rows, from numbers uniform in [0, 1].
+    order : {"each pass", "once", "never"}
+        When rows are shuffled.
+    keeps_absent : bool
+        Whether an attribute that is 0 in a whole minibatch keeps its weights. As printed, their
+        numerators are 0, and they are lost for good.
+    """
+
+    title: str
+    initial: Callable[[Floats], Floats] = np.asarray
+    order: str = "each pass"
+    keeps_absent: bool = False
+
+
+READINGS: dict[str, Reading] = {
+    "": Reading("uniform weights, rows shuffled in each pass"),
+    "nearly-equal": Reading("weights nearly equal", initial=lambda u: 1 + u / 100),
+    "uneven": Reading("few weights large", initial=lambda u: u**8),
+    "shuffled-once": Reading("rows shuffled once", order="once"),
+    "not-shuffled": Reading("rows in the order of the file", order="never"),
+    "keeps-absent": Reading("weights of absent attributes kept", keeps_absent=True),
+}
+"""All of them, by the name of their task; the first is that of all other experiments."""
+
+
+@dataclass(frozen=True)
 class Task:
     """One experiment: a structure trained in one way from one seed, a data set, a simulation.
 
@@ -160,11 +197,14 @@ class Task:
     method: str = ""
     rates: str = ""
     seed: int = 0
+    reading: str = ""
 
     @property
     def name(self) -> str:
         """What its files are called."""
-        parts = (self.kind, self.subject, self.method, self.rates, str(self.seed))
+        parts = (
+            self.kind, self.subject, self.method, self.rates, self.reading, str(self.seed),
+        )  # fmt: skip
         return "_".join(filter(None, parts))
 
     @property
@@ -186,6 +226,8 @@ class Task:
         if self.kind == "spiking":
             facts |= {"simulated": list(SIMULATED), "observed_at": list(OBSERVED_AT)}
             facts |= {"images": self.images}
+        if self.kind == "stalled":
+            facts |= {"reading_of": READINGS[self.reading].title}
         if self.kind == "inhibition":
             facts |= {"contender": repr(CONTENDERS[self.method])}
         return facts
@@ -216,6 +258,31 @@ def chosen_tasks(names: Sequence[str], seeds: int = 3, quick: bool = False) -> l
             tasks.append(Task("recognition", data, quick))
         if "inhibition" in names and data == STRUCTURES[INHIBITION].data:
             tasks += [Task("inhibition", INHIBITION, quick, m) for m in CONTENDERS]
+        if "stalled" in names:
+            tasks += stalled_tasks(data, seeds, quick)
+    return tasks
+
+
+def stalled_tasks(data: str, seeds: int, quick: bool) -> list[Task]:
+    """The printed algorithms until they stall, on images, and under all readings where one is open.
+
+    A reading is tried where the paper gives an error of a shallow network.
+    """
+    tasks: list[Task] = []
+    for structure in (s for s in IMAGES if s.data == data):
+        deep = len(structure.hidden) > 1
+        methods = ("algorithm2", "algorithm3") if deep else ("algorithm1",)
+        tasks += [
+            Task("stalled", structure.name, quick, method, seed=seed)
+            for method in methods
+            for seed in range(1 if quick else seeds)
+        ]
+        if structure.paper is not None and not deep:
+            tasks += [
+                Task("stalled", structure.name, quick, "algorithm1", reading=reading)
+                for reading in READINGS
+                if reading
+            ]
     return tasks
 
 

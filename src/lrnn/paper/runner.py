@@ -17,17 +17,22 @@ from lrnn.paper.experiments import QUICK_ROWS, SIMULATED, SPIKING, STRUCTURES, T
 from lrnn.paper.inhibition import compete
 from lrnn.paper.recognition import recognise
 from lrnn.paper.spiking import compared
+from lrnn.paper.stalled import outlast
 from lrnn.paper.training import train
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.tables.atomic import write_atomically
 
 
 def run_tasks(
-    tasks: Sequence[Task], folder: Path, progress: Callable[[int, Task | None], None]
+    tasks: Sequence[Task],
+    folder: Path,
+    progress: Callable[[int, Task | None], None],
+    device: str | None = None,
 ) -> list[dict[str, Any]]:
     """Results of all tasks, each written to a file as soon as it is there.
 
-    ``progress`` is told how many are done, and which is next.
+    ``progress`` is told how many are done, and which is next. Training until it stalls may run on
+    a ``device``.
     """
     results = []
     data = Data()
@@ -37,7 +42,11 @@ def run_tasks(
         result = read_result(path, task)
         if result is None:
             began = perf_counter()
-            result = {**task.facts(), "lrnn_version": lrnn.__version__, **_run(task, folder, data)}
+            result = {
+                **task.facts(),
+                "lrnn_version": lrnn.__version__,
+                **_run(task, folder, data, device),
+            }
             result["took"] = perf_counter() - began
             write_atomically(path, json.dumps(result).encode())
         results.append(result)
@@ -82,10 +91,12 @@ class Data:
         return self._bounds[key]
 
 
-def _run(task: Task, folder: Path, data: Data) -> dict[str, Any]:
+def _run(task: Task, folder: Path, data: Data, device: str | None) -> dict[str, Any]:
     if task.kind == "recognition":
         return recognise(task)
     X = data.of(task)
+    if task.kind == "stalled":
+        return outlast(task, X, device)
     if task.kind == "inhibition":
         result, network = compete(task, X)
         if network is not None:
