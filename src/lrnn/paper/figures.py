@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from lrnn.arrays import Floats
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import figure4
+from lrnn.paper import figure4, lowest
 from lrnn.paper.experiments import CONTENDERS, STRUCTURES, Structure
 from lrnn.paper.inhibition import MISSING, NOISE
 from lrnn.paper.summary import Result, contests, robustness, trainings
@@ -42,6 +42,8 @@ def figures(results: Sequence[Result]) -> dict[str, Figure]:
     for result in results:
         if result["kind"] == "spiking":
             made |= figure4.pictures(result)
+    if any(result["kind"] == "stalled" for result in results):
+        made["stalled"] = lowest.courses(results)
     made |= of_inhibition(contests(results))
     if any(result["quick"] for result in results):
         for figure in made.values():
@@ -229,6 +231,8 @@ _COMPARED = (
     "against seconds, with what no linear map and no network with unit rates can pass"
 )
 CAPTIONS = {
+    "stalled": "The printed algorithms until they stall: the mean error on minibatches, the lowest "
+    "on one so far, and the error on all rows; dotted, the lowest errors that the paper reports",
     "figure2": "The paper's Figure 2: error of the printed algorithm against iterations; dotted, "
     "the lowest errors that the paper reports",
     "figure2a-compared": _COMPARED,

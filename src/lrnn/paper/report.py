@@ -11,7 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import figure4
+from lrnn.paper import figure4, lowest
 from lrnn.paper.experiments import AMPLE, FEATURES, INHIBITION, MODEST, STRUCTURES
 from lrnn.paper.figures import CAPTIONS, QUICK, figures
 from lrnn.paper.recognition import PASSES, STEPS
@@ -64,6 +64,7 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
         "figure4_errors": figure4.errors(results),
         "figure4_verdicts": figure4.verdicts(results),
         "figure4_estimators": figure4.estimators(results),
+        "stalled": lowest.lowest(results),
         "inhibition": inhibition_and_sparsity(results),
         "inhibition_robustness": robustness(results),
         "inhibition_coverage": coverage(results),
@@ -96,7 +97,8 @@ def _markdown(content: dict[str, Any], drawn: Sequence[str]) -> str:
         *(f"{escaped(title)}: {escaped(note)}" for title, note in content["notes"]),
     ]
     names = ("lowest", "lowest_unit", "recognition", "audits")
-    tables = [*(content[k] for k in names), *content["figure4"], *content["inhibition"]]
+    tables = [*(content[k] for k in names), *content["stalled"], *content["figure4"]]
+    tables += content["inhibition"]
     tables.append(content["facts"])
     figures = [(f"figures/{name}.png", CAPTIONS[name]) for name in drawn]
     return markdown(content["title"], lead, tables, figures)
@@ -154,7 +156,7 @@ def _in_words(content: dict[str, Any]) -> list[str]:
             "All networks are valid random neural networks: with their firing rates, no neuron's "
             "routing probabilities sum to more than 1."
         )
-    lead += content["spiking"]
+    lead += content["outlasted"] + content["spiking"]
     if content["inhibition"][0].rows:
         lead += EXPLAINED
     return lead
@@ -196,6 +198,8 @@ def _content(
         "explained": EXPLAINED,
         "audits": _audits(summary["audits"]),
         "valid": all(r["valid"] for r in summary["audits"]),
+        "stalled": lowest.tables(results),
+        "outlasted": lowest.in_words(results),
         "figure4": figure4.tables(results),
         "spiking": figure4.in_words(results),
         "notes": [(DATA_SETS[n].title, DATA_SETS[n].notes) for n in used if DATA_SETS[n].notes],

@@ -82,8 +82,13 @@ class UntilItStalls(PrintedAlgorithm):
 
 def fall(errors: Any, passes: int) -> float:
     """By which share the mean error fell from the last quarter of passes but one to the last."""
-    quarter = passes // 4 * (len(errors) // passes)
-    return float(1 - np.mean(errors[-quarter:]) / np.mean(errors[-2 * quarter : -quarter]))
+    quarter = len(late(errors, passes))
+    return float(1 - np.mean(late(errors, passes)) / np.mean(errors[-2 * quarter : -quarter]))
+
+
+def late(errors: Any, passes: int) -> Any:
+    """Those of the last quarter of passes."""
+    return errors[-(passes // 4 * (len(errors) // passes)) :]
 
 
 def outlast(task: Task, X: Any, device: str | None) -> dict[str, Any]:
@@ -190,8 +195,7 @@ def _test_error(task: Task, weights: Weights, device: str | None) -> float | Non
 
 def _level(stage: UntilItStalls) -> float:
     """The mean error on minibatches in the last quarter of passes."""
-    errors, passes = stage.history.batch_errors(), stage.history.passes
-    return float(np.mean(errors[-(passes // 4 * (len(errors) // passes)) :]))
+    return float(np.mean(late(stage.history.batch_errors(), stage.history.passes)))
 
 
 def _first_below(errors: Floats, paper: float | None) -> int | None:
@@ -210,6 +214,7 @@ def _stage(stage: UntilItStalls) -> dict[str, Any]:
     return {
         "passes": passes,
         "fall": fall(errors, passes),
+        "unrest": float(np.std(late(errors, passes)) / np.mean(late(errors, passes))),
         "iterations": ends[1:].tolist(),
         "mean": [float(part.mean()) for part in parts],
         "lowest": [float(part.min()) for part in parts],
