@@ -1,4 +1,4 @@
-"""The paper's section 5: three networks, spike by spike, and what is said of them."""
+"""The paper's section 6: three networks, spike by spike, and what is said of them."""
 
 import csv
 import json

@@ -32,7 +32,7 @@ CLAIMS = (
     "as time evolves the hidden and output layers become more and more similar",
 )
 TRIED = (
-    "Section 5, image by image: three networks, the same test images and seeds. An error is the "
+    "Section 6, image by image: three networks, the same test images and seeds. An error is the "
     "root mean square error of a layer divided by the root mean square of its numeric activations; "
     "± is the 95 % confidence interval of the mean over images. The first claim is confirmed if "
     "the error of every later layer is above that of the visual (input) one, the second if the "
@@ -110,7 +110,7 @@ def estimators(results: Iterable[Result]) -> list[dict[str, Any]]:
 
 
 def verdicts(results: Iterable[Result]) -> list[dict[str, Any]]:
-    """One row for each network, way to observe and claim of section 5."""
+    """One row for each network, way to observe and claim of section 6."""
     rows = []
     for name, found in simulations(results):
         for estimator in OBSERVED_AT:
@@ -204,7 +204,7 @@ def tables(results: Sequence[Result]) -> list[TableOf]:
             ],
         ),
         TableOf(
-            "Figure 4: what section 5 says of it",
+            "Figure 4: what section 6 says of it",
             ["network", "potentials observed", "claim", "verdict", "why"],
             [list(map(str, row.values())) for row in verdicts(results)],
         ),
@@ -240,7 +240,7 @@ def in_words(results: Sequence[Result]) -> list[str]:
     if "printed" in found:
         above, (_, largest) = (found["printed"][n][1] for n in ("rows_above_one", "row_sums"))
         said.append(
-            "The weights of Algorithm 1 as printed cannot be simulated as section 5 has it, with "
+            "The weights of Algorithm 1 as printed cannot be simulated as section 6 has it, with "
             f"all rates 1: {above} of the {found['printed']['neurons'][1]} rows of its decoder sum "
             f"to more than 1 (up to {largest:.2f}) and are no probabilities. Network (a) realises "
             "them with firing rates; network (b) is trained within the constraint."

@@ -11,7 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import figure4, lowest
+from lrnn.paper import figure4, lowest, verdicts
 from lrnn.paper.experiments import AMPLE, FEATURES, INHIBITION, MODEST, STRUCTURES
 from lrnn.paper.figures import CAPTIONS, QUICK, figures
 from lrnn.paper.recognition import PASSES, STEPS
@@ -56,6 +56,7 @@ EXPLAINED = [
 def write_reproduction(results: Sequence[Result], folder: Path, command: str) -> Path:
     """Write ``index.html`` and ``README.md``, tables as CSV and JSON, figures as PNG and SVG."""
     summary: dict[str, Any] = {
+        "verdicts": verdicts.verdicts(results) if _of_the_paper(results) else [],
         "lowest_errors": lowest_errors(results, "free"),
         "lowest_errors_unit_rates": lowest_errors(results, "unit"),
         "audits": audits(results),
@@ -97,7 +98,8 @@ def _markdown(content: dict[str, Any], drawn: Sequence[str]) -> str:
         *(f"{escaped(title)}: {escaped(note)}" for title, note in content["notes"]),
     ]
     names = ("lowest", "lowest_unit", "recognition", "audits")
-    tables = [*(content[k] for k in names), *content["stalled"], *content["figure4"]]
+    claims = [content["verdicts"]] if content["paper"] else []
+    tables = [*claims, *(content[k] for k in names), *content["stalled"], *content["figure4"]]
     tables += content["inhibition"]
     tables.append(content["facts"])
     figures = [(f"figures/{name}.png", CAPTIONS[name]) for name in drawn]
@@ -140,7 +142,7 @@ def escaped(text: str) -> str:
 def _in_words(content: dict[str, Any]) -> list[str]:
     """What the tables come to."""
     worse, count = content["worse"], content["count"]
-    lead = []
+    lead = [content["meant"]] if content["paper"] else []
     if count:
         lead.append(
             f"On {len(worse) or 'none'} of the {count} structures is our error above that of the "
@@ -171,7 +173,7 @@ def _content(
     )
     free = summary["lowest_errors"]
     worse = [r for r in free if r["lrnn"] > min(r["printed"], r["paper"] or r["printed"]) + 5e-5]
-    paper = any(r["kind"] != "inhibition" for r in results)
+    paper = _of_the_paper(results)
     return {
         "title": "The paper's experiments, run again" if paper else "What inhibition is good for",
         "paper": paper,
@@ -198,6 +200,8 @@ def _content(
         "explained": EXPLAINED,
         "audits": _audits(summary["audits"]),
         "valid": all(r["valid"] for r in summary["audits"]),
+        "verdicts": verdicts.table(results),
+        "meant": verdicts.MEANT,
         "stalled": lowest.tables(results),
         "outlasted": lowest.in_words(results),
         "figure4": figure4.tables(results),
@@ -206,6 +210,10 @@ def _content(
         "minutes": f"{sum(r['took'] for r in results) / 60:.0f}",
         "facts": TableOf("Versions and machine", ["", ""], [list(f) for f in machine()]),
     }
+
+
+def _of_the_paper(results: Sequence[Result]) -> bool:
+    return any(r["kind"] != "inhibition" for r in results)
 
 
 def _errors(caption: str, rows: Sequence[dict[str, Any]]) -> TableOf:

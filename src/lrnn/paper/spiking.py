@@ -1,4 +1,4 @@
-"""The paper's section 5: networks of MNIST images, spike by spike."""
+"""The paper's section 6: networks of MNIST images, spike by spike."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -1,0 +1,136 @@
+"""Verdicts on the paper's claims follow from results, and name what shows them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lrnn.paper import verdicts
+from lrnn.paper.experiments import STRUCTURES, UCI
+from lrnn.paper.verdicts import CLAIMS
+
+ROOT = Path(__file__).parents[2]
+
+
+def found_of(results, words):
+    (row,) = [row for row in verdicts.verdicts(results) if words in row["claim"]]
+    return row["verdict"], row["why"]
+
+
+def test_what_shows_it_is_there():
+    for claim in CLAIMS:
+        for shown in claim.shown_by.split(", "):
+            assert shown == "–" or shown.startswith("lrnn ") or (ROOT / shown).exists(), shown
+
+
+def test_all_parts_of_the_paper_are_judged():
+    parts = {part for claim in CLAIMS for part in claim.section.split(", ")}
+    assert parts == {"abstract", "1", "2", "3", "4", "5.1", "5.2", "6", "7"}
+    assert len({claim.says for claim in CLAIMS}) == len(CLAIMS)
+
+
+def test_without_results_nothing_measured_is_judged():
+    rows = verdicts.verdicts([])
+    open_ = {row["claim"] for row in rows if row["verdict"] == "not run"}
+    assert "The lowest error of the shallow network on MNIST is 0.0204" in open_
+    assert "The adjustment guarantees that weights satisfy the RNN constraints" in open_
+    assert f"; {len(open_)} more need experiments" in verdicts.table([]).caption
+    assert len(verdicts.table([]).rows) == len(rows) - len(open_)
+
+
+def training(subject, method="printed", rates="free", error=0.02, **more):
+    facts = {"kind": "training", "subject": subject, "method": method, "rates": rates, "seed": 0}
+    return facts | {"error": error, "largest_row_sum": 1.0, "bound": 0.01} | more
+
+
+def test_rows_that_sum_to_more_than_one_correct_the_paper():
+    inside = training("mnist-50")
+    outside = training("mnist-100", largest_row_sum=7.5)
+    says = "The adjustment guarantees"
+    assert found_of([inside], says)[0] == "confirmed"
+    verdict, why = found_of([inside, outside], says)
+    assert verdict == "corrected"
+    assert "1 of 2" in why
+    assert "7.5" in why
+
+
+def test_a_bound_above_the_papers_error_makes_it_impossible():
+    name = "mnist-50"
+    says = "Rates may be set to 1"
+    assert STRUCTURES[name].paper == 0.0204
+    assert found_of([training(name, "lrnn", "unit", bound=0.03)], says)[0] == "impossible"
+    assert found_of([training(name, "lrnn", "unit", bound=0.02)], says)[0] == "bounded"
+
+
+def stalled(subject, method, seed=0, *, error=0.02, batch=0.02, fall=0.0, unrest=0.05):
+    wave = 0.02 * (1 + unrest * np.array([1.0, -1.0] * 20))
+    stage = {"fall": fall, "unrest": unrest, "whole": wave.tolist()}
+    facts = {"kind": "stalled", "subject": subject, "method": method, "reading": "", "seed": seed}
+    return facts | {"error": error, "lowest_batch": batch, "stages": [stage]}
+
+
+@pytest.mark.parametrize(
+    ("batch", "words"), [(0.0204, "a single minibatch"), (0.0206, "it is not reached, even on")]
+)
+def test_lowest_errors_are_those_of_minibatches_or_not(batch, words):
+    runs = [stalled("mnist-50", "algorithm1", error=0.0239, batch=batch)]
+    verdict, why = found_of(runs, "shallow network on MNIST is 0.0204")
+    assert verdict == "corrected"
+    assert words in why
+    assert "lowest on all rows 0.0239" in why
+
+
+@pytest.mark.parametrize(
+    ("shallow", "deep", "expected"),
+    [(0.05, 0.2, "confirmed"), (0.1, 0.1, "corrected"), (0.2, 0.05, "corrected")],
+)
+def test_stability_is_a_matter_of_unrest(shallow, deep, expected):
+    noise = np.random.default_rng(0).uniform(0.9, 1.1, 10)
+    runs = [stalled("yale-50", "algorithm1", i, unrest=shallow * n) for i, n in enumerate(noise)]
+    runs += [
+        stalled("yale-500-100-50", "algorithm3", i, unrest=deep * n) for i, n in enumerate(noise)
+    ]
+    assert found_of(runs, "seems more stable")[0] == expected
+
+
+def test_what_still_falls_is_named():
+    runs = [stalled("cifar10-150", "algorithm1", fall=0.05)]
+    verdict, why = found_of(runs, "both CIFAR-10 networks converge")
+    assert verdict == "bounded"
+    assert "cifar10-150 still falls" in why
+
+
+@pytest.mark.parametrize(("deep", "expected"), [(0.0205, "confirmed"), (0.03, "bounded")])
+def test_alike_is_within_a_tenth(deep, expected):
+    runs = [
+        training(name, method, error=error)
+        for method in ("printed", "lrnn")
+        for name, error in (("mnist-50", 0.02), ("mnist-1000-500-250-50", deep))
+    ]
+    assert found_of(runs, "perform alike")[0] == expected
+
+
+@pytest.mark.parametrize(("errors", "expected"), [([3, 2, 1], "confirmed"), ([1, 2, 3], "bounded")])
+def test_errors_decrease_or_not(errors, expected):
+    runs = [training(UCI[0].name, curves=[{"errors": errors}])]
+    verdict, why = found_of(runs, "errors generally decrease")
+    assert verdict == expected
+    assert f"1 of {len(UCI)} sets" in why
+
+
+def test_recognition_is_told_beside_raw_attributes():
+    scores = {"raw": 0.8, "lrnn": 0.6, "printed": 0.4}
+    results = [
+        {"features": name, "classifier": "linear", "accuracy": share}
+        for name, share in scores.items()
+    ]
+    _, why = found_of([{"kind": "recognition", "results": results}], "recognition accuracy")
+    assert "lrnn: 75 %" in why
+    assert "printed: 50 %" in why
+
+
+def test_table_1_is_counted_again():
+    verdict, why = found_of([], "Table 1")
+    assert verdict == "corrected"
+    assert "14 of 16" in why
+    assert "Zoo has 101 instances, not 100" in why
