@@ -2,12 +2,13 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from lrnn.rows.base import Pass, Rows, Work, total_of
 from lrnn.rows.checks import FLOATS, check_values, narrow, white_of
 from lrnn.rows.memory import HostRows
 from lrnn.tables.read import open_source
-from lrnn.tables.sources import block_height
+from lrnn.tables.sources import block_height, read_ahead
 
 FAN_IN = 4  # results that are combined at a time
 REMEDY = "give the workers more memory, or make blocks of fewer rows, X.rechunk({0: 1_000})"
@@ -51,15 +52,26 @@ class DaskRows(Rows):
         """Rows by their numbers cannot be had."""
         raise NotImplementedError("a Dask collection gives its rows from the first to the last")
 
-    def blocks(self, first: int = 0) -> Iterator[Array]:
-        """Blocks of rows in [0, 1], brought here one after the other."""
-        seen = 0
-        for part in self._array.blocks:
-            count = int(part.shape[0])
-            if seen + count > first:
-                block = self._check(part.compute(), seen).take(slice(None))
-                yield block[max(0, first - seen) :]
-            seen += count
+    @property
+    def parts(self) -> Sequence[int]:
+        """Where its partitions begin."""
+        return tuple(np.cumsum([0, *self._array.chunks[0]]).tolist())
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
+        """Blocks of rows in [0, 1], brought here one after the other.
+
+        While one is worked on here, the next one is computed on its worker.
+        """
+        last = self.shape[0] if last is None else last
+        return read_ahead(self._brought(first, last))
+
+    def _brought(self, first: int, last: int) -> Iterator[Array]:
+        for i, (begin, end) in enumerate(pairwise(self.parts)):
+            if begin < last and first < end:
+                with explained():
+                    values = self._array.blocks[i].compute()
+                block = self._check(values, begin).take(slice(None))
+                yield block[max(0, first - begin) : last - begin]
 
     def make(self, one: Pass) -> Any:
         """Make a pass: each block on a worker, results combined in a tree.

@@ -53,6 +53,11 @@ class Source(ABC):
     columns: tuple[str, ...] | None = None
     in_any_order: bool = False
 
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Where reading may begin without reading what is before, and the number of rows."""
+        return (0, self.shape[0])
+
     @abstractmethod
     def blocks(self, first: int, height: int) -> Iterator[Any]:
         """Consecutive rows from ``first`` on, at most ``height`` at a time."""
@@ -174,10 +179,12 @@ class ParquetFiles(Source):
         if not self._paths:
             raise ValueError(f"{self.name!r} holds no .parquet files")
         self._counts = []
+        self._groups: list[int] = []
         for part in self._paths:
             with _reading_parquet(part) as fragment:
                 names, fields = _columns(fragment.physical_schema)
                 self._counts.append(fragment.metadata.num_rows)
+                self._groups += [group.num_rows for group in fragment.row_groups]
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"{str(part)!r} has more than one column {twice!r}")
@@ -188,6 +195,11 @@ class ParquetFiles(Source):
                 raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
         self.shape = _two_dimensional((sum(self._counts), len(kinds)), self.name)
         self.dtype = np.result_type(*kinds)
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Where row groups begin."""
+        return tuple(np.cumsum([0, *self._groups]).tolist())
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows; those before ``first`` are read, if they share its row group."""
