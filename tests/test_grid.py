@@ -438,7 +438,7 @@ def check(case, answer):
     if faults:
         listed = "\n".join(f"  {name}: {wrong}" for name, wrong in faults.items())
         pytest.fail(
-            f"{len(faults)} of {lenMETHODS} cells of {case.kind.__name__} × "
+            f"{len(faults)} of {len(METHODS)} cells of {case.kind.__name__} × "
             f"{case.dtype} fail:\n{listed}",
             pytrace=False,
         )
@@ -513,7 +513,7 @@ def test_the_grid_is_whole(record_property):
     covered = {name.partition(":")[0] for name in METHODS}
     assert methods - covered == set()
     assert "frontier" in covered
-    methods_in_all = lenMETHODS
+    methods_in_all = len(METHODS)
     host_cells, gpu_cells = (len(HERE + SENT) * methods_in_all, len(SENT + THERE) * methods_in_all)
     print(f"\nthe grid has {host_cells:,} cells, and {gpu_cells:,} on a GPU")
     record_property("cells", host_cells)

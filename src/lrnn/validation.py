@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_array, validate_data
 from lrnn.arrays import HOST, Array, Backend, backend_named, is_array, is_dask
 from lrnn.rows import HostRows, Rows, heights
 from lrnn.rows.base import BUFFER_BYTES
+from lrnn.rows.buffer import coarse_parts
 from lrnn.rows.checks import check_foreign, check_values, place, warn, white_of
 from lrnn.rows.dask import dask_rows
 from lrnn.rows.device import on_device
@@ -313,8 +314,8 @@ def check_order(rows: Rows, **wanted: bool) -> None:
             f"from the first to the last (a buffer holds {rows.buffered:,}); train with "
             "early_stopping=False, or on an array, a .npy, .zarr or .h5 file"
         )
-    parts = len(rows.parts) - 1
-    order = f"in {parts:,} parts, in random order" if parts > 1 else "from the first to the last"
+    count = len(coarse_parts(rows)) - 1
+    order = f"in {count:,} parts, in random order" if count > 1 else "from the first to the last"
     warn(
         f"{SETTINGS.get(asked[0], asked[0])} takes rows in random order, and X is read {order}. "
         f"Of {rows.shape[0]:,} rows {max(heights(rows)):,} are shuffled at a time, as many as a "

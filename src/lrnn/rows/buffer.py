@@ -7,7 +7,6 @@ pass: then even rows that were sorted are mixed, as well as the parts in one buf
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -17,11 +16,22 @@ from lrnn.arrays import Array, take_rows
 from lrnn.rows.base import Rows
 from lrnn.rows.device import held
 
+PARTS = 32  # of those that a buffer holds, to be mixed: to begin anew takes time
+
 
 def heights(rows: Rows) -> list[int]:
     """How many rows can be had in any order at a time: all, or as equal numbers as can be."""
     count = 1 if rows.in_any_order else ceil(rows.shape[0] / rows.buffered)
     return [int(n) for n in np.diff(np.linspace(0, rows.shape[0], count + 1).astype(int))]
+
+
+def coarse_parts(rows: Rows) -> list[int]:
+    """The bounds of the parts that are read in random order: not many more than help."""
+    bounds = [0]
+    for bound in rows.parts[1:]:
+        if bound - bounds[-1] >= rows.buffered / PARTS or bound == rows.shape[0]:
+            bounds.append(bound)
+    return bounds
 
 
 def in_memory(rows: Rows) -> Rows:
@@ -44,12 +54,12 @@ def windows(rows: Rows, random: np.random.RandomState) -> Iterator[Rows]:
 
 def _read(rows: Rows, random: np.random.RandomState | None) -> Iterator[Array]:
     """Blocks of all rows; of one part after the other, in random order, where that can be."""
-    parts = list(pairwise(rows.parts))
-    if random is None or len(parts) == 1:
+    bounds = coarse_parts(rows)
+    if random is None or len(bounds) == 2:
         yield from rows.blocks()
         return
-    for i in random.permutation(len(parts)):
-        yield from rows.blocks(*parts[i])
+    for i in random.permutation(len(bounds) - 1):
+        yield from rows.blocks(bounds[i], bounds[i + 1])
 
 
 def _filled(rows: Rows, blocks: Iterator[Array], heights: Sequence[int]) -> Iterator[Array]:

@@ -211,14 +211,14 @@ class ParquetFiles(Source):
                 groups = list(fragment.row_groups)
                 while groups and first >= groups[0].num_rows:
                     first -= groups.pop(0).num_rows
-                rest = fragment.subset(row_group_ids=[group.id for group in groups])
-                for batch in rest.to_batches(
-                    columns=list(self.columns or ()), batch_size=height, batch_readahead=1
-                ):
-                    kept = batch.slice(first)
-                    first = max(0, first - batch.num_rows)
-                    if kept.num_rows:
-                        yield self._matrix(kept)
+                for group in groups:  # one by one: who ends early has not read more
+                    for batch in fragment.subset(row_group_ids=[group.id]).to_batches(
+                        columns=list(self.columns or ()), batch_size=height, batch_readahead=1
+                    ):
+                        kept = batch.slice(first)
+                        first = max(0, first - batch.num_rows)
+                        if kept.num_rows:
+                            yield self._matrix(kept)
 
     def _matrix(self, batch: Any) -> NDArray[Any]:
         matrix = np.column_stack([c.to_numpy(zero_copy_only=False) for c in batch.columns])
