@@ -293,7 +293,9 @@ class LRNNAutoencoder(
             Nonnegative data, best scaled to [0, 1]. Besides arrays of NumPy, SciPy, pandas, torch
             and CuPy these may be data that do not fit in memory: a memory map, the name of a .npy,
             .parquet, .zarr or .h5 file, an array of Zarr or HDF5, a function that gives an
-            iterator of blocks of rows, or a Dask array or dataframe.
+            iterator of blocks of rows, or a Dask array or dataframe. What is trained on minibatches
+            takes rows in random order; of those that come only from the first to the last, as many
+            are shuffled at a time as a buffer of 1 GiB holds, with a warning if that is not all.
         y : None
             Ignored.
         """

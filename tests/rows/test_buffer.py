@@ -184,6 +184,20 @@ def test_parts_come_in_random_order_where_reading_may_begin_there(
     assert (np.diff(means) > 0).all() == in_order
 
 
+def test_blocks_may_be_of_two_kinds(digits, small_buffer):
+    full = np.array_split(digits, 3)
+    thin = [sparse.csr_array(block) for block in full]
+    for blocks in ([thin[0], full[1], full[2]], [full[0], thin[1], full[2]]):
+        rows = check_matrix(lambda blocks=blocks: iter(blocks), "test")
+        first = 0
+        for part in windows(rows, np.random.RandomState(0)):
+            found = part.take(slice(None))
+            found = found.toarray() if sparse.issparse(found) else found
+            np.testing.assert_array_equal(found, digits[first : first + len(found)])
+            first += len(found)
+        assert first == len(digits)
+
+
 @pytest.mark.parametrize("size", [7, 100, 1797, 5000])
 def test_one_window_is_drawn_from_as_memory_is(size, digits):
     stream = Batches(check_matrix(lambda: iter([digits]), "test"), size, np.random.RandomState(1))

@@ -165,7 +165,8 @@ def total_of(begin: Any) -> Any:
 
 
 def _stored_bytes(block: Any) -> int:
-    return int(block.data.nbytes + block.indices.nbytes + block.indptr.nbytes)
+    parts = (block.data, block.indices, block.indptr) if sparse.issparse(block) else (block,)
+    return sum(int(part.nbytes) for part in parts)
 
 
 def _sum(one: int, other: int) -> int:

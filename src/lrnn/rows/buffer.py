@@ -74,8 +74,8 @@ def _filled(rows: Rows, blocks: Iterator[Array], heights: Sequence[int]) -> Iter
             piece = take_rows(block, slice(0, height - count))
             end = count + piece.shape[0]
             rest = take_rows(block, slice(end - count, None)) if end == height else None
-            if sparse.issparse(piece) and space is None:
-                pieces.append(piece)
+            if pieces or (sparse.issparse(piece) and space is None):
+                pieces.append(sparse.csr_array(piece))
             else:
                 if space is None:
                     shape = (max(heights), rows.shape[1])
