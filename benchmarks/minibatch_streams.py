@@ -1,6 +1,6 @@
 """Training on minibatches of rows that are not in memory: how fast, and what a buffer costs.
 
-    python benchmarks/minibatch_streams.py [--copies 10] [--passes 10] [--folder .]
+    python benchmarks/minibatch_streams.py [--copies 6] [--passes 10] [--folder .]
 
 Speed: one pass of the printed algorithm (784→100, batches of 100) and the evaluation after it over
 MNIST, as often as it takes to be larger than the buffer, from files and a function, beside the
@@ -99,7 +99,7 @@ def errors(passes: int, folder: Path) -> list[dict[str, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--copies", type=int, default=10)
+    parser.add_argument("--copies", type=int, default=6)
     parser.add_argument("--passes", type=int, default=10)
     parser.add_argument("--folder", type=Path, default=Path())
     wanted = parser.parse_args()

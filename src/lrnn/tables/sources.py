@@ -180,6 +180,7 @@ class ParquetFiles(Source):
             raise ValueError(f"{self.name!r} holds no .parquet files")
         self._counts = []
         self._groups: list[int] = []
+        self._newest: dict[Path, Any] = {}
         for part in self._paths:
             with _reading_parquet(part) as fragment:
                 names, fields = _columns(fragment.physical_schema)
@@ -208,6 +209,8 @@ class ParquetFiles(Source):
                 first -= count
                 continue
             with _reading_parquet(path) as fragment:
+                fragment = self._newest.get(path, fragment)  # which knows its metadata already
+                self._newest = {path: fragment}
                 groups = list(fragment.row_groups)
                 while groups and first >= groups[0].num_rows:
                     first -= groups.pop(0).num_rows
