@@ -11,11 +11,12 @@ that holds a tenth of it.
 import argparse
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
@@ -71,15 +72,15 @@ def errors(passes: int, folder: Path) -> list[dict[str, Any]]:
     base.BUFFER_BYTES = X.nbytes // 10
     sources.BLOCK_BYTES = X.nbytes // 100
 
-    def file(rows: np.ndarray, group: int) -> Callable[[], Path]:
-        return lambda: write_parquet(iter([rows]), folder / "sorted.parquet", group)
-
-    kinds: dict[str, Callable[[], Any]] = {
-        "all rows shuffled (memory, or .npy)": lambda: ordered,
-        "Parquet, sorted, row groups of 200": file(ordered, 200),
-        "Parquet, sorted, row groups of 1,000": file(ordered, 1_000),
-        "in order, sorted (one row group, a function)": file(ordered, len(X)),
-        "in order, shuffled before": file(X[np.random.default_rng(0).permutation(len(X))], len(X)),
+    shuffled = X[np.random.default_rng(0).permutation(len(X))]
+    kinds = {
+        "all rows shuffled (memory, .npy)": ordered,
+        "sorted, parts of 200 rows (Dask)": da.from_array(ordered, chunks=(200, 784)),
+        "sorted, parts of 1,000 rows (Parquet)": write_parquet(
+            iter([ordered]), folder / "sorted.parquet", 1_000
+        ),
+        "sorted, in order (a function)": lambda: iter(np.array_split(ordered, 100)),
+        "shuffled before, in order (a function)": lambda: iter(np.array_split(shuffled, 100)),
     }
     ways = {
         "as printed": {"solver": "minibatch", "max_iter": passes},
@@ -87,8 +88,8 @@ def errors(passes: int, folder: Path) -> list[dict[str, Any]]:
         "fine-tuned": {"fine_tune": passes // 2},
     }
     found = []
-    for kind, make in kinds.items():
-        data, row = make(), {"rows": kind}
+    for kind, data in kinds.items():
+        row: dict[str, Any] = {"rows": kind}
         for way, settings in ways.items():
             model = LRNNAutoencoder(100, random_state=0, **settings).fit(data)
             row[way] = model.reconstruction_err_
