@@ -1,8 +1,7 @@
 """Every public method on every kind of rows, in every type of numbers: the answer is NumPy's.
 
 A cell of this grid is one method on one kind of rows in one type (and on one device). It gives what
-NumPy rows of that type give, or raises the one documented error: rows that only come from the first
-to the last cannot be taken in any order. A test is one row of cells; it names all that fail.
+NumPy rows of that type give. A test is one row of cells; it names all that fail.
 """
 
 import copy
@@ -252,11 +251,6 @@ WHERE_THEY_ARE = [
     torch_tensor, torch_tensor_with_gradient, array_api_strict,
 ]  # fmt: skip
 ON_CUDA = [torch_tensor_on_cuda, cupy_array]
-FROM_FIRST_TO_LAST = {
-    parquet_path, parquet_folder, function_of_blocks, function_of_sparse_blocks,
-    function_of_frames, function_of_nullable_frames,
-    dask_array, dask_array_by_columns, dask_dataframe, dask_nullable_dataframe,
-}  # fmt: skip
 FLOATS_ONLY = {list_of_lists, torch_tensor_with_gradient}  # Python's numbers have no width
 
 
@@ -409,8 +403,6 @@ METHODS = {
     "bounds.unit_rate": lambda case: bounds.unit_rate(case.rows, 1),
     "bounds.variance": lambda case: bounds.variance(case.rows),
     "frontier: tested on": lambda case: frontier_of(case, rows_of(case.dtype), case.rows),
-}
-IN_ANY_ORDER = {
     "fit: unit rates": partial(error_of, rates="unit", max_iter=3),
     "fit: as printed": partial(error_of, solver="minibatch", max_iter=3),
     "fit: as printed, deep": partial(error_of, hidden=(4, 3), solver="minibatch", max_iter=3),
@@ -449,7 +441,7 @@ def answer(tmp_path_factory):
     def known(name, dtype):
         if (name, dtype) not in ANSWERS:
             case = Case(numpy_by_rows, dtype, None, tmp_path_factory.mktemp("answers"))
-            ANSWERS[name, dtype] = host((METHODS | IN_ANY_ORDER)[name](case))
+            ANSWERS[name, dtype] = host(METHODS[name](case))
         return ANSWERS[name, dtype]
 
     return known
@@ -457,15 +449,10 @@ def answer(tmp_path_factory):
 
 def fault(name, case, expected):
     """What is wrong with a cell, in a line; None if nothing is."""
-    refused = case.kind in FROM_FIRST_TO_LAST and name in IN_ANY_ORDER
     try:
-        found = host((METHODS | IN_ANY_ORDER)[name](case))
+        found = host(METHODS[name](case))
     except Exception as error:
-        if refused and isinstance(error, ValueError) and "needs rows in any order" in str(error):
-            return None
         return f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.150}"
-    if refused:
-        return "works on rows that come only from the first to the last: documented otherwise"
     if found.shape != expected.shape:
         return f"has the shape {found.shape}, not {expected.shape}"
     apart = np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-12)
@@ -474,14 +461,14 @@ def fault(name, case, expected):
 
 def check(case, answer):
     faults = {}
-    for name in METHODS | IN_ANY_ORDER:
+    for name in METHODS:
         expected = answer(name, case.dtype)
         if (wrong := fault(name, case, expected)) is not None:
             faults[name] = wrong
     if faults:
         listed = "\n".join(f"  {name}: {wrong}" for name, wrong in faults.items())
         pytest.fail(
-            f"{len(faults)} of {len(METHODS | IN_ANY_ORDER)} cells of {case.kind.__name__} × "
+            f"{len(faults)} of {len(METHODS)} cells of {case.kind.__name__} × "
             f"{case.dtype} fail:\n{listed}",
             pytrace=False,
         )
@@ -553,10 +540,10 @@ def test_the_grid_is_whole(record_property):
         short = module.__name__.rpartition(".")[2]
         functions = [n for n in module.__all__ if inspect.isfunction(getattr(module, n))]
         methods |= {f"{short}.{name}" for name in functions}
-    covered = {name.partition(":")[0] for name in METHODS | IN_ANY_ORDER}
+    covered = {name.partition(":")[0] for name in METHODS}
     assert methods - covered == set()
     assert "frontier" in covered
-    methods_in_all = len(METHODS | IN_ANY_ORDER)
+    methods_in_all = len(METHODS)
     host_cells, gpu_cells = (len(HERE + SENT) * methods_in_all, len(SENT + THERE) * methods_in_all)
     print(f"\nthe grid has {host_cells:,} cells, and {gpu_cells:,} on a GPU")
     record_property("cells", host_cells)
@@ -730,8 +717,6 @@ def test_dask_blocks_of_other_types_than_promised_are_refused(second, tmp_path):
 @pytest.mark.parametrize("kind", HOLDING_LEVELS, ids=named)
 @pytest.mark.parametrize("method", ["transform", "reconstruct", "score", "partial_fit"])
 def test_levels_are_refused_by_a_model_of_zeros_and_ones(kind, method, tmp_path):
-    if method == "partial_fit" and kind in FROM_FIRST_TO_LAST:
-        pytest.skip("rows that come from the first to the last are not for partial_fit")
     with pytest.warns(UserWarning, match="0 and 1"):
         model = learnt((rows_of("uint8") > 100).astype(np.uint8))
     with pytest.raises(ValueError, match="fitted on zeros and ones"):

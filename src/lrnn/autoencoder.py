@@ -18,7 +18,7 @@ from lrnn.arrays import HOST, Array, Floats, Layer, Rates, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
 from lrnn.moments import MomentKind
 from lrnn.network import RandomNeuralNetwork
-from lrnn.rows import Rows
+from lrnn.rows import Rows, in_memory
 from lrnn.rows.checks import warn
 from lrnn.training import (
     Evaluation,
@@ -293,7 +293,9 @@ class LRNNAutoencoder(
             Nonnegative data, best scaled to [0, 1]. Besides arrays of NumPy, SciPy, pandas, torch
             and CuPy these may be data that do not fit in memory: a memory map, the name of a .npy,
             .parquet, .zarr or .h5 file, an array of Zarr or HDF5, a function that gives an
-            iterator of blocks of rows, or a Dask array or dataframe.
+            iterator of blocks of rows, or a Dask array or dataframe. What is trained on minibatches
+            takes rows in random order; of those that come only from the first to the last, as many
+            are shuffled at a time as a buffer of 1 GiB holds, with a warning if that is not all.
         y : None
             Ignored.
         """
@@ -310,9 +312,10 @@ class LRNNAutoencoder(
         rows = check_data(self, X, reset=True)
         self._random = check_random_state(self.random_state)
         settings = self._settings(rows)
+        near = in_memory(rows) if settings.on_minibatches else rows
         with watching(self, X, settings.most_passes(rows.shape[0]), *watchers) as observer:
-            trained = self._train(rows, Run(settings, self._random, observer))
-        evaluation = trained.evaluation or evaluate(rows, trained.weights)
+            trained = self._train(near, Run(settings, self._random, observer))
+        evaluation = trained.evaluation or evaluate(near, trained.weights)
         self._become(Fitted.after(trained, evaluation, self.rates))
         warn_if_interrupted(trained)
         return rows
@@ -347,6 +350,7 @@ class LRNNAutoencoder(
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
         settings, weights = replace(self._settings(rows), max_iter=1), None
+        rows = in_memory(rows)
         if not first:
             rows, weights = self._together(rows)
         with watching(self, X, 1) as observer:
@@ -374,6 +378,7 @@ class LRNNAutoencoder(
             unit=self.rates == "unit",
             fine_tune=self.fine_tune > 0,
             inhibition=self.inhibition,
+            early_stopping=self.early_stopping,
         )
         return Settings(
             sizes=(rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes)),

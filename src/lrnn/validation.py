@@ -18,8 +18,10 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, validate_data
 
 from lrnn.arrays import HOST, Array, Backend, are_levels, backend_named, is_array, is_dask
-from lrnn.rows import HostRows, Rows
-from lrnn.rows.checks import check_foreign, check_values, place, white_of
+from lrnn.rows import HostRows, Rows, heights
+from lrnn.rows.base import BUFFER_BYTES
+from lrnn.rows.buffer import coarse_parts
+from lrnn.rows.checks import check_foreign, check_values, place, warn, white_of
 from lrnn.rows.dask import dask_rows
 from lrnn.rows.device import on_device
 from lrnn.rows.memory import OutOfRangeError
@@ -306,17 +308,28 @@ def check_inhibition(estimator: Any, rows: int) -> None:
 
 
 def check_order(rows: Rows, **wanted: bool) -> None:
-    """Training on minibatches takes rows in any order, which not all data can give.
+    """Training on minibatches takes rows in random order, which not all data can give.
 
-    What is ``wanted`` of it is named by its setting.
+    Then as many are shuffled at a time as a buffer holds, which is said, unless it holds all. What
+    is ``wanted`` of it is named by its setting.
     """
     asked = [name for name, so in wanted.items() if so]
-    if asked and not rows.in_any_order:
+    if not asked or rows.in_any_order or rows.shape[0] <= rows.buffered:
+        return
+    if "early_stopping" in asked:
         raise ValueError(
-            f"{SETTINGS.get(asked[0], asked[0])} needs rows in any order, and X gives them only "
-            "from the first to the last; train with solver='gram', rates='free' and fine_tune=0, "
-            "or on an array, a .npy, .zarr or .h5 file"
+            f"early_stopping needs rows in any order, and X gives its {rows.shape[0]:,} rows only "
+            f"from the first to the last (a buffer holds {rows.buffered:,}); train with "
+            "early_stopping=False, or on an array, a .npy, .zarr or .h5 file"
         )
+    count = len(coarse_parts(rows)) - 1
+    order = f"in {count:,} parts, in random order" if count > 1 else "from the first to the last"
+    warn(
+        f"{SETTINGS.get(asked[0], asked[0])} takes rows in random order, and X is read {order}. "
+        f"Of {rows.shape[0]:,} rows {max(heights(rows)):,} are shuffled at a time, as many as a "
+        f"buffer of {BUFFER_BYTES >> 20:,} MiB holds. Where X is sorted, the error suffers: "
+        "shuffle it, or give a .npy, .zarr or .h5 file (see docs/scaling.md)"
+    )
 
 
 SETTINGS = {"minibatch": "solver='minibatch'", "unit": "rates='unit'"}

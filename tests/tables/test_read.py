@@ -285,7 +285,7 @@ def test_true_is_one_in_every_format(tmp_path):
         file["data"] = bits
     for path in sorted(tmp_path.iterdir()):
         found = read(path).data
-        assert found.dtype == np.float32, path.name  # 8 bits would be levels
+        assert found.dtype == np.float64, path.name  # 8 bits would be levels
         np.testing.assert_array_equal(found, bits)
     assert open_source(tmp_path / "a.parquet").dtype == np.float32
     frame.astype({"b": np.uint8}).to_parquet(tmp_path / "mixed.parquet")

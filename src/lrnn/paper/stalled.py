@@ -37,12 +37,12 @@ class InOneOrder(Batches):
 
     def __init__(self, rows: Rows, size: int, random: np.random.RandomState, once: bool) -> None:
         super().__init__(rows, size, random)
-        numbers = self.random.permutation(self._numbers) if once else self._numbers
-        self._order = rows.backend.array(numbers)
+        count = rows.shape[0]
+        self._order = rows.backend.array(random.permutation(count) if once else np.arange(count))
 
     def __iter__(self) -> Iterator[Array]:
         """Numbers of the rows of each batch."""
-        return (self._order[first:last] for first, last in pairwise(self._bounds))
+        return (self._order[first:last] for first, last in pairwise(self._bounds[0]))
 
 
 class UntilItStalls(PrintedAlgorithm):
@@ -58,7 +58,7 @@ class UntilItStalls(PrintedAlgorithm):
     def _on_batch(self, numbers: Array, scale: Any) -> Array:
         if not self._keeps_absent:
             return super()._on_batch(numbers, scale)
-        batch, old = self.batches.rows.take(numbers), self._weights
+        batch, old = self.batches.part.take(numbers), self._weights
         new, error = batch_step(batch, old, self._settings.rates)
         xp = array_namespace(batch)
         absent = xp.max(batch, axis=0) == 0

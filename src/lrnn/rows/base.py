@@ -3,11 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
+from scipy import sparse
 
 from lrnn.arrays import Array, Backend, host_dtype
+
+BUFFER_BYTES = 1 << 30  # of rows in memory, for minibatches of those that come only in order
 
 Work = Callable[[Array], Any]
 Combine = Callable[[Any, Any], Any]
@@ -57,13 +61,26 @@ class Rows(ABC):
         """Whether blocks are sparse matrices."""
         return False
 
+    @property
+    def parts(self) -> Sequence[int]:
+        """Where reading may begin without reading what is before, and the number of rows."""
+        return (0, self.shape[0])
+
+    @cached_property
+    def buffered(self) -> int:
+        """About how many rows ``BUFFER_BYTES`` hold."""
+        size = self.shape[1] * host_dtype(self.dtype).itemsize
+        if not self.in_any_order and sparse.issparse(next(iter(self.blocks()))):
+            size = -(-self.fold(_stored_bytes, _sum, self.shape[1]) // self.shape[0])
+        return max(1, BUFFER_BYTES // int(size))
+
     @abstractmethod
     def take(self, rows: Any) -> Array:
         """Some rows, by a slice or by their numbers; where they can be had so."""
 
     @abstractmethod
-    def blocks(self, first: int = 0) -> Iterator[Array]:
-        """All rows from number ``first`` on, in order, some at a time."""
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
+        """All rows from number ``first`` up to ``last``, in order, some at a time."""
 
     def fold(
         self,
@@ -145,3 +162,12 @@ class Pass:
 def total_of(begin: Any) -> Any:
     """The total that a pass begins with, made where it is needed."""
     return begin() if callable(begin) else begin
+
+
+def _stored_bytes(block: Any) -> int:
+    parts = (block.data, block.indices, block.indptr) if sparse.issparse(block) else (block,)
+    return sum(int(part.nbytes) for part in parts)
+
+
+def _sum(one: int, other: int) -> int:
+    return one + other

@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from copy import deepcopy
@@ -19,7 +20,7 @@ from lrnn.rows.base import Pass, Rows, Work, total_of
 from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, white_of
 from lrnn.rows.memory import HostRows
 from lrnn.tables.read import open_source
-from lrnn.tables.sources import block_height
+from lrnn.tables.sources import block_height, read_ahead
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
 
 FAN_IN = 4  # results that are combined at a time
@@ -38,6 +39,7 @@ class DaskRows(Rows):
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = narrow(array.dtype)
         self._array, self._frame, self._user = array, frame, user
+        self._bounds = tuple(np.cumsum([0, *array.chunks[0]]).tolist())
         named = frame is not None and all(isinstance(name, str) for name in frame.columns)
         self.columns = tuple(frame.columns) if named else None
         highest = (part.max().compute() for part in array.blocks)
@@ -52,15 +54,28 @@ class DaskRows(Rows):
         """Rows by their numbers cannot be had."""
         raise NotImplementedError("a Dask collection gives its rows from the first to the last")
 
-    def blocks(self, first: int = 0) -> Iterator[Array]:
-        """Blocks of rows in [0, 1], brought here one after the other."""
-        seen = 0
-        for part in self._array.blocks:
-            count = int(part.shape[0])
-            if seen + count > first:
-                block = self._check(part.compute(), seen).take(slice(None))
-                yield block[max(0, first - seen) :]
-            seen += count
+    @property
+    def parts(self) -> Sequence[int]:
+        """Where its partitions begin."""
+        return self._bounds
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
+        """Blocks of rows in [0, 1], brought here one after the other.
+
+        While one is worked on here, the next one is computed on its worker.
+        """
+        last = self.shape[0] if last is None else last
+        for begin, values in read_ahead(self._brought(first, last)):
+            block = self._check(values, begin).take(slice(None))
+            yield block[max(0, first - begin) : last - begin]
+
+    def _brought(self, first: int, last: int) -> Iterator[tuple[int, Any]]:
+        i = bisect_right(self._bounds, first) - 1
+        while i < len(self._bounds) - 1 and self._bounds[i] < last:
+            with explained():
+                values = self._array.blocks[i].compute()
+            yield self._bounds[i], values
+            i += 1
 
     def make(self, one: Pass) -> Any:
         """Make a pass: each block on a worker, results combined in a tree.
@@ -72,9 +87,8 @@ class DaskRows(Rows):
         of_block = partial(_work_on, self._check, replace(one, reached=None))
         shared = delayed(of_block, pure=False, traverse=False)  # with its weights, once a worker
         run = delayed(_called, pure=False)
-        first = np.cumsum([0, *self._array.chunks[0][:-1]])
         blocks = self._array.to_delayed().ravel()
-        parts = [run(shared, b, int(row)) for b, row in zip(blocks, first, strict=True)]
+        parts = [run(shared, b, r) for b, r in zip(blocks, self._bounds[:-1], strict=True)]
         join = delayed(partial(_combined, one.combine), pure=False)
         while len(parts) > 1:
             parts = [join(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]

@@ -25,11 +25,12 @@ class OneBlockAtATime(Rows):
     def take(self, rows: Any) -> Array:
         """Some rows, in the memory of the device."""
 
-    def blocks(self, first: int = 0) -> Iterator[Array]:
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
         """Rows in order."""
         height = max(1, CELLS_ON_DEVICE // self.shape[1])
-        for start in range(first, self.shape[0], height):
-            yield self.take(slice(start, min(start + height, self.shape[0])))
+        last = self.shape[0] if last is None else last
+        for start in range(first, last, height):
+            yield self.take(slice(start, min(start + height, last)))
 
     def make(self, one: Pass) -> Any:
         """Make a pass."""

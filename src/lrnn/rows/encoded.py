@@ -24,9 +24,14 @@ class DerivedRows(Rows):
         """Some rows."""
         return self._change(self.rows.take(rows))
 
-    def blocks(self, first: int = 0) -> Iterator[Array]:
+    @property
+    def parts(self) -> Sequence[int]:
+        """Those of the others."""
+        return self.rows.parts
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
         """Rows in order."""
-        return map(self._change, self.rows.blocks(first))
+        return map(self._change, self.rows.blocks(first, last))
 
     def make(self, one: Pass) -> Any:
         """Make a pass over the others."""

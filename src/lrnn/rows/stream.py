@@ -1,6 +1,6 @@
 """Rows that are not in memory: read from a source, block by block, from the first to the last."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,11 +48,19 @@ class Stream(Rows):
             rows = np.arange(*rows.indices(self.shape[0]))
         return self._checked(self.source.take(to_numpy(rows) if is_array(rows) else rows), 0)
 
-    def blocks(self, first: int = 0) -> Iterator[Array]:
-        """Rows in order, from number ``first`` on."""
+    @property
+    def parts(self) -> Sequence[int]:
+        """Those of the source."""
+        return self.source.parts
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
+        """Rows in order, from number ``first`` up to ``last``."""
         seen = first
         height = block_height(self.shape[1], self._host_dtype)
-        for raw in read_ahead(self.source.blocks(first, height)):
+        wanted = self.source.blocks(first, height)
+        if last is not None:
+            wanted = first_rows(wanted, last - first)
+        for raw in read_ahead(wanted):
             if raw.ndim != 2 or raw.shape[1] != self.shape[1]:
                 raise ValueError(
                     f"{self.source.name}: the block from row {seen} on has the shape {raw.shape}; "
@@ -60,7 +68,7 @@ class Stream(Rows):
                 )
             yield self._checked(raw, seen)
             seen += raw.shape[0]
-        if seen != self.shape[0]:
+        if seen != (self.shape[0] if last is None else last):
             raise ValueError(
                 f"{self.source.name} has {seen} rows now, but it had {self.shape[0]}; it was "
                 "changed while it was read"
@@ -108,6 +116,15 @@ class Stream(Rows):
         if self.backend.is_numpy:
             return block
         return self.backend.array(block.toarray() if sparse.issparse(block) else block)
+
+
+def first_rows(blocks: Iterator[Any], count: int) -> Iterator[Any]:
+    """So many rows of blocks; no block behind them is asked for."""
+    for block in blocks:
+        yield block[:count]
+        count -= block.shape[0]
+        if count <= 0:
+            return
 
 
 def stream(source: Source, user: str, backend: Backend, before: float | None) -> Stream:

@@ -99,7 +99,7 @@ def table_of(array: NDArray[Any], where: str) -> Table:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{where} holds {array.dtype}, not numbers")
     if array.dtype.kind == "b":
-        array = array.astype(np.float32)  # 0 and 1; 8 bits would be levels
+        array = array.astype(np.float64)  # 0 and 1; 8 bits would be levels
     if array.ndim == 0 or array.size == 0:
         raise ValueError(f"{where} holds no rows of numbers; its shape is {array.shape}")
     if array.ndim == 1:

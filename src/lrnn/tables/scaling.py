@@ -127,6 +127,11 @@ class ScaledSource(Source):
         self.dtype = scaling.apply(np.zeros((1, self.shape[1]), source.dtype)).dtype
         self._source, self._scaling = source, scaling
 
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Those of the source."""
+        return self._source.parts
+
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows in [0, 1]."""
         return map(self._scaling.apply, self._source.blocks(first, height))

@@ -55,6 +55,11 @@ class Source(ABC):
     columns: tuple[str, ...] | None = None
     in_any_order: bool = False
 
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Where reading may begin without reading what is before, and the number of rows."""
+        return (0, self.shape[0])
+
     @abstractmethod
     def blocks(self, first: int, height: int) -> Iterator[Any]:
         """Consecutive rows from ``first`` on, at most ``height`` at a time."""
@@ -176,10 +181,13 @@ class ParquetFiles(Source):
         if not self._paths:
             raise ValueError(f"{self.name!r} holds no .parquet files")
         self._counts, kinds = [], []
+        self._groups: list[int] = []
+        self._newest: dict[Path, Any] = {}
         for part in self._paths:
             with _reading_parquet(part) as fragment:
                 names, fields = _columns(fragment.physical_schema)
                 self._counts.append(fragment.metadata.num_rows)
+                self._groups += [group.num_rows for group in fragment.row_groups]
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"{str(part)!r} has more than one column {twice!r}")
@@ -192,7 +200,13 @@ class ParquetFiles(Source):
             )
             check_kind(kinds[-1], kinds[0], repr(str(part)))
         self.shape = _two_dimensional((sum(self._counts), len(names)), self.name)
-        self.dtype = np.result_type(*kinds)
+        found = np.result_type(*kinds)
+        self.dtype = np.dtype(np.float64) if found.kind == "b" else found
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Where row groups begin."""
+        return tuple(np.cumsum([0, *self._groups]).tolist())
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows; those before ``first`` are read, if they share its row group."""
@@ -201,20 +215,22 @@ class ParquetFiles(Source):
                 first -= count
                 continue
             with _reading_parquet(path) as fragment:
+                fragment = self._newest.get(path, fragment)  # which knows its metadata already
+                self._newest = {path: fragment}
                 groups = list(fragment.row_groups)
                 while groups and first >= groups[0].num_rows:
                     first -= groups.pop(0).num_rows
-                rest = fragment.subset(row_group_ids=[group.id for group in groups])
-                for batch in rest.to_batches(
-                    columns=list(self.columns or ()), batch_size=height, batch_readahead=1
-                ):
-                    kept = batch.slice(first)
-                    first = max(0, first - batch.num_rows)
-                    if kept.num_rows:
-                        yield self._matrix(kept)
+                for group in groups:  # one by one: who ends early has not read more
+                    for batch in fragment.subset(row_group_ids=[group.id]).to_batches(
+                        columns=list(self.columns or ()), batch_size=height, batch_readahead=1
+                    ):
+                        kept = batch.slice(first)
+                        first = max(0, first - batch.num_rows)
+                        if kept.num_rows:
+                            yield self._matrix(kept)
 
     def _matrix(self, batch: Any) -> NDArray[Any]:
-        columns = [c.cast("float32") if str(c.type) == "bool" else c for c in batch.columns]
+        columns = [c.cast("float64") if str(c.type) == "bool" else c for c in batch.columns]
         matrix = np.column_stack([c.to_numpy(zero_copy_only=False) for c in columns])
         if matrix.dtype.kind == "f" != self.dtype.kind:
             return matrix  # whole numbers, some of which are missing, are floats with NaN
@@ -379,4 +395,4 @@ def _number(field: Any, path: Path) -> np.dtype[Any]:
         kind = np.dtype(object)
     if kind.kind not in "biuf":
         raise ValueError(f"{str(path)!r}: column {field.name!r} holds {field.type}, not numbers")
-    return np.dtype(np.float32) if kind.kind == "b" else kind  # 8 bits would be levels
+    return kind

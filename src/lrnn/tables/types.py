@@ -43,7 +43,7 @@ def type_of_columns(
         return TEXT
     if not all(map(are_levels, kinds)):
         found = np.result_type(*kinds)
-        return np.dtype(np.float32) if are_levels(found) else found  # beside truth values
+        return np.dtype(np.float64) if are_levels(found) else found  # beside truth values
     first, *others = kinds
     for name, kind in zip(names[1:], others, strict=True):
         if kind.itemsize != first.itemsize:

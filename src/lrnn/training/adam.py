@@ -204,7 +204,7 @@ class Descent(MinibatchStepper):
             self._one = as_graph(self._on_batch, batches.rows.backend)
 
     def _on_batch(self, numbers: Array, scale: Any, share: Any) -> Array:
-        batch = self.batches.rows.take(numbers)
+        batch = self.batches.part.take(numbers)
         error, gradients = self._gradients(batch, share)
         self._adam.step(gradients, scale)
         return error / math.prod(batch.shape)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Array, Floats
-from lrnn.rows import Rows
+from lrnn.rows import Rows, heights, windows
 from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.run import State, Stepper, StopReason
 from lrnn.weights import Weights
@@ -170,7 +170,9 @@ class History:
 class Batches:
     """Rows in random order, in minibatches of about some size, as equal as can be.
 
-    ``numbers`` are those of the rows that take part; by default all do.
+    ``numbers`` are those of the rows that take part; by default all do. Of rows that come only from
+    the first to the last, as many are shuffled at a time as a buffer holds; `part` are these, and
+    numbers are counted in it.
     """
 
     def __init__(
@@ -180,18 +182,33 @@ class Batches:
         random: np.random.RandomState,
         numbers: NDArray[np.int64] | None = None,
     ) -> None:
-        self.rows, self.random = rows, random
-        self._numbers = np.arange(rows.shape[0]) if numbers is None else numbers
-        count = len(self._numbers)
-        self._bounds = np.linspace(0, count, max(1, round(count / size)) + 1).astype(int)
+        self.rows, self.part, self.random = rows, rows, random
+        self._numbers = numbers
+        self._heights = heights(rows) if numbers is None else [len(numbers)]
+        self._bounds = [
+            np.linspace(0, height, max(1, round(height / size)) + 1).astype(int)
+            for height in self._heights
+        ]
 
     def __len__(self) -> int:
-        return len(self._bounds) - 1
+        return sum(len(bounds) - 1 for bounds in self._bounds)
 
     def __iter__(self) -> Iterator[Array]:
         """Numbers of the rows of each batch, drawn anew for every pass."""
-        order = self.rows.backend.array(self.random.permutation(self._numbers))
-        return (order[first:last] for first, last in pairwise(self._bounds))
+        parts = windows(self.rows, self.random)
+        for height, bounds in zip(self._heights, self._bounds, strict=True):
+            self.part = next(parts)
+            chosen = height if self._numbers is None else self._numbers
+            order = self.rows.backend.array(self.random.permutation(chosen))
+            yield from (order[first:last] for first, last in pairwise(bounds))
+            self.part = self.rows  # frees the memory
+
+    @property
+    def told(self) -> str:
+        """What a user should know of the order, if there is anything."""
+        if len(self._heights) == 1:
+            return ""
+        return f", {max(self._heights):,} of {self.rows.shape[0]:,} rows shuffled at a time"
 
 
 class MinibatchStepper(Stepper):
@@ -200,6 +217,7 @@ class MinibatchStepper(Stepper):
     def __init__(self, batches: Batches, history: History) -> None:
         self.batches, self.history = batches, history
         self.iterations_a_step = len(batches)
+        self.told = batches.told
 
     @property
     def steps(self) -> int:

@@ -71,9 +71,9 @@ class InhibitoryTraining:
 
     def __init__(self, rows: Rows, run: Run) -> None:
         self.rows, self.run, self._judged = rows, run, rows
-        self._numbers = np.arange(rows.shape[0])
+        self._numbers = None
         if run.settings.held_out:
-            order = run.random.permutation(self._numbers)
+            order = run.random.permutation(rows.shape[0])
             count = held_out_rows(len(order), run.settings.held_out)
             self._judged = held(rows.take(np.sort(order[:count])))
             self._numbers = order[count:]

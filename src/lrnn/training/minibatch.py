@@ -22,7 +22,7 @@ from lrnn.functional import (
     update_decoder,
     update_encoder,
 )
-from lrnn.rows import Rows, held
+from lrnn.rows import Rows, encoded, held, in_memory
 from lrnn.training.history import Batches, History, LearningCurve, MinibatchStepper, Trained
 from lrnn.training.run import Run, State, training
 from lrnn.weights import Weights, transmit
@@ -103,7 +103,7 @@ class PrintedAlgorithm(MinibatchStepper):
             self._one = as_graph(self._on_batch, rows.backend)
 
     def _on_batch(self, numbers: Array, _scale: Any) -> Array:
-        batch = self.batches.rows.take(numbers)
+        batch = self.batches.part.take(numbers)
         new, error = batch_step(batch, self._weights, self._settings.rates)
         if not self._in_place:
             self._weights = new
@@ -175,5 +175,12 @@ def train_layerwise(rows: Rows, weights: Weights, run: Run) -> Trained:
         if trained.interrupted:
             break
         if m + 1 < len(encoders):
-            layer = held(rows.backend.send(transmit(layer, [encoders[m]])))
+            layer = _behind(layer, encoders[m])
     return Trained(Weights(tuple(encoders), tuple(decoders)), curves)
+
+
+def _behind(rows: Rows, encoder: Array) -> Rows:
+    """Activations of the next layer: in memory if these rows are, or if a buffer holds them."""
+    if rows.resident:
+        return held(rows.backend.send(transmit(rows, [encoder])))
+    return in_memory(encoded(rows, [encoder]))

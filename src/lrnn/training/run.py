@@ -63,10 +63,13 @@ class Stepper(ABC):
         Steps at most; it may become less on the way.
     iterations_a_step : int
         What observers are told of.
+    told : str
+        What they are told of it besides its task.
     """
 
     most: int
     iterations_a_step: int = 1
+    told: str = ""
 
     @property
     @abstractmethod
@@ -116,7 +119,7 @@ class Run:
     def train(self, stepper: Stepper, task: str) -> StopReason:
         """Make steps until they are all made, or there is no progress; tell what ended it."""
         observer = self.observer
-        observer.stage(task, stepper.most * stepper.iterations_a_step)
+        observer.stage(task + stepper.told, stepper.most * stepper.iterations_a_step)
         saved = observer.resume()
         if saved is not None:
             stepper.restore(saved)

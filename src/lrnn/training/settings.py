@@ -41,6 +41,12 @@ class Settings:
     spike_penalty: float = 0.0
     held_out: float = 0.0
 
+    @property
+    def on_minibatches(self) -> bool:
+        """Whether any of it is trained on minibatches, for which rows are taken in any order."""
+        printed = self.solver == "minibatch" or self.rates == "unit"
+        return printed or self.fine_tune > 0 or self.inhibition
+
     def most_passes(self, rows: int) -> int:
         """How many passes or full-batch steps training may take in all."""
         stages = len(self.sizes) if self.layerwise and len(self.sizes) > 2 else 1
