@@ -237,8 +237,8 @@ CAPTIONS = {
     "figure2": "The paper's Figure 2: error of the printed algorithms against iterations; dotted, "
     "the lowest errors that the paper reports. Deep networks are trained by Algorithm 3, all layer "
     "pairs together, and (dashed) by Algorithm 2, one pair after the other: its errors are those "
-    "of the network of the pairs so far, with a dot where a pair is finished, and those of the "
-    "whole network with the last pair",
+    "of the network of the pairs so far, the best weights of each, with a dot where a pair is "
+    "finished; those of the whole network come with the last pair",
     "figure2a-compared": _COMPARED,
     "figure2b-compared": _COMPARED,
     "figure2c-compared": _COMPARED,

@@ -34,7 +34,8 @@ PRINTED = {  # passes of Algorithm 1 or 2 (for each layer pair) over larger data
     "mnist-50": 5, "mnist-1000-500-250-50": 2, "yale-500-100-50": 10, "cifar10-150": 3,
     "cifar10-1000-500-150": 1,
 }  # fmt: skip
-FINE_TUNE = {"mnist": 2, "yale": 5, "cifar10": 1}  # passes with which our deep networks end
+FINE_TUNE = {"mnist-1000-500-250-50": 2, "yale-500-100-50": 5, "cifar10-1000-500-150": 1}
+"""Passes with which our deep networks end."""
 
 
 class OnSomeRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -91,7 +92,7 @@ def networks(structure: Structure, rows: int, quick: bool) -> dict[str, LRNNAuto
     passes = 3 if quick else PRINTED.get(structure.name, enough)
     ours = LRNNAutoencoder(structure.hidden, max_iter=30 if quick else 200, **common)
     if structure.deep:  # before the last passes it gives the codes of the shallow one
-        ours.set_params(stacking="joint", fine_tune=1 if quick else FINE_TUNE[structure.data])
+        ours.set_params(stacking="joint", fine_tune=1 if quick else FINE_TUNE[structure.name])
     return {
         "printed": LRNNAutoencoder(
             structure.hidden, solver="minibatch", max_iter=passes, tol=0, **common

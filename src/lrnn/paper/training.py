@@ -54,7 +54,7 @@ def fully_trained(model: LRNNAutoencoder, X: Any) -> LRNNAutoencoder:
 
 
 class Pairs(Observer):
-    """Keeps what Algorithm 2 makes of each layer pair: its weights after every pass."""
+    """Keeps what Algorithm 2 makes of each layer pair: its best weights after every pass."""
 
     def __init__(self) -> None:
         self.after_passes: list[list[Weights]] = []
@@ -65,20 +65,22 @@ class Pairs(Observer):
 
     def checkpoint(self, state: Callable[[], State], finished: bool = False) -> None:
         """A pass has ended."""
-        self.after_passes[-1].append(Weights(**state()["weights"]).copy())
+        self.after_passes[-1].append(Weights(**state()["record"]["best"]))
 
 
 def layerwise_curves(model: LRNNAutoencoder, X: Any) -> list[dict[str, Any]]:
     """Train by Algorithm 2; errors are those of the autoencoder as far as it is built.
 
     While pair m is trained that is the network of the first m pairs, on the data; with the last
-    pair, the whole one. (The algorithm itself looks only at each pair on the pair's inputs.)
+    pair, the whole one. All weights are the best so far, as the next pair is built on them.
+    (The algorithm itself looks only at each pair on the pair's inputs.)
     """
     pairs = Pairs()
     rows = model._fit(X, pairs)
     _check_whole(model)
     encoders, decoders = model.weights_.encoders, model.weights_.decoders
-    curves = [_curve(model.history_[0])]  # the inputs of the first pair are the data
+    first = model.history_[0]  # its inputs are the data
+    curves = [_curve(replace(first, errors=np.minimum.accumulate(first.errors)))]
     for m in range(1, len(encoders)):
         networks = [
             Weights((*encoders[:m], *pair.encoders), (*pair.decoders, *decoders[-m:]))
