@@ -328,7 +328,7 @@ def test_deep_networks_recognise_by_codes_of_the_same_width(rng):
     assert {model.transform(X).shape for model in models.values()} == {(30, 50)}
     assert (models["printed"].solver, models["printed"].stacking) == ("minibatch", "layerwise")
     full = recognition_module.networks(STRUCTURES["yale-500-100-50"], 132, quick=False)
-    assert (full["printed"].max_iter, full["lrnn"].fine_tune) == (10, 5)
+    assert (full["printed"].max_iter, full["lrnn"].fine_tune) == (20, 20)
     small = recognition_module.networks(STRUCTURES["wine-7"], 142, quick=False)
     assert small["printed"].max_iter == 200
 
