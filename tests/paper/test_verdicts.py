@@ -121,12 +121,15 @@ def test_errors_decrease_or_not(errors, expected):
 def test_recognition_is_told_beside_raw_attributes():
     scores = {"raw": 0.8, "lrnn": 0.6, "printed": 0.4}
     results = [
-        {"features": name, "classifier": "linear", "accuracy": share}
+        {"structure": "mnist-50", "features": name, "classifier": "linear", "accuracy": share}
         for name, share in scores.items()
     ]
+    deep = {"structure": "mnist-1000-500-250-50", "features": "lrnn"}
+    results.append(deep | {"classifier": "linear", "accuracy": 0.2})
     _, why = found_of([{"kind": "recognition", "results": results}], "recognition accuracy")
     assert "lrnn: 75 %" in why
     assert "printed: 50 %" in why
+    assert "lrnn, deep: 25 %" in why
 
 
 def test_table_1_is_counted_again():

@@ -287,9 +287,9 @@ def test_true_is_one_in_every_format(tmp_path):
         found = read(path).data
         assert found.dtype == np.float64, path.name  # 8 bits would be levels
         np.testing.assert_array_equal(found, bits)
-    assert open_source(tmp_path / "a.parquet").dtype == np.float32
+    assert open_source(tmp_path / "a.parquet").dtype == np.float64
     frame.astype({"b": np.uint8}).to_parquet(tmp_path / "mixed.parquet")
-    assert read(tmp_path / "mixed.parquet").data.dtype == np.float32
+    assert read(tmp_path / "mixed.parquet").data.dtype == np.float64
     holes = pa.table({"a": [True, None], "b": [False, True]})
     parquet.write_table(holes, tmp_path / "holes.parquet")
     np.testing.assert_array_equal(read(tmp_path / "holes.parquet").data, [[1, 0], [np.nan, 1]])

@@ -10,16 +10,17 @@ from matplotlib.figure import Figure
 from lrnn.arrays import Floats
 from lrnn.datasets import DATA_SETS
 from lrnn.paper import figure4, lowest
-from lrnn.paper.experiments import CONTENDERS, STRUCTURES, Structure
+from lrnn.paper.experiments import CONTENDERS, LAYERWISE, STRUCTURES, Structure
 from lrnn.paper.inhibition import MISSING, NOISE
 from lrnn.paper.summary import Result, contests, robustness, trainings
 from lrnn.plots import image_grid, layer_image
 from lrnn.plots.axes import COLOURS, SMALL, TITLE, logarithmic, plain, style
 
 LINES = {
-    ("free", "printed"): (COLOURS[1], "-", "printed algorithm"),
+    ("free", "printed"): (COLOURS[1], "-", "Algorithm 1 or 3"),
+    ("free", LAYERWISE): (COLOURS[3], "-", "Algorithm 2"),
     ("free", "lrnn"): (COLOURS[0], "-", "lrnn"),
-    ("unit", "printed"): (COLOURS[1], ":", "printed, unit rates"),
+    ("unit", "printed"): (COLOURS[1], ":", "Algorithm 1 or 3, unit rates"),
     ("unit", "lrnn"): (COLOURS[0], ":", "lrnn, unit rates"),
 }
 PARTS, SHAPE = 36, (28, 28)  # parts that are shown, as images
@@ -66,18 +67,23 @@ def of_inhibition(results: Sequence[Result]) -> dict[str, Figure]:
 
 
 def figure2(results: Sequence[Result], structures: Sequence[Structure]) -> Figure:
-    """Error against iterations of the printed algorithm, as the paper shows it."""
+    """Error against iterations of the printed algorithms, as the paper shows it."""
     parts = list(dict.fromkeys(s.figure for s in structures))
-    figure = Figure(figsize=(3.4 * len(parts), 3.3), layout="constrained", dpi=150)
+    figure = Figure(figsize=(3.7 * len(parts), 3.6), layout="constrained", dpi=150)
     for ax, part in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
         shown = [s for s in structures if s.figure == part]
         for i, structure in enumerate(shown):
-            for seed, result in enumerate(trainings(results)[structure.name, "free", "printed"]):
-                x, errors = course(result, "iterations")
-                ax.plot(
-                    x, errors, color=COLOURS[i], linewidth=1.4 if seed == 0 else 0.4,
-                    alpha=1 if seed == 0 else 0.5, label=_named(structure) if seed == 0 else None,
-                )  # fmt: skip
+            for method, dashes in (("printed", "-"), (LAYERWISE, "--")):
+                found = trainings(results).get((structure.name, "free", method), [])
+                for seed, result in enumerate(found):
+                    x, errors = course(result, "iterations")
+                    ends = np.cumsum([len(curve["errors"]) for curve in result["curves"]]) - 1
+                    ax.plot(
+                        x, errors, color=COLOURS[i], linestyle=dashes,
+                        marker="." if method == LAYERWISE else "", markevery=ends.tolist(),
+                        linewidth=1.4 if seed == 0 else 0.4, alpha=1 if seed == 0 else 0.5,
+                        label=_named(structure, method) if seed == 0 else None,
+                    )  # fmt: skip
             if structure.paper is not None:
                 ax.axhline(structure.paper, color=COLOURS[i], linestyle=":", linewidth=1)
         ax.set_title(f"({part[1]}) {DATA_SETS[shown[0].data].title}", fontsize=TITLE, loc="left")
@@ -88,14 +94,17 @@ def figure2(results: Sequence[Result], structures: Sequence[Structure]) -> Figur
     return figure
 
 
-def _named(structure: Structure) -> str:
-    """Its widths, and the lowest error that the paper reports."""
-    paper = structure.paper
-    return structure.label if paper is None else f"{structure.label} (paper, dotted: {paper:.4f})"
+def _named(structure: Structure, method: str) -> str:
+    """Its widths, the algorithm where there are two, and the lowest error of the paper."""
+    algorithm = structure.algorithm(method).replace("Algorithm", "Alg.")
+    name = f"{structure.label}, {algorithm}" if structure.deep else structure.label
+    if structure.paper is None or method == LAYERWISE:
+        return name
+    return f"{name} (paper, dotted: {structure.paper:.4f})"
 
 
 def compared(results: Sequence[Result], structures: Sequence[Structure]) -> Figure:
-    """Both algorithms and both kinds of rates, against iterations and against seconds."""
+    """All algorithms and both kinds of rates, against iterations and against seconds."""
     columns = len(structures)
     figure = Figure(figsize=(3.6 * columns, 5.4), layout="constrained", dpi=150)
     grid = figure.subplots(2, columns, squeeze=False, sharey="col")
@@ -227,14 +236,18 @@ def _finish(ax: Axes, against: str) -> None:
 
 
 _COMPARED = (
-    "The printed algorithm and our solver, with free and with unit rates, against iterations and "
-    "against seconds, with what no linear map and no network with unit rates can pass"
+    "The printed algorithms and our solver, with free and with unit rates, against iterations and "
+    "against seconds, with what no linear map and no network with unit rates can pass. Errors of "
+    "Algorithm 2 are those of the network as far as it is built, on the data"
 )
 CAPTIONS = {
     "stalled": "The printed algorithms until they stall: the mean error on minibatches, the lowest "
     "on one so far, and the error on all rows; dotted, the lowest errors that the paper reports",
-    "figure2": "The paper's Figure 2: error of the printed algorithm against iterations; dotted, "
-    "the lowest errors that the paper reports",
+    "figure2": "The paper's Figure 2: error of the printed algorithms against iterations; dotted, "
+    "the lowest errors that the paper reports. Deep networks are trained by Algorithm 3, all layer "
+    "pairs together, and (dashed) by Algorithm 2, one pair after the other: its errors are those "
+    "of the network of the pairs so far, the best weights of each, with a dot where a pair is "
+    "finished; those of the whole network come with the last pair",
     "figure2a-compared": _COMPARED,
     "figure2b-compared": _COMPARED,
     "figure2c-compared": _COMPARED,

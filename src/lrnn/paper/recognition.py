@@ -1,6 +1,7 @@
 """Recognition: two plain classifiers on codes of autoencoders, and on those of their peers."""
 
 import warnings
+from itertools import product
 from math import ceil
 from typing import Any
 
@@ -28,6 +29,13 @@ SHARES = {"inhibition": 0.0, "inhibition_modest": MODEST}  # what a spike costs;
 START = 100  # full-batch steps before training with inhibition
 PASSES = {"mnist": 3, "cifar10": 1}  # of that from each start: few, but enough to compare
 STEPS = 300  # where no passes are given
+PRINTED_STEPS = 1_000  # of Algorithm 1 at least, or as many passes as in the other experiments
+PRINTED = {  # passes of Algorithm 1 or 2 (for each layer pair) over larger data: few, likewise
+    "mnist-50": 5, "mnist-1000-500-250-50": 2, "yale-500-100-50": 20, "cifar10-150": 3,
+    "cifar10-1000-500-150": 1,
+}  # fmt: skip
+FINE_TUNE = {"mnist-1000-500-250-50": 2, "yale-500-100-50": 20, "cifar10-1000-500-150": 1}
+"""Passes with which our deep networks end: these alone set their codes apart from shallow ones."""
 
 
 class OnSomeRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -49,42 +57,62 @@ class OnSomeRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def recognise(task: Task) -> dict[str, Any]:
     """Accuracies of each classifier on each kind of features, on test rows or cross-validated."""
-    structure = narrowest(task.subject)
     tested = task.subject in TEST_ROWS
     with warnings.catch_warnings(), threadpool_limits(None if tested else 1):  # small: no threads
         warnings.simplefilter("ignore", ConvergenceWarning)  # long enough for a comparison
         warnings.filterwarnings("ignore", "The least populated class")
-        scores = _on_test_rows(task, structure) if tested else _cross_validated(task, structure)
+        scores = _on_test_rows(task) if tested else _cross_validated(task)
     how = "test rows" if tested else f"{FOLDS}-fold cross-validation"
-    return {"width": min(structure.hidden), "how": how, "results": scores}
+    return {"width": structures(task.subject)[0].hidden[-1], "how": how, "results": scores}
 
 
-def narrowest(data: str) -> Structure:
-    """The paper's smallest structure for a data set."""
-    return min((s for s in STRUCTURES.values() if s.data == data), key=lambda s: s.n_weights)
+def structures(data: str) -> list[Structure]:
+    """The paper's smallest structure for a data set, and the deep one if it has one.
+
+    Their codes are of the same width.
+    """
+    known = [s for s in STRUCTURES.values() if s.data == data]
+    return [min(known, key=lambda s: s.n_weights), *(s for s in known if s.deep)]
 
 
-def transformers(width: int, quick: bool) -> dict[str, Any]:
-    """What is compared, at the same width, but for inhibition."""
+def peers(width: int, quick: bool) -> dict[str, Any]:
+    """What networks are compared with, at the same width."""
     nmf = NMF(width, init="nndsvda", max_iter=10 if quick else 50, random_state=0)
     return {
         "raw": FunctionTransformer(),
         "PCA": PCA(width, random_state=0),
         "NMF": OnSomeRows(nmf, rows=NMF_ROWS),
-        "lrnn": LRNNAutoencoder(width, max_iter=30 if quick else 200, random_state=0),
+    }
+
+
+def networks(structure: Structure, rows: int, quick: bool) -> dict[str, LRNNAutoencoder]:
+    """A structure that is to be trained as printed (Algorithm 1 or 2) and by our solver."""
+    common: dict[str, Any] = {"batch_size": structure.batch_size, "random_state": 0}
+    enough = min(structure.passes, ceil(PRINTED_STEPS * structure.batch_size / rows))
+    passes = 3 if quick else PRINTED.get(structure.name, enough)
+    ours = LRNNAutoencoder(structure.hidden, max_iter=30 if quick else 200, **common)
+    if structure.deep:
+        ours.set_params(stacking="joint", fine_tune=1 if quick else FINE_TUNE[structure.name])
+    return {
+        "printed": LRNNAutoencoder(
+            structure.hidden, solver="minibatch", max_iter=passes, tol=0, **common
+        ),
+        "lrnn": ours,
     }
 
 
 def fitted(X: Any, structure: Structure, quick: bool) -> dict[str, Any]:
-    """All that is compared, trained on X."""
+    """All that is compared, trained on X; of a deep structure, the networks without inhibition."""
     found = {
-        name: fully_trained(t, X) if name == "lrnn" else t.fit(X)
-        for name, t in transformers(min(structure.hidden), quick).items()
+        name: fully_trained(model, X) for name, model in networks(structure, len(X), quick).items()
     }
+    if structure.deep:
+        return found
+    found = {n: t.fit(X) for n, t in peers(structure.hidden[-1], quick).items()} | found
     passes = PASSES.get(structure.data, ceil(STEPS * structure.batch_size / len(X)))
     for name, share in SHARES.items():
         model = inhibitory(found["lrnn"], share, 1 if quick else passes)
-        model.set_params(batch_size=structure.batch_size, max_iter=min(START, model.max_iter))
+        model.set_params(max_iter=min(START, model.max_iter))
         found[name] = fully_trained(model, X.astype(np.float32, copy=False))  # fast, and enough
     return found
 
@@ -98,22 +126,22 @@ def classifiers(quick: bool) -> dict[str, Any]:
     }
 
 
-def _cross_validated(task: Task, structure: Structure) -> list[dict[str, Any]]:
+def _cross_validated(task: Task) -> list[dict[str, Any]]:
     entry = load(task.subject)
     keep = slice(None, QUICK_ROWS if task.quick else None)
     X, y = entry.data[keep], entry.target[keep]
     folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))
-    scores: dict[tuple[str, str], list[float]] = {}
-    for seen, new in folds:
+    scores: dict[tuple[str, str, str], list[float]] = {}
+    for structure, (seen, new) in product(structures(task.subject), folds):
         for name, features in fitted(X[seen], structure, task.quick).items():
             codes = features.transform(X[seen])
             for kind, model in classifiers(task.quick).items():
                 score = model.fit(codes, y[seen]).score(features.transform(X[new]), y[new])
-                scores.setdefault((name, kind), []).append(score)
+                scores.setdefault((structure.name, name, kind), []).append(score)
     return [_score(*key, float(np.mean(v)), float(np.std(v))) for key, v in scores.items()]
 
 
-def _on_test_rows(task: Task, structure: Structure) -> list[dict[str, Any]]:
+def _on_test_rows(task: Task) -> list[dict[str, Any]]:
     entry = load(task.subject, split="all", scaled=False)
     keep = slice(None, QUICK_ROWS if task.quick else None)
     first = entry.data.shape[0] - TEST_ROWS[task.subject]
@@ -121,15 +149,19 @@ def _on_test_rows(task: Task, structure: Structure) -> list[dict[str, Any]]:
     X, y = entry.data[:first][keep] / white, entry.target[:first][keep]
     X_new, y_new = entry.data[first:][keep] / white, entry.target[first:][keep]
     found = []
-    for name, features in fitted(X, structure, task.quick).items():
-        codes, new = features.transform(X), features.transform(X_new)
-        for kind, model in classifiers(task.quick).items():
-            score = model.fit(codes, y).score(new, y_new)
-            found.append(_score(name, kind, float(score), None))
+    for structure in structures(task.subject):
+        for name, features in fitted(X, structure, task.quick).items():
+            codes, new = features.transform(X), features.transform(X_new)
+            for kind, model in classifiers(task.quick).items():
+                score = model.fit(codes, y).score(new, y_new)
+                found.append(_score(structure.name, name, kind, float(score), None))
     return found
 
 
-def _score(features: str, classifier: str, accuracy: float, spread: float | None) -> dict[str, Any]:
+def _score(
+    structure: str, features: str, classifier: str, accuracy: float, spread: float | None
+) -> dict[str, Any]:
     return {
-        "features": features, "classifier": classifier, "accuracy": accuracy, "spread": spread,
+        "structure": structure, "features": features, "classifier": classifier,
+        "accuracy": accuracy, "spread": spread,
     }  # fmt: skip

@@ -1,13 +1,13 @@
 """What came out of the experiments, as tables."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper.experiments import CONTENDERS, STRUCTURES
+from lrnn.paper.experiments import CONTENDERS, FEATURES, LAYERWISE, METHODS, STRUCTURES
 from lrnn.report.content import hoyer
 
 Result = dict[str, Any]
@@ -23,16 +23,18 @@ def trainings(results: Iterable[Result]) -> dict[tuple[str, str, str], list[Resu
 
 
 def lowest_errors(results: Sequence[Result], rates: str) -> list[dict[str, Any]]:
-    """One row for each structure: the paper, its algorithm here, ours, and what is possible.
+    """One row for each structure: the paper, its algorithms here, ours, and what is possible.
 
-    Errors are the mean over seeds, with the standard deviation where there are several.
+    Errors are the mean over seeds, with the standard deviation where there are several. "printed"
+    is Algorithm 1 or 3; "printed_layerwise" is Algorithm 2, None where it was not run.
     """
     found = trainings(results)
     rows = []
     for name, structure in STRUCTURES.items():
-        printed, ours = (found.get((name, rates, method)) for method in ("printed", "lrnn"))
-        if not printed or not ours:
+        ways = {m: found[name, rates, m] for m in METHODS if (name, rates, m) in found}
+        if not ways.keys() >= {"printed", "lrnn"}:
             continue
+        printed, ours, layerwise = ways["printed"], ways["lrnn"], ways.get(LAYERWISE, [])
         rows.append(
             {
                 "data": DATA_SETS[structure.data].title,
@@ -43,6 +45,10 @@ def lowest_errors(results: Sequence[Result], rates: str) -> list[dict[str, Any]]
                 "printed_spread": spread(printed, "error"),
                 "printed_iterations": printed[0]["iterations"],
                 "printed_seconds": mean(printed, "seconds"),
+                "printed_layerwise": mean(layerwise, "error") if layerwise else None,
+                "printed_layerwise_spread": spread(layerwise, "error"),
+                "printed_layerwise_iterations": layerwise[0]["iterations"] if layerwise else None,
+                "printed_layerwise_seconds": mean(layerwise, "seconds") if layerwise else None,
                 "lrnn": mean(ours, "error"),
                 "lrnn_spread": spread(ours, "error"),
                 "lrnn_seconds": mean(ours, "seconds"),
@@ -50,19 +56,20 @@ def lowest_errors(results: Sequence[Result], rates: str) -> list[dict[str, Any]]
                 "variance": ours[0]["variance"],
                 "seeds": len(ours),
                 "quick": ours[0]["quick"],
-                "remark": remark(structure.name, printed, ours) if rates == "free" else "",
+                "remark": remark(structure.name, ways) if rates == "free" else "",
             }
         )
     return rows
 
 
-def remark(name: str, printed: Sequence[Result], ours: Sequence[Result]) -> str:
+def remark(name: str, ways: Mapping[str, Sequence[Result]]) -> str:
     """Why numbers differ from the paper's, if they do by more than their spread."""
     structure = STRUCTURES[name]
     if structure.paper is None:
         return ""
     apart = []
-    for what, results in (("the printed algorithm's", printed), ("ours", ours)):
+    for method, results in ways.items():
+        what = "ours" if method == "lrnn" else f"{structure.algorithm(method)}'s"
         error, width = mean(results, "error"), max(spread(results, "error") or 0.0, 5e-5)
         if abs(error - structure.paper) > width:
             side = "lower" if error < structure.paper else "higher"
@@ -78,6 +85,7 @@ def audits(results: Iterable[Result]) -> list[dict[str, Any]]:
         {
             "structure": f"{DATA_SETS[STRUCTURES[name].data].title} {STRUCTURES[name].label}",
             "method": method,
+            "algorithm": STRUCTURES[name].algorithm(method),
             "rates": rates,
             "largest_row_sum": max(r["largest_row_sum"] for r in found),
             "largest_routed": max(r["largest_routed"] for r in found),
@@ -90,23 +98,28 @@ def audits(results: Iterable[Result]) -> list[dict[str, Any]]:
 
 
 def recognition(results: Iterable[Result]) -> list[dict[str, Any]]:
-    """One row for each data set and classifier, one column for each kind of features."""
+    """One row for each structure and classifier, one column for each kind of features.
+
+    None where there are no such features: of deep structures, but for the networks themselves.
+    """
     rows = []
     for result in results:
         if result["kind"] != "recognition":
             continue
-        for classifier in dict.fromkeys(r["classifier"] for r in result["results"]):
+        found = {(r["structure"], r["classifier"], r["features"]): r for r in result["results"]}
+        for name, classifier in dict.fromkeys(key[:2] for key in found):
             row = {
                 "data": DATA_SETS[result["subject"]].title,
+                "structure": STRUCTURES[name].label,
                 "width": result["width"],
                 "classifier": classifier,
                 "how": result["how"],
                 "quick": result["quick"],
             }
-            for found in result["results"]:
-                if found["classifier"] == classifier:
-                    row[found["features"]] = found["accuracy"]
-                    row[f"{found['features']}_spread"] = found["spread"]
+            for features in FEATURES:
+                score = found.get((name, classifier, features), {})
+                row[features] = score.get("accuracy")
+                row[f"{features}_spread"] = score.get("spread")
             rows.append(row)
     return rows
 

@@ -5,6 +5,7 @@ is "not run". Those on what can be proved, or is a matter of words, are written 
 the test or the page that shows it.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -265,24 +266,23 @@ def table1(results: Sequence[Result]) -> Found:
 
 def recognises(results: Sequence[Result]) -> Found:
     """Whether codes are good to recognise by."""
-    kept: dict[str, list[float]] = {"printed": [], "lrnn": []}
+    kept: dict[str, list[float]] = defaultdict(list)
     for result in results:
         if result["kind"] != "recognition":
             continue
-        scores: dict[str, dict[str, float]] = {}
-        for one in result["results"]:
-            scores.setdefault(one["classifier"], {})[one["features"]] = one["accuracy"]
-        for by in scores.values():
-            for name, shares in kept.items():
-                if name in by:
-                    shares.append(by[name] / by["raw"])
-    if not kept["lrnn"]:
+        found = result["results"]
+        raw = {r["classifier"]: r["accuracy"] for r in found if r["features"] == "raw"}
+        for one in found:
+            if one["features"] in ("printed", "lrnn"):
+                deep = STRUCTURES[one["structure"]].deep
+                name = f"{one['features']}{', deep' * deep}"
+                kept[name].append(one["accuracy"] / raw[one["classifier"]])
+    if not kept:
         return None
     said = [
         f"{name}: {100 * np.median(shares):.0f} % of the accuracy from raw attributes (median; "
         f"{100 * min(shares):.0f} to {100 * max(shares):.0f})"
         for name, shares in kept.items()
-        if shares
     ]
     return "bounded", (
         "the paper measures none. Of codes of half the attributes or fewer, over all sets with "
