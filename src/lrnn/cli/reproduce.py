@@ -22,7 +22,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="[NAME…|all]",
-            help="Data sets (mnist, wine, …), structures (mnist-100), figures (figure2a); or "
+            help="Data sets (mnist, …), structures (mnist-100), figures (figure2a, figure4); or "
             "inhibition (not the paper's) and stalled (hours without a GPU), no parts of all.",
         ),
     ] = None,
@@ -45,8 +45,8 @@ def reproduce(
     """Run the paper's experiments again, beside lrnn's own solver, and write a report.
 
     Each result is written as soon as it is there: a run that was stopped goes on where it was,
-    and what is finished is not run again. All of them take less than an hour on two cores, and
-    need the data sets ([bold]lrnn data fetch all[/bold]).
+    and what is finished is not run again. All of them take little more than an hour on two cores,
+    and need the data sets ([bold]lrnn data fetch all[/bold]).
 
     [bold]inhibition[/bold] is not the paper's, and runs only when it is named: MNIST networks with
     and without inhibition and PCA, on new and on damaged images, their parts and their spikes. It
@@ -65,7 +65,7 @@ def reproduce(
 
         lrnn reproduce inhibition
 
-        lrnn reproduce stalled --seeds 5 --device cuda
+        lrnn reproduce stalled --device cuda
     """
     from lrnn.paper import chosen_tasks, run_tasks
     from lrnn.paper.figures import QUICK
@@ -99,13 +99,14 @@ def _errors(rows: Sequence[dict[str, Any]], quick: bool) -> Table | None:
     if not rows:
         return None
     return text_table(
-        ["", "structure", "paper", "printed algorithm", "lrnn", "bound"],
+        ["", "structure", "paper", "Algorithm 1 or 3", "Algorithm 2", "lrnn", "bound"],
         [
             [
                 row["data"],
                 row["structure"],
                 "–" if row["paper"] is None else f"{row['paper']:.4f}",
                 f"{row['printed']:.4f}",
+                "–" if row["printed_layerwise"] is None else f"{row['printed_layerwise']:.4f}",
                 f"{row['lrnn']:.4f}",
                 f"{row['bound']:.4f}",
             ]

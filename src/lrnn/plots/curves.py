@@ -87,7 +87,7 @@ def convergence(
     ----------
     result : Simulation
         With more than one snapshot.
-    estimators : sequence of {"potential", "busy", "arrivals"}, default=all
+    estimators : sequence of {"potential", "events", "busy", "arrivals"}, default=all
         Whose errors to draw.
     layer : str, optional
         One of ``result.layer_names``, by default the last.
