@@ -737,3 +737,97 @@ def test_truth_values_are_zeros_and_ones(kind, tmp_path):
         warnings.filterwarnings("ignore", "X (has|does not have valid) feature names")
         np.testing.assert_allclose(host(model.transform(X)), expected, atol=1e-6)
         assert learnt(X).white_ is None
+
+
+# What is not as it seems
+
+
+@pytest.mark.parametrize("kind", [csr_array, csr_matrix, function_of_sparse_blocks], ids=named)
+def test_entries_for_one_cell_are_added_up(kind, tmp_path):
+    """Each is below 1, and their sum above."""
+    values = np.array(rows_of("float64"))
+    twice = sparse.csr_array(values)
+    doubled = sparse.csr_array(
+        (np.repeat(twice.data, 2) * 0.8, np.repeat(twice.indices, 2), 2 * twice.indptr), twice.shape
+    )
+    assert not doubled.has_canonical_format
+    X = (lambda: iter([doubled])) if kind is function_of_sparse_blocks else doubled
+    full = np.minimum(1.6 * values, 1)
+    model = learnt(values)
+    for method in ("transform", "reconstruct", "arrivals", "score"):
+        with pytest.warns(SaturationWarning):
+            found = getattr(model, method)(X)
+        np.testing.assert_allclose(found, getattr(model, method)(full), atol=1e-12)
+    assert not doubled.has_canonical_format  # the user's matrix is left as it was
+
+
+def test_levels_for_one_cell_do_not_wrap_around():
+    cells = (np.array([200, 100], dtype=np.uint8), np.array([3, 3]), np.array([0, 2]))
+    with pytest.raises(ValueError, match="several entries for a cell, whose sum is 300, above 255"):
+        learnt(rows_of("float64")).transform(sparse.csr_array(cells, shape=(1, 6)))
+
+
+@pytest.mark.parametrize("fill", [0.5, np.nan, 1.0])
+def test_sparse_frames_with_other_gaps_than_zero(fill):
+    values = np.where(rows_of("float64") < 0.3, 0.5, rows_of("float64"))
+    X = pd.DataFrame(values).astype(pd.SparseDtype(float, fill))
+    model = learnt(values)
+    np.testing.assert_allclose(model.transform(X), model.transform(values))
+
+
+IN_PLACE = [memory_map, large_memory_map, npy_path, zarr_path, hdf5_path, parquet_path,
+            function_of_blocks, dask_array]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:solver='minibatch' takes rows in random order")
+@pytest.mark.parametrize("kind", IN_PLACE, ids=named)
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "transform", "score"])
+def test_bad_cells_have_their_place_in_all_rows(kind, method, tmp_path, monkeypatch):
+    monkeypatch.setattr("lrnn.rows.base.BUFFER_BYTES", 1)  # rows are taken in any order
+    values = np.array(rows_of("float64"))
+    values[33, 4] = np.nan
+    model = learnt(rows_of("float64")).set_params(solver="minibatch", max_iter=1)
+    with pytest.raises(ValueError, match="NaN at row 33, column 4"):
+        host(getattr(model, method)(kind(values, tmp_path)))
+
+
+def test_dates_and_groups_are_no_numbers(tmp_path):
+    frame = dataframe(rows_of("float64"), tmp_path)
+    frame["c3"] = pd.Timestamp(2016, 9, 26)
+    with pytest.raises(ValueError, match="column 'c3' of X holds datetime64"):
+        learnt(frame)
+    with pytest.raises(ValueError, match="X holds datetime64"):
+        learnt(np.zeros((9, 3), dtype="M8[s]"))
+    h5py = pytest.importorskip("h5py", reason="pip install h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["data"] = rows_of("float64")
+        with pytest.raises(TypeError, match=r"group of arrays.*give one of them"):
+            learnt(file)
+
+
+def test_text_in_a_dask_frame_is_named():
+    dd = pytest.importorskip("dask.dataframe", reason="pip install 'lrnn[dask]'")
+    frame = dataframe(rows_of("float64"), None).assign(c3="x")
+    with pytest.raises(ValueError, match="column 'c3' of X holds"):
+        learnt(dd.from_pandas(frame, npartitions=2))
+
+
+def test_tensors_of_rare_kinds():
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
+    model, X = learnt(rows_of("float64")), torch.tensor(np.array(rows_of("float64")))
+    with pytest.raises(TypeError, match=r"layout torch.sparse_coo; give X.to_dense\(\)"):
+        model.transform(X.to_sparse())
+    half = X.to(torch.bfloat16)
+    expected = model.transform(half.to(torch.float64).numpy())
+    np.testing.assert_allclose(model.transform(half).numpy(), expected, atol=1e-5)
+
+
+def test_a_missing_level_is_not_taken_for_zeros_and_ones(tmp_path):
+    pytest.importorskip("pyarrow", reason="pip install pyarrow")
+    frame = nullable_dataframe(rows_of("uint8"), tmp_path)
+    frame.iloc[20, 3] = pd.NA
+    frame.to_parquet(tmp_path / "a.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="NaN at row 20, column 3"):
+            learnt(tmp_path / "a.parquet")

@@ -21,7 +21,7 @@ from lrnn.arrays import HOST, Array, Backend, are_levels, backend_named, is_arra
 from lrnn.rows import HostRows, Rows, heights
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
-from lrnn.rows.checks import check_foreign, check_values, place, warn, white_of
+from lrnn.rows.checks import check_foreign, check_values, place, summed, warn, white_of
 from lrnn.rows.dask import dask_rows
 from lrnn.rows.device import on_device
 from lrnn.rows.memory import OutOfRangeError
@@ -139,8 +139,10 @@ def _source(X: Any) -> Source | None:
         return open_source(X)
     if isinstance(X, np.memmap):
         return ArraySource(X) if X.nbytes > SMALL_MAP and X.ndim == 2 else None
-    if isinstance(X, _arrays_on_disk()):
+    if isinstance(X, _on_disk("Array", "Dataset")):
         return ArraySource(X, X.name or "X")
+    if isinstance(X, _on_disk("Group", "Group")):
+        raise TypeError(f"X is a group of arrays, {X.name!r}; give one of them, such as X['data']")
     if callable(X) and not is_array(X) and not sparse.issparse(X):
         return Blocks(X)
     if isinstance(X, Iterator):
@@ -151,13 +153,10 @@ def _source(X: Any) -> Source | None:
     return None
 
 
-def _arrays_on_disk() -> tuple[Any, ...]:
-    """Arrays of Zarr and HDF5, as far as these libraries are in use."""
-    found = []
-    for library, name in (("zarr", "Array"), ("h5py", "Dataset")):
-        if library in sys.modules:
-            found.append(getattr(sys.modules[library], name))
-    return tuple(found)
+def _on_disk(of_zarr: str, of_hdf5: str) -> tuple[Any, ...]:
+    """Classes of Zarr and HDF5 with these names, as far as these libraries are in use."""
+    named = (("zarr", of_zarr), ("h5py", of_hdf5))
+    return tuple(getattr(sys.modules[lib], name) for lib, name in named if lib in sys.modules)
 
 
 def _rows_of_foreign(X: Any, user: str, before: float | None = None) -> Rows | None:
@@ -176,12 +175,13 @@ def _rows_in_memory(
     """Data as a matrix; the values of full matrices may also be checked ``later``."""
     if isinstance(X, list | tuple) and X and isinstance(X[0], np.ndarray):
         X = np.asarray(X)
+    X = _numbers(X)
     if _holds_levels(X):
         if any(hasattr(kind, "numpy_dtype") for kind in getattr(X, "dtypes", ())):
             X = X.astype(types_of(X)[0])  # pandas' own whole numbers
         levels = validate(X, accept_sparse="csr", dtype=None)
         if sparse.issparse(levels):
-            levels = sparse.csr_array(levels)
+            levels = summed(sparse.csr_array(levels))
         if are_levels(levels.dtype):  # and not those of a frame that became something else
             return HostRows(levels, white_of(levels.dtype, lambda: [levels.max()], before))
     try:
@@ -191,9 +191,27 @@ def _rows_in_memory(
         if "could not convert string" not in str(error):
             raise
         raise ValueError(_not_a_number(X)) from None
+    if checked.dtype not in floats:
+        checked = checked.astype(np.float64)  # of a sparse frame of truth values
     if later and isinstance(checked, np.ndarray):
         return HostRows(checked, checked=False)
     return HostRows(check_values(checked, getattr(X, "columns", None), user))
+
+
+def _numbers(X: Any) -> Any:
+    """X, if it may hold numbers; full, if it is a sparse frame whose gaps are not 0."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(f"X holds {X.dtype}, not numbers; give durations or years, for example")
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return X
+    for name, kind in zip(X.columns, types_of(X), strict=True):
+        if kind.kind in "mM":
+            raise ValueError(
+                f"column {name!r} of X holds {kind}, not numbers; drop that column, or give "
+                "durations or years, for example"
+            )
+    fills = [getattr(kind, "fill_value", 0) for kind in X.dtypes]
+    return X.sparse.to_dense() if any(fill != 0 for fill in fills) else X
 
 
 def _holds_levels(X: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import Array, are_levels, backend_of, host_dtype, take_rows, to_numpy
@@ -51,7 +52,7 @@ def white_of(
     kind = host_dtype(dtype)
     binary = before == 1
     if before is None:
-        binary = not any(level > 1 for level in highest())
+        binary = all(level <= 1 for level in highest())  # also if some are missing
         if binary:
             warn(
                 f"X is {kind.name} with no value above 1: it is read as 0 and 1. If it is meant "
@@ -85,7 +86,16 @@ def check_foreign(X: Array, user: str, before: float | None = None) -> DeviceRow
         )
     backend = backend_of(X)
     X = backend.detached(X)
-    xp, dtype = backend.xp, host_dtype(X.dtype)
+    xp = backend.xp
+    if str(getattr(X, "layout", "torch.strided")) != "torch.strided":
+        raise TypeError(
+            f"X is a tensor of the layout {X.layout}; give X.to_dense(), or a sparse array of SciPy"
+        )
+    try:
+        dtype = host_dtype(X.dtype)
+    except TypeError:  # such as bfloat16
+        X = xp.astype(X, xp.float32)
+        dtype = host_dtype(X.dtype)
     if are_levels(dtype):
         wide = xp.int32  # not all libraries can compare 16 bits without a sign
         parts = (take_rows(X, slice(i, min(i + PART, rows))) for i in range(0, rows, PART))
@@ -102,7 +112,7 @@ def check_foreign(X: Array, user: str, before: float | None = None) -> DeviceRow
 
 
 def check_alike(
-    block: Any, dtype: np.dtype[Any], names: Sequence[Any] | None, user: str, first: int, where: str
+    block: Any, dtype: np.dtype[Any], names: Sequence[Any] | None, user: str, first: Any, where: str
 ) -> None:
     """Complain of a block whose numbers are of another kind than ``dtype``, those of all.
 
@@ -110,16 +120,37 @@ def check_alike(
     """
     if are_levels(dtype) and isinstance(block, np.ndarray) and block.dtype.kind == "f":
         check_values(np.clip(block, 0, 1), names, user, first)
-    check_kind(block.dtype, dtype, f"{where}: the block from row {first} on")
+    said = f"the block from row {first} on" if isinstance(first, int) else "a block"
+    check_kind(block.dtype, dtype, f"{where}: {said}")
 
 
-def check_values(X: Array, names: Sequence[Any] | None, user: str, first: int = 0) -> Array:
+def summed(X: Any) -> Any:
+    """A CSR array with one entry for a cell at most; itself, if it is so."""
+    if X.has_canonical_format:
+        return X
+    found = X.astype(np.uint64) if are_levels(X.dtype) else X.copy()
+    found.sum_duplicates()
+    if found.dtype == X.dtype:
+        return found
+    white = np.iinfo(X.dtype).max
+    if found.nnz and found.max() > white:
+        raise ValueError(
+            f"X is a sparse matrix of {X.dtype.name} with several entries for a cell, whose sum "
+            f"is {found.max()}, above {white}; add them up in a wider type, and divide"
+        )
+    return found.astype(X.dtype)
+
+
+def check_values(
+    X: Array, names: Sequence[Any] | None, user: str, first: int | NDArray[Any] | None = 0
+) -> Array:
     """Finite numbers ≥ 0, or an error; those above 1 become 1, with a warning.
 
-    Columns may have ``names``, and the first row of X is row number ``first`` of all.
+    Columns may have ``names``, and the first row of X is row number ``first`` of all; or the
+    numbers of all rows are given, or none, if nobody knows.
     """
     if sparse.issparse(X):
-        X = sparse.csr_array(X)
+        X = summed(sparse.csr_array(X))
     cells = X.data if sparse.issparse(X) else X
     widest = cells.shape[1] if cells.ndim == 2 else 1
     parts = map_rows(lambda part: within_unit_interval(cells[part]), len(cells), widest)
@@ -155,7 +186,7 @@ def _value(cells: Any, offends: Any) -> str:
     return f"{cells[offends][0]:.6g}"
 
 
-def _places(X: Array, offends: Any, names: Any, first_row: int) -> str:
+def _places(X: Array, offends: Any, names: Any, begin: Any) -> str:
     """Where the first offending cell is, and how many more there are."""
     first = int(np.argmax(offends))
     if sparse.issparse(X):
@@ -163,7 +194,9 @@ def _places(X: Array, offends: Any, names: Any, first_row: int) -> str:
     else:
         row, column = np.unravel_index(first, X.shape)
     more = np.count_nonzero(offends) - 1
-    return f"{place(row + first_row, column, names)}{f' (and {more} more)' if more else ''}"
+    number = row if begin is None else begin[row] if np.ndim(begin) else row + begin
+    where = place(number, column, names) + " of its block" * (begin is None)
+    return f"{where}{f' (and {more} more)' if more else ''}"
 
 
 def place(row: Any, column: Any, names: Any) -> str:

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from lrnn.arrays import HOST, Array, Backend, host_dtype
 from lrnn.rows.base import Pass, Rows, Work, total_of
-from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, white_of
+from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, summed, white_of
 from lrnn.rows.memory import HostRows
 from lrnn.tables.read import open_source
 from lrnn.tables.sources import block_height, read_ahead
@@ -189,7 +189,11 @@ def dask_rows(X: Any, user: str, device: Backend | None, before: float | None = 
 
 def _matrix(frame: Any) -> Any:
     """A dataframe as an array, one block for each of its partitions."""
-    kind = type_of_columns(types_of(frame), list(frame.columns))
+    kinds = types_of(frame)
+    for name, own, found in zip(frame.columns, frame.dtypes, kinds, strict=True):
+        if found.kind not in "biuf":
+            raise ValueError(f"column {name!r} of X holds {own}, not numbers; drop or encode it")
+    kind = type_of_columns(kinds, list(frame.columns))
     empty = np.empty((0, len(frame.columns)), dtype=kind)
     array = frame.map_partitions(matrix_of, meta=empty)
     lengths = tuple(int(n) for n in frame.map_partitions(len).compute())
@@ -203,10 +207,10 @@ def checked(
     white: float | None,
     names: Any,
     block: Any,
-    first: int = 0,
+    first: int | None = None,
 ) -> HostRows:
     """A block, an array or a frame, as rows in [0, 1]."""
-    values = sparse.csr_array(block) if sparse.issparse(block) else np.asarray(block)
+    values = summed(sparse.csr_array(block)) if sparse.issparse(block) else np.asarray(block)
     check_alike(values, dtype, names, user, first, "X")
     if white is not None:
         return HostRows(values, white)
@@ -230,8 +234,12 @@ def _combined(combine: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
     return total
 
 
-def _transmitted(check: Callable[..., HostRows], work: Work, block: Any) -> Any:
-    return work(check(block).take(slice(None)))
+def _transmitted(
+    check: Callable[..., HostRows], work: Work, block: Any, block_info: Any = None
+) -> Any:
+    """Dask tells, in ``block_info``, where the block is, if it is one of an array."""
+    first = block_info[0]["array-location"][0][0] if block_info else None
+    return work(check(block, first).take(slice(None)))
 
 
 def _code_names(width: int) -> list[str]:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lrnn.arrays import HOST, Array, Backend, host_dtype, is_array, to_numpy
 from lrnn.rows.base import Pass, Rows, Work
-from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, white_of
+from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, summed, white_of
 from lrnn.rows.device import held
 from lrnn.rows.memory import as_floats
 from lrnn.tables.sources import Source, block_height, read_ahead
@@ -46,7 +46,8 @@ class Stream(Rows):
         """Some rows, read now."""
         if isinstance(rows, slice):
             rows = np.arange(*rows.indices(self.shape[0]))
-        return self._checked(self.source.take(to_numpy(rows) if is_array(rows) else rows), 0)
+        numbers = to_numpy(rows) if is_array(rows) else rows
+        return self._checked(self.source.take(numbers), numbers)
 
     @property
     def parts(self) -> Sequence[int]:
@@ -97,7 +98,7 @@ class Stream(Rows):
         """That of the source."""
         return self.source.identity()
 
-    def _checked(self, block: Any, first: int) -> Array:
+    def _checked(self, block: Any, first: Any) -> Array:
         """A block as it was read, as floats in [0, 1] on the device."""
         source = self.source
         if block.dtype.kind not in "biuf":
@@ -105,8 +106,10 @@ class Stream(Rows):
         block = sparse.csr_array(block) if sparse.issparse(block) else np.ascontiguousarray(block)
         check_alike(block, source.dtype, source.columns, self._user, first, source.name)
         if self.white is not None:
-            if self.backend.is_numpy or sparse.issparse(block):
-                return self._sent(as_floats(block, self.white))
+            if sparse.issparse(block):
+                return self._sent(as_floats(summed(block), self.white))
+            if self.backend.is_numpy:
+                return as_floats(block, self.white)
             return as_floats(self._sent(block), self.white)  # levels travel faster
         if block.dtype not in FLOATS:
             block = block.astype(self._host_dtype)

@@ -199,7 +199,8 @@ def _opened(library: str, path: Path) -> Any:
         raise ValueError(f"{str(path)!r} is no {path.suffix} file, or damaged: {error}") from None
     if hasattr(opened, "dtype"):
         return opened
-    arrays = {name: member for name, member in opened.items() if hasattr(member, "dtype")}
+    members = opened.members() if library == "zarr" else opened.items()
+    arrays = {name: member for name, member in members if hasattr(member, "dtype")}
     return arrays[_chosen(arrays, path)]
 
 
