@@ -114,8 +114,7 @@ def dataframe_of_arrow(values, folder):
 
 
 def sparse_dataframe(values, folder):
-    names = [f"c{i}" for i in range(values.shape[1])]
-    return pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(values), columns=names)
+    return dataframe(values, folder).astype(pd.SparseDtype(values.dtype, values.dtype.type(0)))
 
 
 def npy_path(values, folder):
