@@ -337,7 +337,7 @@ def test_both_algorithms_are_shown(deep, tmp_path):
     page = write_reproduction(deep, tmp_path, "lrnn reproduce yale --quick")
     (row,) = lowest_errors(deep, "free")
     assert row["printed_layerwise"] == deep[1]["error"] != row["printed"]
-    assert [r["algorithm"] for r in audits(deep)] == ["Alg. 3", "Alg. 2", "lrnn"]
+    assert [r["algorithm"] for r in audits(deep)] == ["Algorithm 3", "Algorithm 2", "lrnn"]
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert "| paper | Algorithm 1 or 3 | Alg. 2 | lrnn | bound |" in text
     assert "(passes for each pair: MNIST 4, Yale 30, CIFAR-10 3; with free rates only" in text

@@ -130,6 +130,7 @@ def test_a_worker_killed_during_transform(client, digits):
     np.testing.assert_allclose(found, model.transform(digits), atol=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore:solver='minibatch' takes rows in random order")
 @pytest.mark.parametrize("rows", [2_000, 500], ids=["buffer holds all", "buffer holds some"])
 def test_minibatches_of_partitions(client, digits, monkeypatch, rows):
     """Computed on workers, one of which dies, and brought here."""

@@ -23,7 +23,7 @@ def reproduce(
         typer.Argument(
             metavar="[NAME…|all]",
             help="Data sets (mnist, …), structures (mnist-100), figures (figure2a, figure4); or "
-            "inhibition (not the paper's) and stalled (hours without a GPU), no parts of all.",
+            "inhibition (not the paper's) or stalled (hours without a GPU), no part of all.",
         ),
     ] = None,
     output: Annotated[
