@@ -37,7 +37,7 @@ def test_inhibition_is_named_and_shown(call, tmp_path, monkeypatch):
     damage = {"noise 0.1": 0.02, "noise 0.2": 0.03, "noise 0.4": 0.04}
     damage |= {"missing 10 %": 0.02, "missing 30 %": 0.03, "missing 50 %": 0.04}
 
-    def run_tasks(tasks, folder, progress):
+    def run_tasks(tasks, folder, progress, device):
         assert {task.kind for task in tasks} == {"inhibition"}
         found = {"error": 0.0123, "test_error": 0.0321, "seconds": 1.0, "took": 1.0}
         found |= {"damaged": damage, "restored": damage}

@@ -339,7 +339,7 @@ def test_both_algorithms_are_shown(deep, tmp_path):
     assert row["printed_layerwise"] == deep[1]["error"] != row["printed"]
     assert [r["algorithm"] for r in audits(deep)] == ["Algorithm 3", "Algorithm 2", "lrnn"]
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
-    assert "| paper | Algorithm 1 or 3 | Alg. 2 | lrnn | bound |" in text
+    assert "| paper | Algorithm 1 or 3 | Algorithm 2 | lrnn | bound |" in text
     assert "(passes for each pair: MNIST 4, Yale 30, CIFAR-10 3; with free rates only" in text
     assert "| Yale faces | 1024→500→100→50 | linear | – | – | – | 50.0 ± 10.0 |" in text
     for said in (page.read_text(encoding="utf-8"), text):
@@ -353,7 +353,7 @@ def test_both_algorithms_are_shown(deep, tmp_path):
     labels = drawn["figure2"].axes[0].get_legend_handles_labels()[1]
     assert labels == ["1024→500→100→50, Alg. 3", "1024→500→100→50, Alg. 2"]
     labels = drawn["figure2b-compared"].axes[0].get_legend_handles_labels()[1]
-    assert labels[:3] == ["Algorithm 1 or 3", "Alg. 2", "lrnn"]
+    assert labels[:3] == ["Algorithm 1 or 3", "Algorithm 2", "lrnn"]
 
 
 def test_the_tables_as_markdown(finished, tmp_path):
