@@ -18,7 +18,7 @@ from lrnn.arrays import HOST, Array, Floats, Layer, Rates, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
 from lrnn.moments import MomentKind
 from lrnn.network import RandomNeuralNetwork
-from lrnn.rows import Rows, in_memory
+from lrnn.rows import Rows
 from lrnn.rows.checks import warn
 from lrnn.training import (
     Evaluation,
@@ -312,7 +312,7 @@ class LRNNAutoencoder(
         rows = check_data(self, X, reset=True)
         self._random = check_random_state(self.random_state)
         settings = self._settings(rows)
-        near = in_memory(rows) if settings.on_minibatches else rows
+        near = rows.in_memory() if settings.on_minibatches else rows
         with watching(self, X, settings.most_passes(rows.shape[0]), *watchers) as observer:
             trained = self._train(near, Run(settings, self._random, observer))
         evaluation = trained.evaluation or evaluate(near, trained.weights)
@@ -350,7 +350,7 @@ class LRNNAutoencoder(
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
         settings, weights = replace(self._settings(rows), max_iter=1), None
-        rows = in_memory(rows)
+        rows = rows.in_memory()
         if not first:
             rows, weights = self._together(rows)
         with watching(self, X, 1) as observer:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_scalar
 
 from lrnn import bounds
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
-from lrnn.rows import Rows, in_memory
+from lrnn.rows import Rows
 from lrnn.rows.checks import warn
 from lrnn.training import PricedNetwork, Run, prices, train_frontier, watching
 from lrnn.validation import check_data
@@ -196,7 +196,7 @@ def frontier(
         from lrnn.storage.checkpoints import checkpoint_of
 
         watcher = checkpoint_of(base, X, Path(checkpoint), every, resume, frontier=wanted)
-    settings, rows = base._settings(rows), in_memory(rows)
+    settings, rows = base._settings(rows), rows.in_memory()
     count = wanted if isinstance(wanted, int) else len(wanted)
     most = settings.most_passes(rows.shape[0]) + settings.fine_tune * (2 * count + 3)
     watchers = () if watcher is None else (watcher,)

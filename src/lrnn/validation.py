@@ -18,7 +18,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, validate_data
 
 from lrnn.arrays import HOST, Array, Backend, are_levels, backend_named, is_array, is_dask
-from lrnn.rows import HostRows, Rows, heights
+from lrnn.rows import HostRows, Rows
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
 from lrnn.rows.checks import check_foreign, check_values, place, summed, warn, white_of
@@ -344,7 +344,7 @@ def check_order(rows: Rows, **wanted: bool) -> None:
     order = f"in {count:,} parts, in random order" if count > 1 else "from the first to the last"
     warn(
         f"{SETTINGS.get(asked[0], asked[0])} takes rows in random order, and X is read {order}. "
-        f"Of {rows.shape[0]:,} rows {max(heights(rows)):,} are shuffled at a time, as many as a "
+        f"Of {rows.shape[0]:,} rows {max(rows.heights):,} are shuffled at a time, as many as a "
         f"buffer of {BUFFER_BYTES >> 20:,} MiB holds. Where X is sorted, the error suffers: "
         "shuffle it, or give a .npy, .zarr or .h5 file (see docs/scaling.md)"
     )

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lrnn import LRNNAutoencoder, checkpoints, frontier
 from lrnn.arrays import backend_of
-from lrnn.rows import base, heights, in_memory, windows
+from lrnn.rows import base
 from lrnn.tables import sources
 from lrnn.tables.sources import Blocks
 from lrnn.training import Observer
@@ -150,7 +150,7 @@ def test_every_row_is_used_once_in_each_pass(kind, digits, tmp_path, small_buffe
     if kind is sparse_blocks:  # these hold less
         assert 100 < rows.buffered < ROWS
     else:
-        assert max(heights(rows)) == AT_A_TIME
+        assert max(rows.heights) == AT_A_TIME
     batches = Batches(rows, 60, random)
     orders = []
     for _ in range(2):
@@ -162,7 +162,7 @@ def test_every_row_is_used_once_in_each_pass(kind, digits, tmp_path, small_buffe
             batch = part.take(numbers)
             seen.append((batch.toarray() if sparse.issparse(batch) else batch)[:, 0])
         assert count == len(batches)
-        assert longest == max(heights(rows))
+        assert longest == max(rows.heights)
         assert batches.part is rows  # nothing is held between the passes
         orders.append(np.concatenate(seen))
         np.testing.assert_array_equal(np.sort(orders[-1]), data[:, 0])
@@ -177,7 +177,7 @@ def test_parts_come_in_random_order_where_reading_may_begin_there(
     rows = check_matrix(kind(data, tmp_path), "test")
     means = [
         part.take(slice(None)).sum() / part.shape[0]
-        for part in windows(rows, np.random.RandomState(0))
+        for part in rows.windows(np.random.RandomState(0))
     ]
     in_order = kind in (function, sparse_blocks)
     assert (len(rows.parts) == 2) == in_order
@@ -190,7 +190,7 @@ def test_blocks_may_be_of_two_kinds(digits, small_buffer):
     for blocks in ([thin[0], full[1], full[2]], [full[0], thin[1], full[2]]):
         rows = check_matrix(lambda blocks=blocks: iter(blocks), "test")
         first = 0
-        for part in windows(rows, np.random.RandomState(0)):
+        for part in rows.windows(np.random.RandomState(0)):
             found = part.take(slice(None))
             found = found.toarray() if sparse.issparse(found) else found
             np.testing.assert_array_equal(found, digits[first : first + len(found)])
@@ -300,7 +300,7 @@ def test_on_a_device(kind, digits, tmp_path, small_buffer, monkeypatch):
     X = kind(digits, tmp_path)
     rows = check_data(copy.copy(model), X, reset=True)
     assert rows.buffered == ROWS
-    for part in windows(rows, np.random.RandomState(0)):
+    for part in rows.windows(np.random.RandomState(0)):
         assert part.held_on_device
         assert part.backend == device
     known.fit(X if kind is one_parquet else function(digits, tmp_path))
@@ -319,8 +319,8 @@ def test_what_fits_is_read_once(digits, tmp_path):
     make("printed").fit(source)
     assert len(calls) == before + 2  # once to see whether blocks are sparse, and once for all
     rows = check_matrix(source, "test")
-    assert in_memory(rows).resident
-    assert in_memory(in_memory(rows)).resident
+    assert rows.in_memory().resident
+    assert rows.in_memory().in_memory().resident
 
 
 @unseen

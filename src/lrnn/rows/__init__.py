@@ -2,13 +2,12 @@
 
 `Rows` is the contract; the rest of the library reads rows through it alone: by one pass over them
 (`Rows.fold`, `Rows.transmit`) and, where training draws minibatches, by their numbers
-(`Rows.take`), of all of them or of those that a buffer holds (`windows`).
+(`Rows.take`), of all of them or of those that a buffer holds (`Rows.windows`).
 """
 
 from lrnn.rows.base import Rows
-from lrnn.rows.buffer import heights, in_memory, windows
 from lrnn.rows.device import held
 from lrnn.rows.encoded import encoded
 from lrnn.rows.memory import HostRows
 
-__all__ = ["HostRows", "Rows", "encoded", "heights", "held", "in_memory", "windows"]
+__all__ = ["HostRows", "Rows", "encoded", "held"]

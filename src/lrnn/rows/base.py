@@ -4,8 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -73,6 +75,31 @@ class Rows(ABC):
         if not self.in_any_order and sparse.issparse(next(iter(self.blocks()))):
             size = -(-self.fold(_stored_bytes, _sum, self.shape[1]) // self.shape[0])
         return max(1, BUFFER_BYTES // int(size))
+
+    @property
+    def heights(self) -> list[int]:
+        """How many rows can be had in any order at a time: all, or as equal numbers as can be."""
+        count = 1 if self.in_any_order else ceil(self.shape[0] / self.buffered)
+        return [int(n) for n in np.diff(np.linspace(0, self.shape[0], count + 1).astype(int))]
+
+    def windows(self, random: np.random.RandomState) -> "Iterator[Rows]":
+        """All rows once, as many at a time as `heights` says, in memory where they are not.
+
+        What was given is gone when the next ones are asked for.
+        """
+        if self.in_any_order:
+            return iter([self])
+        from lrnn.rows.buffer import windows
+
+        return windows(self, random)
+
+    def in_memory(self) -> "Rows":
+        """The same rows in memory, if they are not there and a buffer holds them all."""
+        if self.resident or self.shape[0] > self.buffered:
+            return self
+        from lrnn.rows.buffer import whole
+
+        return whole(self)
 
     @abstractmethod
     def take(self, rows: Any) -> Array:

@@ -7,7 +7,6 @@ pass: then even rows that were sorted are mixed, as well as the parts in one buf
 """
 
 from collections.abc import Iterator, Sequence
-from math import ceil
 
 import numpy as np
 from scipy import sparse
@@ -19,12 +18,6 @@ from lrnn.rows.device import held
 PARTS = 32  # of those that a buffer holds, to be mixed: to begin anew takes time
 
 
-def heights(rows: Rows) -> list[int]:
-    """How many rows can be had in any order at a time: all, or as equal numbers as can be."""
-    count = 1 if rows.in_any_order else ceil(rows.shape[0] / rows.buffered)
-    return [int(n) for n in np.diff(np.linspace(0, rows.shape[0], count + 1).astype(int))]
-
-
 def coarse_parts(rows: Rows) -> list[int]:
     """The bounds of the parts that are read in random order: not many more than help."""
     bounds = [0]
@@ -34,22 +27,15 @@ def coarse_parts(rows: Rows) -> list[int]:
     return bounds
 
 
-def in_memory(rows: Rows) -> Rows:
-    """The same rows in memory, if they are not there and a buffer holds them all."""
-    if rows.resident or rows.shape[0] > rows.buffered:
-        return rows
+def whole(rows: Rows) -> Rows:
+    """All rows, in memory."""
     return held(next(_filled(rows, rows.blocks(), [rows.shape[0]])))
 
 
 def windows(rows: Rows, random: np.random.RandomState) -> Iterator[Rows]:
-    """All rows once, as many at a time as `heights` says, in memory where they are not.
-
-    What was given is gone when the next ones are asked for.
-    """
-    if rows.in_any_order:
-        return iter([rows])
-    wanted = heights(rows)
-    return map(held, _filled(rows, _read(rows, random if len(wanted) > 1 else None), wanted))
+    """See `Rows.windows`."""
+    blocks = _read(rows, random if len(rows.heights) > 1 else None)
+    return map(held, _filled(rows, blocks, rows.heights))
 
 
 def _read(rows: Rows, random: np.random.RandomState | None) -> Iterator[Array]:

@@ -208,17 +208,15 @@ def first_cell(data: Any, wanted: Callable[[Any], Any]) -> tuple[int, int, float
 
 
 def _blocks(data: Any) -> Iterator[NDArray[Any]]:
-    """Blocks of raw rows, one after the other."""
+    """Blocks of raw rows, one after the other; an array in memory is one."""
     if is_dask(data):
         for part in data.rechunk({1: -1}).blocks:
             yield np.asarray(part.compute())
         return
-    height = block_height(data.shape[1], data.dtype)
     if isinstance(data, Source):
-        yield from read_ahead(data.blocks(0, height))
-        return
-    for first in range(0, len(data), height):
-        yield data[first : first + height]
+        yield from read_ahead(data.blocks(0, block_height(data.shape[1], data.dtype)))
+    else:
+        yield data
 
 
 def _column(column: int, names: Sequence[str] | None) -> str:

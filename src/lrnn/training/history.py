@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Array, Floats
-from lrnn.rows import Rows, heights, windows
+from lrnn.rows import Rows
 from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.run import State, Stepper, StopReason
 from lrnn.weights import Weights
@@ -184,7 +184,7 @@ class Batches:
     ) -> None:
         self.rows, self.part, self.random = rows, rows, random
         self._numbers = numbers
-        self._heights = heights(rows) if numbers is None else [len(numbers)]
+        self._heights = rows.heights if numbers is None else [len(numbers)]
         self._bounds = [
             np.linspace(0, height, max(1, round(height / size)) + 1).astype(int)
             for height in self._heights
@@ -195,7 +195,7 @@ class Batches:
 
     def __iter__(self) -> Iterator[Array]:
         """Numbers of the rows of each batch, drawn anew for every pass."""
-        parts = windows(self.rows, self.random)
+        parts = self.rows.windows(self.random)
         for height, bounds in zip(self._heights, self._bounds, strict=True):
             self.part = next(parts)
             chosen = height if self._numbers is None else self._numbers

@@ -22,7 +22,7 @@ from lrnn.functional import (
     update_decoder,
     update_encoder,
 )
-from lrnn.rows import Rows, encoded, held, in_memory
+from lrnn.rows import Rows, encoded, held
 from lrnn.training.history import Batches, History, LearningCurve, MinibatchStepper, Trained
 from lrnn.training.run import Run, State, training
 from lrnn.weights import Weights, transmit
@@ -183,4 +183,4 @@ def _behind(rows: Rows, encoder: Array) -> Rows:
     """Activations of the next layer: in memory if these rows are, or if a buffer holds them."""
     if rows.resident:
         return held(rows.backend.send(transmit(rows, [encoder])))
-    return in_memory(encoded(rows, [encoder]))
+    return encoded(rows, [encoder]).in_memory()
