@@ -177,7 +177,7 @@ def test_true_is_one_in_a_file_as_in_python(call, folder, digits):
         )
 
 
-def test_workers_are_sent_data_once_and_without_a_warning(tmp_path, rng):
+def test_workers_are_sent_data_without_a_warning(tmp_path, rng):
     pytest.importorskip("distributed")
     np.savez(tmp_path / "x.npz", rng.random((20_000, 80)))
     command = [sys.executable, "-m", "lrnn", "fit", "x.npz", "-o", "a.safetensors", "--hidden", "4"]
@@ -202,8 +202,8 @@ def test_a_checkpoint_knows_data_on_workers_again(tmp_path):
         X = np.random.default_rng(0).random((100, 4))
         X[:50] = 0  # several blocks are the same
         for data in (X, X, 1 - X):
-            with Client(processes=False, n_workers=1, dashboard_address=None) as client:
-                array = on_cluster("x", data, client)
+            with Client(processes=False, n_workers=1, dashboard_address=None):
+                array = on_cluster("x", data)
                 print(array.name, np.array_equal(array.compute(), data))
     """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

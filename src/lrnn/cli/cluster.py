@@ -1,5 +1,6 @@
 """A Dask cluster for a command: one that is running, or one of processes on this machine."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -31,6 +32,7 @@ def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[
         from distributed import Client, LocalCluster
     except ImportError:
         raise ImportError("clusters need Dask: pip install 'lrnn[dask]'") from None
+    warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # see on_cluster
     if address is not None:
         with voice.working(f"connecting to {address}"):
             try:
@@ -49,10 +51,10 @@ def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[
         yield client
 
 
-def on_cluster(source: str, data: Any, client: Any) -> Any:
+def on_cluster(source: str, data: Any) -> Any:
     """Data as a Dask array: workers read files that can be read in parts by themselves.
 
-    Other data are sent to them once, and not with every piece of work.
+    Other data go along with the work: sent ahead, they would be lost with a worker that dies.
     """
     from lrnn.rows.dask import dask_array_of
     from lrnn.tables.sources import Source
@@ -62,11 +64,4 @@ def on_cluster(source: str, data: Any, client: Any) -> Any:
     import dask.array as da
 
     rows = max(1, -(-data.shape[0] // 16))
-    blocks = [data[first : first + rows] for first in range(0, data.shape[0], rows)]
-    held = client.scatter(blocks)  # whose keys are sums over them, by which checkpoints know them
-    return da.concatenate(
-        [
-            da.from_delayed(part, block.shape, block.dtype, name=f"rows-{part.key}")
-            for part, block in zip(held, blocks, strict=True)
-        ]
-    )
+    return da.from_array(data, chunks=(rows, data.shape[1]))

@@ -134,7 +134,7 @@ def fit(
         shared = cluster(dask, workers, voice) if on_workers else nullcontext()
         explained = numbers_explained(table, data) if unscaled else nullcontext()
         with shared as client, explained:
-            rows = table.data if client is None else on_cluster(data, table.data, client)
+            rows = table.data if client is None else on_cluster(data, table.data)
             scaling = scaling_of(scale.value, rows, table, data)
             checkpoints.fit(
                 model, scaling.apply(rows), unfinished, every=checkpoint, resume=bool(resume)
