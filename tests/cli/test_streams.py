@@ -1,7 +1,10 @@
 """Large files on the command line: read block by block, with the same results."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -190,6 +193,30 @@ def test_workers_are_sent_data_without_a_warning(tmp_path, rng):
     )
     assert done.returncode == 0, done.stderr
     assert "arning" not in done.stderr
+
+
+@pytest.mark.parametrize("seconds", [3, 6])
+def test_ctrl_c_among_workers_is_for_the_command_alone(tmp_path, rng, seconds):
+    """As a terminal sends it: to all processes. There is no traceback, whenever it comes."""
+    pytest.importorskip("distributed")
+    np.save(tmp_path / "x.npy", rng.random((200_000, 50), dtype=np.float32))
+    command = [sys.executable, "-m", "lrnn", "fit", "x.npy", "-o", "a.safetensors", "--hidden", "9"]
+    child = subprocess.Popen(
+        [*command, "--max-iter", "100000", "--tol", "0", "--workers", "2", "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        start_new_session=True,
+    )
+    time.sleep(seconds)
+    while child.poll() is None:  # while the workers start, nobody hears it
+        os.killpg(child.pid, signal.SIGINT)
+        time.sleep(5)
+    _, said = child.communicate()
+    assert "Traceback" not in said
+    assert child.returncode in (0, 130, -signal.SIGINT)  # with a model, before there was any, …
+    assert (tmp_path / "a.safetensors").exists() == (child.returncode == 0)
 
 
 def test_a_checkpoint_knows_data_on_workers_again(tmp_path):

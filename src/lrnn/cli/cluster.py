@@ -1,5 +1,7 @@
 """A Dask cluster for a command: one that is running, or one of processes on this machine."""
 
+import logging
+import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +35,7 @@ def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[
     except ImportError:
         raise ImportError("clusters need Dask: pip install 'lrnn[dask]'") from None
     warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # see on_cluster
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # what Dask leaves behind at Ctrl-C
     if address is not None:
         with voice.working(f"connecting to {address}"):
             try:
@@ -43,12 +46,22 @@ def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[
         with client:
             yield client
         return
-    with voice.working(f"starting {workers} processes"):
+    with deaf(), voice.working(f"starting {workers} processes"):
         local = LocalCluster(
             n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
         )
     with local, Client(local) as client:
         yield client
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Nobody hears Ctrl-C meanwhile, and processes that are started never do: it is not for them."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def on_cluster(source: str, data: Any) -> Any:
