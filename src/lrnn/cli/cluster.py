@@ -56,7 +56,7 @@ def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """Nobody hears Ctrl-C meanwhile, and processes that are started never do: it is not for them."""
+    """Nobody hears Ctrl-C meanwhile, and processes that are started now never do."""
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
