@@ -51,6 +51,7 @@ def run_onnx(path, X):
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 def test_onnx_file_for_levels(digits, tmp_path, dtype):
     """Raw data are levels, if the model learnt from such."""
+    pytest.importorskip("onnx", reason="onnx is not installed")
     white = np.iinfo(dtype).max
     levels = np.round(digits * white).astype(dtype)
     model = LRNNAutoencoder(5, max_iter=5, random_state=0).fit(levels)
@@ -62,6 +63,7 @@ def test_onnx_file_for_levels(digits, tmp_path, dtype):
 
 
 def test_onnx_types_are_named(digits, tmp_path):
+    pytest.importorskip("onnx", reason="onnx is not installed")
     model = LRNNAutoencoder(5, max_iter=2, random_state=0).fit(digits)
     with pytest.raises(ValueError, match="must be float32 or float64; got 'int8'"):
         to_onnx(model, tmp_path / "model.onnx", dtype="int8")
