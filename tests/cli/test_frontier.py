@@ -170,15 +170,26 @@ def test_models_of_an_earlier_run_go_and_other_files_stay(call, tmp_path):
     assert (tmp_path / "precious.safetensors").exists()
 
 
-def test_rows_in_one_order_only_and_faults_leave_no_folder(call, tmp_path, rng):
-    h5py = pytest.importorskip("h5py")
+def test_a_frontier_of_a_folder_of_parquet_files(call, tmp_path, rng):
+    pytest.importorskip("pyarrow")
     X = rng.random((40, 5))
     (tmp_path / "parts").mkdir()
-    pd.DataFrame(X, columns=list("abcde")).to_parquet(tmp_path / "parts" / "1.parquet")
-    done = call("frontier", "parts", "--hidden", 2, "-o", "f", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "'parts' can only be read from the first row to the last, and a frontier" in done.said
-    assert "solver" not in done.said
+    for i in (0, 1):
+        part = pd.DataFrame(X[20 * i : 20 * i + 20], columns=list("abcde"))
+        part.to_parquet(tmp_path / "parts" / f"{i}.parquet")
+    np.save(tmp_path / "x.npy", X)
+    settings = ("--hidden", 2, "--prices", 2, "--passes", 1, "--json")
+    found = [call("frontier", data, *settings, "-o", f"of {data}", cwd=tmp_path) for data in
+             ("parts", "x.npy")]  # fmt: skip
+    for done in found:
+        assert done.returncode == 0, done.said
+    one, other = (json.loads(done.stdout)["points"] for done in found)
+    assert [p["error"] for p in one] == [p["error"] for p in other]
+
+
+def test_faults_leave_no_folder(call, tmp_path, rng):
+    h5py = pytest.importorskip("h5py")
+    X = rng.random((40, 5))
     X[7, 2] = np.nan
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["data"] = X

@@ -84,11 +84,6 @@ def frontier(
     sizes = hidden_sizes(hidden, table.data.shape[1])
     others = _test_rows(data, test, table.data.shape[1], voice)
     streamed, unscaled = isinstance(table.data, Source), scale is Scale.none
-    if streamed and not table.data.in_any_order:
-        raise ValueError(
-            f"{data!r} can only be read from the first row to the last, and a frontier needs rows "
-            "in any order; write them to a .npy, .zarr or .h5 file"
-        )
     if unscaled and not streamed:
         check_range(table, data)
     unfinished = output / "checkpoint"
