@@ -162,6 +162,7 @@ def courses(results: Sequence[Result]) -> Figure:
         if paper is not None:
             ax.axhline(paper, color="black", linestyle=":", linewidth=1)
         logarithmic(ax, "y")
+        ax.locator_params(axis="x", nbins=5)
         title = f"{STRUCTURES[name].data}, {STRUCTURES[name].label}"
         ax.set_title(f"{title}\nAlgorithm {ALGORITHMS[method]}", fontsize=SMALL, loc="left")
         plain(ax, "iterations", "error" if ax in panels[::columns] else "")
