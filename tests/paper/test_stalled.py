@@ -1,6 +1,7 @@
 """The printed algorithms until they stall: what is said of them is what happened."""
 
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,12 +14,12 @@ from lrnn.paper.stalled import (
     UntilItStalls,
     errors_on_batches,
     fall,
-    initial,
-    layerwise,
+    first_weights,
     outlast,
     rows_on,
 )
 from lrnn.rows import HostRows
+from lrnn.training.minibatch import train_layerwise
 from lrnn.training.run import Observer, Run
 from lrnn.training.settings import Settings
 from lrnn.weights import random_weights
@@ -35,6 +36,10 @@ def run_of(rows, hidden=(6,), passes=12, **settings):
     return Run(chosen, np.random.RandomState(0), Observer())
 
 
+def begin(run, rows, reading=READINGS[""]):
+    return random_weights(run.settings.sizes, run.random, partial(first_weights, reading, rows))
+
+
 def test_it_falls_from_quarter_to_quarter():
     errors = np.repeat([8.0, 4.0, 2.0, 1.0], 6)  # 8 passes of 3 minibatches
     assert fall(errors, 8) == pytest.approx(0.5)
@@ -44,8 +49,7 @@ def test_it_falls_from_quarter_to_quarter():
 @pytest.mark.parametrize("least", [0, 60])
 def test_it_ends_when_it_falls_no_more(rows, least):
     run = run_of(rows, passes=400)
-    weights = initial(run.settings.sizes, run.random, READINGS[""], rows)
-    algorithm = UntilItStalls(rows, weights, run, READINGS[""], least)
+    algorithm = UntilItStalls(READINGS[""], least, rows, begin(run, rows), run)
     assert run.train(algorithm, "") == "tol"
     passes, errors = algorithm.history.passes, algorithm.history.batch_errors()
     assert 4 <= passes < 400
@@ -56,7 +60,7 @@ def test_it_ends_when_it_falls_no_more(rows, least):
 
 
 def test_the_first_reading_is_what_the_estimator_does(rows):
-    found = initial((64, 6), np.random.RandomState(0), READINGS[""], rows)
+    found = begin(run_of(rows), rows)
     expected = random_weights((64, 6), np.random.RandomState(0))
     for ours, theirs in zip(found.layers, expected.layers, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -77,8 +81,8 @@ def test_absent_attributes_keep_their_weights_or_not(rows, kept):
     X[:20, 30] = 0  # in the first of the minibatches, which are in order
     run = run_of(rows, passes=1)
     reading = READINGS["keeps-absent" if kept else "not-shuffled"]
-    weights = initial(run.settings.sizes, run.random, reading, rows)
-    algorithm = UntilItStalls(HostRows(X), weights, run, reading, 0)
+    weights = begin(run, rows, reading)
+    algorithm = UntilItStalls(reading, 0, HostRows(X), weights, run)
     algorithm._on_batch(np.arange(20), 0)
     now = algorithm._now()
     assert (now.encoders[0][30] > 0).any() == kept
@@ -87,8 +91,13 @@ def test_absent_attributes_keep_their_weights_or_not(rows, kept):
 
 def test_algorithm_2_trains_pair_by_pair(rows):
     run = run_of(rows, hidden=(10, 4))
-    weights = initial(run.settings.sizes, run.random, READINGS[""], rows)
-    stages, found = layerwise(rows, weights, run, READINGS[""], 0)
+    stages = []
+
+    def algorithm(*given):
+        stages.append(UntilItStalls(READINGS[""], 0, *given))
+        return stages[-1]
+
+    found = train_layerwise(rows, begin(run, rows), run, algorithm).weights
     assert [s.batches.rows.shape[1] for s in stages] == [64, 10]
     assert found.sizes == (64, 10, 4, 10, 64)
     np.testing.assert_array_equal(found.encoders[1], stages[1].history.best.encoders[0])

@@ -7,7 +7,7 @@ stepper for both. Algorithm 2 trains one pair after the other, each on the layer
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
@@ -104,13 +104,16 @@ class PrintedAlgorithm(MinibatchStepper):
 
     def _on_batch(self, numbers: Array, _scale: Any) -> Array:
         batch = self.batches.part.take(numbers)
-        new, error = batch_step(batch, self._weights, self._settings.rates)
+        new, error = self._after(batch)
         if not self._in_place:
             self._weights = new
             return error
         for old, value in zip(self._weights.layers, new.layers, strict=True):
             old[...] = value
         return error
+
+    def _after(self, batch: Array) -> tuple[Weights, Array]:
+        return batch_step(batch, self._weights, self._settings.rates)
 
     def _now(self) -> Weights:
         return self._weights.copy() if self._in_place else self._weights
@@ -152,14 +155,25 @@ class PrintedAlgorithm(MinibatchStepper):
         self.batches.random.set_state(state["random"])
 
 
-def train_jointly(rows: Rows, weights: Weights, run: Run, layer: int | None = None) -> Trained:
+Algorithm: TypeAlias = Callable[[Rows, Weights, Run], PrintedAlgorithm]
+
+
+def train_jointly(
+    rows: Rows,
+    weights: Weights,
+    run: Run,
+    layer: int | None = None,
+    algorithm: Algorithm = PrintedAlgorithm,
+) -> Trained:
     """Algorithm 1, for layer pair ``layer`` of a network, or Algorithm 3."""
-    algorithm = PrintedAlgorithm(rows, weights, run)
-    stopped = run.train(algorithm, training(layer))
-    return Trained(algorithm.history.best, [algorithm.history.curve(layer, stopped)])
+    stepper = algorithm(rows, weights, run)
+    stopped = run.train(stepper, training(layer))
+    return Trained(stepper.history.best, [stepper.history.curve(layer, stopped)])
 
 
-def train_layerwise(rows: Rows, weights: Weights, run: Run) -> Trained:
+def train_layerwise(
+    rows: Rows, weights: Weights, run: Run, algorithm: Algorithm = PrintedAlgorithm
+) -> Trained:
     """Algorithm 2: each pair with Algorithm 1 on the activations of the layer before it.
 
     After an interruption the layers not yet trained keep their initial weights.
@@ -169,7 +183,7 @@ def train_layerwise(rows: Rows, weights: Weights, run: Run) -> Trained:
     layer = rows
     for m in range(len(encoders)):
         pair = Weights((encoders[m],), (decoders[-1 - m],))
-        trained = train_jointly(layer, pair, run, layer=m + 1)
+        trained = train_jointly(layer, pair, run, m + 1, algorithm)
         encoders[m], decoders[-1 - m] = trained.weights.layers
         curves += trained.curves
         if trained.interrupted:
