@@ -24,6 +24,18 @@ def digits():
 
 
 @pytest.fixture
+def dask_here():
+    """Dask, if it is installed, works in this very thread."""
+    try:
+        import dask
+    except ImportError:
+        yield
+        return
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture
 def rng():
     return np.random.default_rng(20161)
 

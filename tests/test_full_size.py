@@ -12,7 +12,10 @@ from lrnn.functional import activations
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif("LRNN_DATA_DIR" not in os.environ, reason="LRNN_DATA_DIR is not set"),
+    pytest.mark.skipif(
+        "LRNN_DATA_DIR" not in os.environ,
+        reason="LRNN_DATA_DIR, the folder of the data sets, is not set",
+    ),
 ]
 
 DEEP = (1000, 500, 250, 50)

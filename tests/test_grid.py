@@ -474,18 +474,11 @@ def check(case, answer):
 
 
 @pytest.fixture(autouse=True)
-def little_of_everything(request, monkeypatch):
+def little_of_everything(request, monkeypatch, dask_here):
     """Maps are large from the first byte on, where that is the kind; Dask works here."""
     kind = getattr(request.node, "callspec", None) and request.node.callspec.params.get("kind")
     if kind is large_memory_map:
         monkeypatch.setattr("lrnn.validation.SMALL_MAP", 0)
-    try:
-        import dask
-    except ImportError:
-        yield
-        return
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def named(function):

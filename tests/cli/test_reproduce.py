@@ -52,3 +52,13 @@ def test_inhibition_is_named_and_shown(call, tmp_path, monkeypatch):
     assert [cell.strip() for cell in line.split("│")[1:-1]] == ["PCA", "0.0123", "0.0321", "–"]
     done = call("reproduce", "inhibition", "--quick", "-o", "r", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["inhibition"][0]["test"] == 0.0321
+
+
+def test_a_device_is_for_what_is_trained_there(call):
+    done = call("reproduce", "iris", "--device", "cuda")
+    assert done.returncode == 2
+    assert "only stalled is trained on it" in done.said
+    done = call("reproduce", "stalled", "--device", "gpu")
+    assert done.returncode == 1
+    assert "device='gpu' cannot be used" in done.said
+    assert "mnist" not in done.said  # nothing was begun

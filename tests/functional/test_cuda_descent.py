@@ -36,7 +36,7 @@ def test_the_kernel_does_what_the_definition_says(shape):
     from lrnn.functional.numba_cuda import configured, cuda
 
     if not (SIMULATED or cuda.is_available()):
-        pytest.skip("no CUDA device")
+        pytest.skip("there is no CUDA device")
     given = problem(0, *shape)
     expected = descend_decoder(*given, sweeps=2)
     targets, others = parts(*given)
@@ -53,7 +53,7 @@ def test_the_kernel_does_what_the_definition_says(shape):
 def test_arrays_of_any_layout(library):
     xp = pytest.importorskip(library)
     if library == "torch" and not xp.cuda.is_available():
-        pytest.skip("no CUDA device")
+        pytest.skip("there is no CUDA device")
     send = (lambda a: xp.asarray(a, device="cuda")) if library == "torch" else xp.asarray
     moments, gram, decoder = problem(1, 60, 50)
     found = descend_decoder(send(moments.T.copy()).T, send(gram), send(decoder.T.copy()).T, 3)
@@ -64,7 +64,7 @@ def test_arrays_of_any_layout(library):
     )
 
 
-@pytest.mark.skipif(SIMULATED, reason="this is the simulator")
+@pytest.mark.skipif(SIMULATED, reason="starts the simulator, and this is it")
 def test_in_the_simulator():
     """The kernel in a process of its own: the simulator is chosen when numba is imported."""
     done = subprocess.run(

@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.utils import Bunch
 
 import lrnn
 from lrnn import RandomNeuralNetwork
@@ -20,15 +19,9 @@ TASK = Task("spiking", "mnist-100", quick=True)
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, digits):
+def finished(tmp_path_factory, small_mnist):
     """The experiment on scikit-learn's digits, drawn as large as those of MNIST."""
-    small = np.round(255 * digits).reshape(-1, 8, 8).repeat(3, axis=1).repeat(3, axis=2)
-    images = np.pad(small, ((0, 0), (2, 2), (2, 2))).reshape(len(digits), 784).astype(np.uint8)
-
-    def load(name, *, split="train", scaled=True):
-        assert (name, scaled) == ("mnist", False)
-        return Bunch(data=images[300:400] if split == "test" else images[:300])
-
+    images, load = small_mnist
     folder = tmp_path_factory.mktemp("figure4")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner_module, "load", load)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.utils import Bunch
 
 import lrnn
 from lrnn.datasets import DATA_SETS
@@ -24,15 +23,9 @@ QUICK = {"quick": True}
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, digits):
+def finished(tmp_path_factory, small_mnist):
     """All contenders on scikit-learn's digits, drawn as large as those of MNIST."""
-    small = np.round(255 * digits).reshape(-1, 8, 8).repeat(3, axis=1).repeat(3, axis=2)
-    images = np.pad(small, ((0, 0), (2, 2), (2, 2))).reshape(len(digits), 784).astype(np.uint8)
-
-    def load(name, *, split="train", scaled=True):
-        assert (name, scaled) == ("mnist", False)
-        return Bunch(data=images[300:400] if split == "test" else images[:300])
-
+    images, load = small_mnist
     folder = tmp_path_factory.mktemp("inhibition")
     with pytest.MonkeyPatch.context() as patch:
         for module in (inhibition_module, runner_module):

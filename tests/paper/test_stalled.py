@@ -127,7 +127,7 @@ def test_tasks_are_those_of_images_with_readings_where_one_is_open():
 @pytest.fixture
 def yale():
     if "LRNN_DATA_DIR" not in os.environ:
-        pytest.skip("LRNN_DATA_DIR is not set")
+        pytest.skip("LRNN_DATA_DIR, the folder of the data sets, is not set")
     return load("yale", scaled=False).data
 
 

@@ -71,18 +71,8 @@ WAYS = {
 }  # fmt: skip
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 every_way = pytest.mark.parametrize("way", WAYS)
+pytestmark = pytest.mark.usefixtures("dask_here")
 unseen = pytest.mark.filterwarnings("ignore:.* takes rows in random order:UserWarning")
-
-
-@pytest.fixture(autouse=True)
-def dask_works_here():
-    try:
-        import dask
-    except ImportError:
-        yield
-        return
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ MORE = 1 if SIMULATED else 100  # a real GPU gets more to do
 def cuda():
     module = pytest.importorskip("lrnn.spiking.cuda_kernel", reason="numba-cuda is not installed")
     if not module.cuda.is_available():
-        pytest.skip("there is no CUDA device")
+        pytest.skip("there is no CUDA device; test_in_the_simulator runs the same kernels")
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ class TestAgainstTheCPU:
             network.simulate(np.ones(n) / 2, events=10, device="cuda")
 
 
-@pytest.mark.skipif(SIMULATED, reason="this is the simulator")
+@pytest.mark.skipif(SIMULATED, reason="starts the simulator, and this is it")
 def test_in_the_simulator():
     """All of the above in a process of its own: the simulator is chosen when numba is imported."""
     root = Path(__file__).parents[2]
@@ -121,12 +121,14 @@ def test_in_the_simulator():
     assert "skipped" not in done.stdout
 
 
-@pytest.mark.skipif(SIMULATED, reason="the simulator is a device")
+@pytest.mark.skipif(
+    SIMULATED, reason="is about machines without a device, and the simulator is one"
+)
 def test_no_device_is_a_clear_error():
     from lrnn.spiking.cuda_kernel import cuda
 
     if cuda.is_available():
-        pytest.skip("there is a CUDA device")
+        pytest.skip("is about machines without a CUDA device, and this one has one")
     network = RandomNeuralNetwork([1.0], [[0.0]])
     with pytest.raises(RuntimeError, match=r"needs an NVIDIA GPU .* device='cpu' gives the same"):
         network.simulate([0.5], events=10, device="cuda")

@@ -45,7 +45,10 @@ def test_a_damaged_or_foreign_file_is_named(tmp_path, content, message):
         read_idx(path)
 
 
-@pytest.mark.skipif("LRNN_DATA_DIR" not in os.environ, reason="LRNN_DATA_DIR is not set")
+@pytest.mark.skipif(
+    "LRNN_DATA_DIR" not in os.environ,
+    reason="LRNN_DATA_DIR, the folder of the data sets, is not set",
+)
 def test_mnist_is_mnist():
     folder = Path(os.environ["LRNN_DATA_DIR"]) / "mnist"
     images = read_idx(folder / "train-images-idx3-ubyte.gz")

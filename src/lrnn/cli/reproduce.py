@@ -67,12 +67,17 @@ def reproduce(
 
         lrnn reproduce stalled --device cuda
     """
+    from lrnn.arrays import backend_named
     from lrnn.paper import chosen_tasks, run_tasks
     from lrnn.paper.figures import QUICK
     from lrnn.paper.report import write_reproduction
     from lrnn.paper.summary import inhibition, lowest_errors
 
     voice = Voice(quiet, as_json)
+    if device is not None:
+        if "stalled" not in (names or []):
+            raise typer.BadParameter("only stalled is trained on it", param_hint="--device")
+        backend_named(device)  # or it is an error, before any work is done
     check_folder(output)
     tasks = chosen_tasks(names or [], seeds, quick)
     if quick:

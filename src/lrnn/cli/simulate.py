@@ -21,7 +21,7 @@ def simulate(
         str,
         typer.Option(
             help="Where activations are from: potential, busy, arrivals, or events: potentials "
-            "right after every 1,000 events, to the letter of the paper."
+            "right after every 1,000 events, as the paper has it (too high: docs/spiking.md)."
         ),
     ] = "potential",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
