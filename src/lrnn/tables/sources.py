@@ -24,8 +24,8 @@ __all__ = [
     "ParquetFiles",
     "Source",
     "block_height",
+    "damage_named",
     "read_ahead",
-    "reading",
 ]
 
 Item = TypeVar("Item")
@@ -337,7 +337,7 @@ def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 
 @contextmanager
-def reading(path: Path, said: str) -> Iterator[None]:
+def damage_named(path: Path, said: str) -> Iterator[None]:
     """Turn whatever a damaged file leads to, anywhere in its reader, into one clear error."""
     with open(path, "rb") as file:
         file.read(1)  # what fails here is not the content's fault
@@ -357,7 +357,7 @@ def _reading_parquet(path: Path) -> Iterator[Any]:
         from pyarrow import dataset, fs
     except ImportError:
         raise ValueError("reading Parquet needs pyarrow: pip install pyarrow") from None
-    with reading(path, "is damaged, or no Parquet file"):
+    with damage_named(path, "is damaged, or no Parquet file"):
         yield dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
 
 
