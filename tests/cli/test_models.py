@@ -5,10 +5,12 @@ import os
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_wine
 
 import lrnn
 from lrnn import LRNNAutoencoder
+from lrnn.cli import inputs
 from lrnn.datasets import read
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.writers import write
@@ -158,3 +160,15 @@ def test_inhibition(call, folder):
                 cwd=folder)  # fmt: skip
     assert done.returncode == 1
     assert "needs inhibition=True" in done.said
+
+
+def test_a_file_with_a_sparse_matrix(call, tmp_path, monkeypatch):
+    matrix = sparse.random_array((30, 6), density=0.3, rng=0)
+    sparse.save_npz(tmp_path / "a.npz", matrix)
+    done = call("fit", "a.npz", "-o", "a.safetensors", "--hidden", 2, "--scale", "max",
+                cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(inputs, "LARGEST_FULL", 1000)
+    done = call("encode", "a.safetensors", "a.npz", "-o", "codes.npy", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "'a.npz' is a sparse matrix of 30 × 6, which takes 0 GB as a full one" in done.said

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import struct
 import zipfile
 from functools import cache
@@ -169,13 +170,21 @@ def test_what_is_no_table_of_numbers(tmp_path):
     with pytest.raises(ValueError, match=r"no rows of numbers; its shape is \(0, 3\)"):
         read(tmp_path / "none.npy")
     np.savez(tmp_path / "two.npz", a=NUMBERS, b=NUMBERS)
-    with pytest.raises(ValueError, match=r"several matrices: a \(2, 3\), b \(2, 3\); .* 'data'"):
+    with pytest.raises(ValueError, match=r"several matrices: a \(2, 3\), b \(2, 3\); .*--key a"):
         read(tmp_path / "two.npz")
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read(tmp_path / "nowhere.csv")
     (tmp_path / "folder").mkdir()
     with pytest.raises(ValueError, match="holds no images"):
         read(tmp_path / "folder")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.csv")
+    for opened in (read, open_source):
+        with pytest.raises(ValueError, match=r"a\.csv' is neither a file nor a folder"):
+            opened(tmp_path / "a.csv")
 
 
 def test_images_of_two_sizes_and_no_images(tmp_path):
@@ -305,7 +314,7 @@ def test_one_of_several_matrices(tmp_path):
     for suffix in ("npz", "h5"):
         np.testing.assert_array_equal(read(tmp_path / f"X.{suffix}").data, NUMBERS)
         with pytest.raises(
-            ValueError, match=r"matrices: a \(2, 3\), other \(2, 1\); .* called 'data' or 'X'"
+            ValueError, match=r"matrices: a \(2, 3\), other \(2, 1\); choose one: --key a "
         ):
             read(tmp_path / f"bad.{suffix}")
 

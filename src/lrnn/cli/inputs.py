@@ -12,6 +12,7 @@ import typer
 
 from lrnn.cli.voice import Voice
 
+LARGEST_FULL = 1 << 33  # bytes of a sparse matrix that is made a full one
 
 def _data_names(incomplete: str) -> list[str]:
     """Names of data sets, for the shell's completion."""
@@ -136,7 +137,26 @@ def table_of(source: str, voice: Voice, stream: bool = False) -> Any:
     from lrnn.datasets import open_table
 
     with voice.working(f"reading {source}"):
-        return open_table(source, stream)
+        return _full(open_table(source, stream), source)
+
+
+def _full(table: Any, source: str) -> Any:
+    """A table whose numbers are a full matrix: scaling takes no sparse ones."""
+    from dataclasses import replace
+
+    from scipy.sparse import issparse
+
+    if not issparse(table.data):
+        return table
+    rows, columns = table.data.shape
+    size = rows * columns * table.data.dtype.itemsize
+    if size > LARGEST_FULL:
+        raise ValueError(
+            f"{source!r} is a sparse matrix of {rows:,} × {columns:,}, which takes "
+            f"{size / 1e9:,.0f} GB as a full one. In Python, fit takes it as it is: "
+            f"lrnn.datasets.read({source!r}).data"
+        )
+    return replace(table, data=table.data.toarray())
 
 
 def table_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Any:

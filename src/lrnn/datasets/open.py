@@ -43,4 +43,4 @@ def _file(path: Path, stream: bool, reading: Reading) -> Table:
     if found.read is not None and path.stat().st_size <= LARGE:
         return read(path, reading)
     source = found.source(path, reading)
-    return Table(source, source.columns)
+    return Table(source, source.columns, source.image_shape)

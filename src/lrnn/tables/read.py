@@ -82,6 +82,8 @@ def format_of(path: Path, reading: Reading = BY_DEFAULT) -> Format | None:
     """The format of a file or a folder, if it takes what is asked for; None if it is not known."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file {str(path)!r}")
+    if not (path.is_file() or path.is_dir()):  # a pipe would be waited for
+        raise ValueError(f"{str(path)!r} is neither a file nor a folder; write it to a file first")
     name = path.name.lower()
     if path.is_dir() and not name.endswith(".zarr"):
         found: Format | None = FOLDERS[

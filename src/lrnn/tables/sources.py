@@ -5,6 +5,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from queue import Full, Queue
 from threading import Event, Thread
@@ -47,6 +48,8 @@ class Source(ABC):
         Names of the columns, if they have any.
     in_any_order : bool
         Whether `take` can give any rows.
+    image_shape : tuple of int or None
+        Height and width (and channels), if rows are images.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Source(ABC):
     dtype: np.dtype[Any]
     columns: tuple[str, ...] | None = None
     in_any_order: bool = False
+    image_shape: tuple[int, ...] | None = None
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -79,14 +83,23 @@ def block_height(width: int, dtype: Any) -> int:
 
 
 class ArraySource(Source):
-    """An array on disk that is read in slices: a memory map, a dataset of Zarr or HDF5."""
+    """An array on disk that is read in slices: a memory map, a dataset of Zarr or HDF5.
+
+    With ``images``, axes beyond the second are those of images.
+    """
 
     in_any_order = True
 
-    def __init__(self, array: Any, name: str = "X") -> None:
+    def __init__(self, array: Any, name: str = "X", *, images: bool = False) -> None:
         self.name = name
         self.dtype = np.dtype(array.dtype)
-        self.shape = _two_dimensional(tuple(array.shape), name)
+        if self.dtype.kind not in "biuf":
+            raise ValueError(f"{name!r} holds {self.dtype}, not numbers")
+        shape = tuple(map(int, array.shape))
+        if images and len(shape) > 2:
+            self.image_shape = shape[1:]
+            shape = shape[0], prod(shape[1:])
+        self.shape = _two_dimensional(shape, name)
         chunks = getattr(array, "chunks", None)
         self._chunk = int(chunks[0]) if chunks else 1
         self._array = array
@@ -96,15 +109,18 @@ class ArraySource(Source):
         height = max(height // self._chunk * self._chunk, min(height, self._chunk))
         while first < self.shape[0]:
             last = min((first // height + 1) * height, self.shape[0])
-            yield np.asarray(self._array[first:last])
+            yield self._rows(self._array[first:last])
             first = last
 
     def take(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Some rows."""
         if isinstance(self._array, np.ndarray):
-            return np.asarray(self._array[rows])
+            return self._rows(self._array[rows])
         wanted, back = np.unique(rows, return_inverse=True)  # in order, for HDF5
-        return np.asarray(getattr(self._array, "oindex", self._array)[wanted])[back]
+        return self._rows(getattr(self._array, "oindex", self._array)[wanted])[back]
+
+    def _rows(self, block: Any) -> NDArray[Any]:
+        return np.asarray(block).reshape(-1, self.shape[1])
 
     def identity(self) -> str:
         """Its shape, its type, and the first and last row."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrnn.tables.sources import Source
 
@@ -17,7 +16,7 @@ class Table:
 
     Attributes
     ----------
-    data : ndarray of shape (n_rows, n_attributes), or Source
+    data : ndarray or csr_array of shape (n_rows, n_attributes), or Source
         The numbers, of the type that the file has; or where they can be read block by block.
     names : tuple of str or None
         The attributes' names.
@@ -33,22 +32,24 @@ class Table:
     labels: tuple[str, ...] | None = None
 
 
-def table_of(array: NDArray[Any], where: str) -> Table:
+def table_of(array: Any, where: str) -> Table:
     """An array of numbers as a table: a vector is one row, further axes are those of images."""
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{where} holds {array.dtype}, not numbers")
     if array.dtype.kind == "b":
         array = array.astype(np.float64)  # 0 and 1; 8 bits would be levels
-    if array.ndim == 0 or array.size == 0:
+    if array.ndim == 0 or 0 in array.shape:
         raise ValueError(f"{where} holds no rows of numbers; its shape is {array.shape}")
     if array.ndim == 1:
         return Table(array[None, :])
-    shape = array.shape[1:] if array.ndim > 2 else None
-    return Table(array.reshape(len(array), -1), image_shape=shape)
+    if array.ndim == 2:
+        return Table(array)
+    return Table(array.reshape(len(array), -1), image_shape=array.shape[1:])
 
 
 def whole(source: Source) -> Table:
     """All rows of a source."""
     blocks = list(source.blocks(0, source.shape[0]))
     data = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-    return Table(table_of(data, f"{source.name!r}").data, source.columns)
+    data = table_of(data, f"{source.name!r}").data
+    return Table(data, source.columns, source.image_shape)
