@@ -106,19 +106,6 @@ def test_parquet_files_that_are_no_table_of_numbers(tmp_path):
         assert str(path) in str(error.value)
 
 
-@pytest.mark.parametrize("mode", ["L", "RGB"])
-def test_a_folder_of_images(tmp_path, mode):
-    rng = np.random.default_rng(0)
-    shape = (4, 5) if mode == "L" else (4, 5, 3)
-    pixels = rng.integers(0, 256, (3, *shape), dtype=np.uint8)
-    for i, image in enumerate(pixels):
-        Image.fromarray(image).save(tmp_path / f"{i}.png")
-    (tmp_path / "notes.txt").write_text("no image")
-    table = read(tmp_path)
-    np.testing.assert_array_equal(table.data, pixels.reshape(3, -1))
-    assert table.image_shape == shape
-
-
 def test_idx_files_are_images(tmp_path):
     content = bytes([0, 0, 8, 3]) + struct.pack(">III", 2, 2, 3) + bytes(range(12))
     (tmp_path / "t10k-images-idx3-ubyte.gz").write_bytes(gzip.compress(content))
@@ -185,16 +172,6 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     for opened in (read, open_source):
         with pytest.raises(ValueError, match=r"a\.csv' is neither a file nor a folder"):
             opened(tmp_path / "a.csv")
-
-
-def test_images_of_two_sizes_and_no_images(tmp_path):
-    for name, size in (("a.png", 4), ("b.png", 5)):
-        Image.fromarray(np.zeros((size, 4), np.uint8)).save(tmp_path / name)
-    with pytest.raises(ValueError, match=r"b\.png' has 4×5 pixels, but .*a\.png' has 4×4"):
-        read(tmp_path)
-    (tmp_path / "b.png").write_bytes((tmp_path / "a.png").read_bytes()[:40])
-    with pytest.raises(ValueError, match=r"b\.png' is not an image, or damaged"):
-        read(tmp_path)
 
 
 def image(kind):

@@ -14,6 +14,7 @@ from lrnn.cli.voice import Voice
 
 LARGEST_FULL = 1 << 33  # bytes of a sparse matrix that is made a full one
 
+
 def _data_names(incomplete: str) -> list[str]:
     """Names of data sets, for the shell's completion."""
     from lrnn.datasets.registry import DATA_SETS
