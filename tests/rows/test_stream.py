@@ -354,13 +354,13 @@ def test_files_that_are_no_rows(tmp_path):
     (tmp_path / "text.npy").write_bytes(b"not an array")
     (tmp_path / "text.parquet").write_bytes(b"not a table")
     (tmp_path / "text.h5").write_bytes(b"not a table")
-    np.save(tmp_path / "cube.npy", np.zeros((2, 3, 4)))
+    np.save(tmp_path / "vector.npy", np.zeros(3))
     table = pa.table({"a": [1.0, 2.0], "b": ["x", "y"]})
     parquet.write_table(table, tmp_path / "words.parquet")
     pytest.importorskip("h5py")
     for name, words in [
         ("text.npy", "not a .npy file"), ("text.parquet", "is damaged"),
-        ("text.h5", "no .h5 file, or damaged"), ("cube.npy", "rows × attributes"),
+        ("text.h5", "no .h5 file, or damaged"), ("vector.npy", "rows × attributes"),
         ("words.parquet", "column 'b' holds string, not numbers"), ("data.txt", "no file"),
     ]:  # fmt: skip
         with pytest.raises((ValueError, FileNotFoundError), match=words):

@@ -147,6 +147,9 @@ class NpyFile(Source):
             self._start = file.tell()
         if dtype.kind not in "biuf":
             raise ValueError(f"{self.name!r} holds {dtype}, not numbers")
+        if len(shape) > 2:
+            self.image_shape = shape[1:]
+            shape = shape[0], prod(shape[1:])
         self.shape = _two_dimensional(shape, self.name)
         promised = self._start + self.shape[0] * self.shape[1] * dtype.itemsize
         if path.stat().st_size < promised:
@@ -161,7 +164,8 @@ class NpyFile(Source):
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows, by plain reads: these use no more memory than a block."""
         if self._by_columns:
-            yield from ArraySource(np.load(self._path, mmap_mode="r")).blocks(first, height)
+            array = np.load(self._path, mmap_mode="r")
+            yield from ArraySource(array, images=True).blocks(first, height)
             return
         width = self.shape[1] * self.dtype.itemsize
         with open(self._path, "rb", buffering=0) as file:
@@ -178,7 +182,7 @@ class NpyFile(Source):
 
     def take(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Some rows."""
-        return np.asarray(np.load(self._path, mmap_mode="r")[rows])
+        return np.asarray(np.load(self._path, mmap_mode="r")[rows]).reshape(-1, self.shape[1])
 
     def identity(self) -> str:
         """Its size, and when it was written."""
