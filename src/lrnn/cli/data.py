@@ -1,10 +1,13 @@
 """``lrnn data``: the data sets, and their files."""
 
 from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lrnn.cli.inputs import _data_names
 from lrnn.cli.voice import Json, Quiet, Voice
 
 if TYPE_CHECKING:
@@ -19,8 +22,11 @@ def _names(incomplete: str) -> list[str]:
     return [name for name in ("all", *NAMES) if name.startswith(incomplete)]
 
 
+Split = StrEnum("Split", ["train", "test", "all"])
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there under this name.")]
+
 data_app = typer.Typer(
-    help="The paper's data sets: list them, fetch them, check their files.",
+    help="The paper's data sets: list them, fetch them, check their files, write them as files.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -140,6 +146,60 @@ def verify(
         return "right"
 
     _visit(_chosen(names or ["all"]), status, "wrong", Voice(quiet, as_json))
+
+
+@data_app.command()
+def export(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A data set's name.", autocompletion=_data_names)
+    ],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A .csv, .tsv, .parquet, .npy, .npz, .mat or .zarr file, or a folder for images.",
+        ),
+    ],
+    split: Annotated[
+        Split | None, typer.Option(help="Which rows; by default those the paper trains on.")
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write a data set as a file, its numbers as published.
+
+    Tables (.csv, .tsv, .parquet) have names of columns, and classes in a last column, "label";
+    .npz and .mat files hold "data" and "labels". A name without an ending, or with a / at its end,
+    is that of a folder, which gets the images as PNG files, in a sub-folder for each class.
+
+    Examples:
+
+        lrnn data export wine wine.csv
+
+        lrnn data export mnist mnist-test.npz --split test
+
+        lrnn data export digits digits/
+    """
+    from lrnn.datasets.export import write_data_set
+
+    voice = Voice(quiet, as_json)
+    with voice.working(f"writing {file}"):
+        found = write_data_set(name, file, None if split is None else split.value, force)
+    rows, attributes = found.data.shape
+    labelled = found.target is not None and Path(file).suffix.lower() not in (".npy", ".zarr")
+    if found.target is not None and not labelled:
+        voice.note(f"{Path(file).suffix} files have no place for labels: these are left out")
+    voice.result(
+        {
+            "name": name,
+            "output": file,
+            "rows": rows,
+            "attributes": attributes,
+            "labels": labelled,
+        },
+        f"{rows:,} rows of {attributes:,} attributes{' and labels' * labelled} written to {file}",
+    )
 
 
 def _visit(

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from lrnn.tables.reading import Reading
 from lrnn.tables.table import Table
+from lrnn.tables.writers import in_place
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["read_images"]
+__all__ = ["check_image_folder", "read_images", "write_images"]
 
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".pgm", ".ppm", ".tif", ".tiff", ".webp")
 IGNORED = ("thumbs.db", "desktop.ini", "__macosx")  # what systems leave in folders
@@ -225,3 +226,37 @@ def _remedy(paths: list[Path]) -> str:
 
 def _size(pixels: NDArray[Any]) -> str:
     return f"{pixels.shape[1]}×{pixels.shape[0]}"
+
+
+def write_images(folder: Path, images: NDArray[np.uint8], labels: Any = None) -> None:
+    """Write images as PNG files that are numbered from 1, each in the folder of its label.
+
+    The folder appears when all are written, or not at all. A folder that was there is replaced,
+    if it holds nothing but such images.
+    """
+    from PIL import Image
+
+    check_image_folder(folder)
+    digits = len(str(len(images)))
+    with in_place(folder.resolve()) as unfinished:
+        unfinished.mkdir()
+        for i, image in enumerate(images):
+            place = unfinished if labels is None else unfinished / str(labels[i])
+            place.mkdir(exist_ok=True)
+            Image.fromarray(image).save(place / f"{i + 1:0{digits}}.png")
+
+
+def check_image_folder(folder: Path) -> None:
+    """Complain of a name that `write_images` would refuse, before any work is done for it."""
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{str(folder)!r} is a file; give the name of a folder")
+    if not folder.resolve().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(folder.parent)!r} to write to")
+    for path in folder.rglob("*"):
+        inner = path.relative_to(folder)
+        numbered = path.suffix == ".png" and path.stem.isdecimal()
+        if not ((len(inner.parts) <= 2 and numbered) or (len(inner.parts) == 1 and path.is_dir())):
+            raise IsADirectoryError(
+                f"{str(folder)!r} holds {str(inner)!r}, which is no numbered image; the folder is "
+                "left alone. Give the name of a new one"
+            )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lrnn.tables.atomic import put_in_place
 
-__all__ = ["WRITERS", "check_output", "write", "write_arrays", "write_blocks"]
+__all__ = ["WRITERS", "check_output", "in_place", "write", "write_arrays", "write_blocks"]
 
 Block: TypeAlias = NDArray[Any] | Sequence[Any]
 Put: TypeAlias = Callable[[Any], object]
@@ -51,7 +51,7 @@ def write_blocks(
     path = check_output(path).resolve()
     suffix = path.suffix.lower()
     with (
-        _in_place(path) as unfinished,
+        in_place(path) as unfinished,
         WRITERS[suffix](unfinished, shape, np.dtype(dtype), names) as put,
     ):
         for block in blocks:
@@ -64,7 +64,7 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]
     What was there under this name is replaced as a whole, or not at all.
     """
     path = check_output(path).resolve()
-    with _in_place(path) as unfinished, _synced(unfinished) as file:
+    with in_place(path) as unfinished, _synced(unfinished) as file:
         if path.suffix.lower() == ".npy":
             (array,) = arrays.values()
             np.save(file, array)
@@ -73,7 +73,7 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]
 
 
 @contextmanager
-def _in_place(path: Path) -> Iterator[Path]:
+def in_place(path: Path) -> Iterator[Path]:
     """A name to write to; what is written there gets its own name when it is complete."""
     temporary = ""
     try:
