@@ -3,9 +3,11 @@
 import gzip
 import io
 import os
+import re
 import struct
 import zipfile
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,8 +19,10 @@ from PIL import Image
 from pyarrow import parquet
 from scipy.io import savemat
 
+from lrnn.cli.inputs import DataOf
 from lrnn.datasets import read
-from lrnn.tables.read import open_source
+from lrnn.tables.read import READERS, open_source
+from lrnn.tables.reading import ENDINGS
 
 NUMBERS = np.array([[0.5, 1.25, 3e-7], [0, -2, 1e20]])
 
@@ -308,3 +312,17 @@ def test_matlab_numbers_are_of_the_class_they_have(tmp_path):
     (tmp_path / "b.mat").write_bytes(stored.replace(whole, double))  # class double, stored as uint8
     assert read(tmp_path / "b.mat").data.dtype == np.float64
     np.testing.assert_array_equal(read(tmp_path / "b.mat").data, counts)
+
+
+def test_every_format_is_named_where_formats_are_listed():
+    assert tuple(READERS) == ENDINGS
+    shown = {suffix for suffix in READERS if suffix.startswith(".")} - {".idx"}
+    root = Path(__file__).parents[2]
+    for page in ("README.md", "docs/command-line.md"):
+        text = (root / page).read_text()
+        listed = re.search(r"Data\S* are (a|the name of a) .*?[Ii]mages", text, re.DOTALL)
+        missing = [suffix for suffix in shown if f"{suffix}" not in listed[0]]
+        assert not missing, page
+        assert "idx" in listed[0]
+    help_ = DataOf.__metadata__[0].help
+    assert all(suffix in help_ for suffix in READERS)

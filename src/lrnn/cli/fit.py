@@ -73,12 +73,11 @@ def fit(
 ) -> None:
     """Train an autoencoder on data, and write it to a file.
 
-    Data may be the name of a data set ([bold]lrnn data list[/bold]), .npy, .npz, .csv, .tsv,
-    .parquet (or a folder of such), .zarr, .h5, .mat, an idx file or a folder of images; rows are
-    samples. Large files are read block by block, and need not fit in memory. The scaling is
-    remembered in the model and applied again by [bold]encode[/bold]. A training that was killed
-    goes on with [bold]--resume[/bold] from its last checkpoint, and ends as if nothing had
-    happened.
+    Data may be the name of a data set ([bold]lrnn data list[/bold]), a file of numbers or a folder
+    of images; rows are samples. Large .npy, .parquet, .zarr, .h5 and .hdf5 files are read block by
+    block, and need not fit in memory. The scaling is remembered in the model and applied again by
+    [bold]encode[/bold]. A training that was killed goes on with [bold]--resume[/bold] from its last
+    checkpoint, and ends as if nothing had happened.
 
     Examples:
 

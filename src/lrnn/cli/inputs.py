@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from lrnn.cli.voice import Voice
+from lrnn.tables.reading import ENDINGS
 
 LARGEST_FULL = 1 << 33  # bytes of a sparse matrix that is made a full one
 
@@ -26,7 +27,8 @@ DataOf = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A data set's name, a file of numbers, or a folder of images or Parquet files.",
+        help=f"A data set's name, a file of numbers ({', '.join(ENDINGS)}; .csv, .tsv, .idx and "
+        "-ubyte also .gz), or a folder of images or Parquet files.",
         autocompletion=_data_names,
     ),
 ]

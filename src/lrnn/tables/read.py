@@ -245,11 +245,11 @@ READERS: dict[str, Format] = {
     ".tsv": Format(read_text, options=TEXT),
     ".parquet": Format(_read_parquet, _parquet),
     ".mat": Format(read_mat, options=("key",)),
-    ".idx": Format(_read_idx),
-    "-ubyte": Format(_read_idx),
     ".zarr": Format(source=array_source("zarr"), options=("key",)),
     ".h5": Format(source=array_source("h5py"), options=("key",)),
     ".hdf5": Format(source=array_source("h5py"), options=("key",)),
+    ".idx": Format(_read_idx),
+    "-ubyte": Format(_read_idx),
 }
 FOLDERS: dict[str, Format] = {
     "images": Format(read_images, options=("resize", "grey")),

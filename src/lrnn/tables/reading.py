@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-__all__ = ["Reading"]
+__all__ = ["ENDINGS", "Reading"]
+
+ENDINGS = (
+    ".npy", ".npz", ".csv", ".tsv", ".parquet", ".mat", ".zarr", ".h5", ".hdf5", ".idx", "-ubyte",
+)  # fmt: skip
 
 TAB = ("tab", r"\t")  # what a shell lets through
 
