@@ -15,6 +15,7 @@ def test_only_what_was_given_is_stored():
     assert Reading.from_json(stored) == given
     assert Reading.from_json(None) == Reading()
     assert Reading(delimiter="tab").to_json() == {"delimiter": "\t"}
+    assert Reading(resize="28x30") == Reading(resize=(28, 30))
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,8 @@ def test_only_what_was_given_is_stored():
         ({"na": [0]}, r"na is \(0,\)"),
         ({"key": ""}, "key is '', but should be the name of an array"),
         ({"resize": [28]}, r"resize is \(28,\), but should be a width and a height"),
+        ({"resize": "28"}, "resize is '28', but should be .* such as 28x28"),
+        ({"resize": "0x28"}, r"resize is \(0, 28\)"),
         ({"resize": [0, 28]}, r"resize is \(0, 28\)"),
         ({"resize": [True, 28]}, r"resize is \(True, 28\)"),
         ({"grey": 1}, "grey is 1, but should be True or False"),

@@ -1,5 +1,6 @@
 """How a file is to be read, where its name and its content do not tell."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -30,7 +31,7 @@ class Reading:
     key : str or None
         Which array, of a file that holds several; that of a group is "group/array".
     resize : (int, int) or None
-        Width and height that images get.
+        Width and height that images get; "28x28", too, is such.
     grey : bool
         Whether images with colours become grey.
     """
@@ -46,6 +47,9 @@ class Reading:
     def __post_init__(self) -> None:
         if self.delimiter in TAB:
             object.__setattr__(self, "delimiter", "\t")
+        size = re.fullmatch(r"(\d{1,5})[xX×](\d{1,5})", str(self.resize))
+        if size is not None:
+            object.__setattr__(self, "resize", (int(size[1]), int(size[2])))
         for name in ("na", "resize"):  # lists, as JSON has them
             if isinstance(getattr(self, name), list):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -125,7 +129,7 @@ _CHECKS: dict[str, tuple[Any, str]] = {
     ),
     "resize": (
         lambda v: v is None or _is_size(v),
-        "should be a width and a height of 1 to 65,535 pixels, such as (28, 28)",
+        "should be a width and a height of 1 to 65,535 pixels, such as 28x28",
     ),
     "grey": (lambda v: isinstance(v, bool), "should be True or False"),
 }
