@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from pyarrow import parquet
+from scipy import sparse
 from scipy.io import savemat
 
 from lrnn.cli.inputs import DataOf
@@ -178,18 +179,19 @@ def test_a_pipe_is_not_waited_for(tmp_path):
             opened(tmp_path / "a.csv")
 
 
-def image(kind):
+def image(kind, dtype=np.uint8, mode=None, **more):
     content = io.BytesIO()
-    pixels = np.arange(48, dtype=np.uint8).reshape(6, 8)
-    Image.fromarray(pixels).save(content, kind)
+    pixels = Image.fromarray(np.arange(48, dtype=dtype).reshape(6, 8))
+    pixels.convert(mode or pixels.mode).save(content, kind, **more)
     return content.getvalue()
 
 
 @cache
 def originals():
     """A valid file of each format; those of images are in a folder."""
-    npy, npz, mat, table = (io.BytesIO() for _ in range(4))
+    npy, npz, mat, table, few = (io.BytesIO() for _ in range(5))
     np.save(npy, NUMBERS)
+    sparse.save_npz(few, sparse.csr_array(NUMBERS), compressed=False)
     np.savez_compressed(npz, data=NUMBERS)
     savemat(mat, {"fea": NUMBERS}, do_compression=True)
     pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).to_parquet(table)
@@ -202,6 +204,11 @@ def originals():
         "tiff/a.tif": image("TIFF"),
         "bmp/a.bmp": image("BMP"),
         "webp/a.webp": image("WEBP"),
+        "png-16/a.png": image("PNG", np.uint16),
+        "png-alpha/a.png": image("PNG", mode="RGBA"),
+        "gif-frames/a.gif": image("GIF", save_all=True, append_images=[Image.new("L", (8, 6))]),
+        "tiff-float/a.tif": image("TIFF", np.float32),
+        "few.npz": few.getvalue(),
         "a.npy": npy.getvalue(),
         "a.npz": npz.getvalue(),
         "a.mat": mat.getvalue(),
