@@ -162,3 +162,20 @@ def test_newer_files_of_matlab(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
     with pytest.raises(ValueError, match=r"a\.mat' needs h5py: pip install h5py, or save it with"):
         read(path)
+
+
+def test_damaged_arrays_of_hdf5(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        data = file.create_dataset("data", data=np.ones((50, 40)), compression="gzip")
+        place = data.id.get_chunk_info(0).byte_offset
+    with open(tmp_path / "a.h5", "r+b") as file:
+        file.seek(place)
+        file.write(b"damaged")
+    for opened in (read, lambda path: list(open_source(path).blocks(0, 9))):
+        with pytest.raises(ValueError, match=r"a\.h5' is damaged, and cannot be read"):
+            opened(tmp_path / "a.h5")
+    matlab_73(tmp_path / "a.mat")
+    with h5py.File(tmp_path / "a.mat", "r+") as file:
+        file["counts/ir"][0] = 99
+    with pytest.raises(ValueError, match=r"a\.mat' is damaged: indices must be < 2"):
+        read(tmp_path / "a.mat", Reading(key="counts"))

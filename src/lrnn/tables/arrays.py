@@ -131,7 +131,8 @@ def _opened(library: str, path: Path, remedy: str) -> Iterator[Any]:
     except BaseException as error:
         if library == "h5py":
             opened.close()
-        if isinstance(error, ValueError | KeyboardInterrupt | MemoryError):
+        ours = str(path) in str(error)
+        if ours or not isinstance(error, Exception) or isinstance(error, MemoryError):
             raise
         line = " ".join(str(error).split())
         raise ValueError(f"{str(path)!r} is damaged: {line}") from None

@@ -109,18 +109,27 @@ class ArraySource(Source):
         height = max(height // self._chunk * self._chunk, min(height, self._chunk))
         while first < self.shape[0]:
             last = min((first // height + 1) * height, self.shape[0])
-            yield self._rows(self._array[first:last])
+            yield self._rows(self._array, slice(first, last))
             first = last
 
     def take(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Some rows."""
         if isinstance(self._array, np.ndarray):
-            return self._rows(self._array[rows])
+            return self._rows(self._array, rows)
         wanted, back = np.unique(rows, return_inverse=True)  # in order, for HDF5
-        return self._rows(getattr(self._array, "oindex", self._array)[wanted])[back]
+        return self._rows(getattr(self._array, "oindex", self._array), wanted)[back]
 
-    def _rows(self, block: Any) -> NDArray[Any]:
-        return np.asarray(block).reshape(-1, self.shape[1])
+    def _rows(self, array: Any, which: Any) -> NDArray[Any]:
+        try:
+            block = np.asarray(array[which])
+        except MemoryError:
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # of the disk
+            line = " ".join(str(error).split())
+            raise ValueError(f"{self.name!r} is damaged, and cannot be read: {line}") from None
+        return block.reshape(-1, self.shape[1])
 
     def identity(self) -> str:
         """Its shape, its type, and the first and last row."""
