@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from lrnn import LRNNAutoencoder, load
 from lrnn.functional import activations
 from lrnn.rows.checks import SaturationWarning
+from lrnn.validation import hidden_width
 
 KINDS = [
     {"hidden_layer_sizes": (10,)},
@@ -513,3 +514,26 @@ def test_warnings_name_the_line_of_the_caller(digits):
 def test_what_can_be_read_only_once_is_refused(digits, once):
     with pytest.raises(TypeError, match="read only once; give a function"):
         LRNNAutoencoder(2).fit(once([digits]))
+
+
+@pytest.mark.parametrize(("attributes", "width"), [(1, 1), (4, 2), (13, 7), (35, 18), (279, 100)])
+def test_by_default_there_are_half_as_many_code_neurons_as_attributes(
+    rng, tmp_path, attributes, width
+):
+    X = rng.random((12, attributes))
+    model = LRNNAutoencoder(max_iter=2, random_state=0).fit(X)
+    assert model.get_params()["hidden_layer_sizes"] is None
+    assert model.weights_.sizes == (attributes, width, attributes)
+    assert model.to_network().layer_sizes == (attributes, width, attributes)
+    assert model.transform(X).shape == (12, width)
+    model.save(tmp_path / "m.safetensors")
+    found = load(tmp_path / "m.safetensors")
+    assert found.hidden_layer_sizes is None
+    np.testing.assert_array_equal(found.transform(X), model.transform(X))
+    streamed = LRNNAutoencoder(solver="minibatch", random_state=0).partial_fit(X)
+    assert streamed.weights_.sizes[1] == width
+
+
+def test_the_paper_s_hidden_widths_round_halves_up():
+    widths = {5: 3, 7: 4, 9: 5, 13: 7, 35: 18, 51: 26, 279: 140, 4: 2, 60: 30}
+    assert {n: hidden_width(n) for n in widths} == widths

@@ -100,8 +100,10 @@ class LRNNAutoencoder(
 
     Parameters
     ----------
-    hidden_layer_sizes : int or sequence of int, default=(100,)
-        Widths of the encoding layers; the last one is the code. The decoder mirrors them.
+    hidden_layer_sizes : int or sequence of int, optional
+        Widths of the encoding layers; the last one is the code. The decoder mirrors them. By
+        default there is one, as wide as the paper's for its tables: half of the attributes, halves
+        rounded up, but at most 100. (``weights_.sizes`` shows it.)
     solver : {"gram", "minibatch"}, default="gram"
         How to train. "gram" takes full-batch steps on the second moment of the data, at a cost
         that does not depend on the number of rows. (Under unit rates saturation decides, and it
@@ -223,7 +225,11 @@ class LRNNAutoencoder(
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        "hidden_layer_sizes": ["array-like", Interval(Integral, None, None, closed="neither")],
+        "hidden_layer_sizes": [
+            "array-like",
+            Interval(Integral, None, None, closed="neither"),
+            None,
+        ],
         "solver": [StrOptions({"minibatch", "gram"})],
         "rates": [StrOptions({"free", "unit"})],
         "stacking": [StrOptions({"layerwise", "joint"})],
@@ -245,7 +251,7 @@ class LRNNAutoencoder(
 
     def __init__(
         self,
-        hidden_layer_sizes: Any = (100,),
+        hidden_layer_sizes: Any = None,
         *,
         solver: Literal["gram", "minibatch"] = "gram",
         rates: Rates = "free",
@@ -381,7 +387,7 @@ class LRNNAutoencoder(
             early_stopping=self.early_stopping,
         )
         return Settings(
-            sizes=(rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes)),
+            sizes=(rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes, rows.shape[1])),
             solver=self.solver,
             rates=self.rates,
             layerwise=self.stacking == "layerwise",

@@ -134,7 +134,7 @@ class Frontier:
 
 def frontier(
     X: Any,
-    hidden_layer_sizes: Any = (100,),
+    hidden_layer_sizes: Any = None,
     *,
     X_test: Any = None,
     penalties: int | Sequence[float] = PRICES,
@@ -154,8 +154,8 @@ def frontier(
     ----------
     X : array-like of shape (n_samples, n_features)
         Training data in [0, 1], as for `LRNNAutoencoder`.
-    hidden_layer_sizes : int or sequence of int, default=(100,)
-        Widths of the encoding layers.
+    hidden_layer_sizes : int or sequence of int, optional
+        Widths of the encoding layers; by default as for `LRNNAutoencoder`.
     X_test : array-like of shape (n_samples, n_features), optional
         Data that errors are taken on besides.
     penalties : int or sequence of float, default=16

@@ -51,6 +51,7 @@ __all__ = [
     "check_solver",
     "fit_context",
     "held_out_rows",
+    "hidden_width",
     "read_once",
     "rows_elsewhere",
     "wants_frames",
@@ -275,8 +276,28 @@ def wants_frames(estimator: Any) -> bool:
     return bool(_get_output_config("transform", estimator)["dense"] != "default")
 
 
-def check_layer_sizes(sizes: Any) -> tuple[int, ...]:
-    """Hidden layer sizes as a tuple of positive integers; a single number is one layer."""
+WIDEST = 100  # code neurons, unless more are asked for
+
+
+def hidden_width(attributes: int) -> int:
+    """The paper's number of hidden neurons for a table: half of the attributes, halves rounded up.
+
+    >>> [hidden_width(n) for n in (4, 5, 7, 279)]
+    [2, 3, 4, 140]
+    """
+    return (attributes + 1) // 2
+
+
+def check_layer_sizes(sizes: Any, attributes: int) -> tuple[int, ...]:
+    """Hidden layer sizes as a tuple of positive integers; a single number is one layer.
+
+    None is the paper's rule for so many attributes, and 100 neurons at most.
+
+    >>> check_layer_sizes(None, 13), check_layer_sizes(None, 784), check_layer_sizes(50, 784)
+    ((7,), (100,), (50,))
+    """
+    if sizes is None:
+        return (min(hidden_width(attributes), WIDEST),)
     listed = (sizes,) if isinstance(sizes, Real) else sizes
     if isinstance(listed, str) or not isinstance(listed, Iterable):
         raise TypeError(

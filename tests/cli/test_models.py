@@ -158,3 +158,18 @@ def test_inhibition(call, folder):
                 cwd=folder)  # fmt: skip
     assert done.returncode == 1
     assert "needs inhibition=True" in done.said
+
+
+def test_without_a_number_of_code_neurons_the_rule_is_told(call, tmp_path):
+    X = np.random.default_rng(0).random((20, 13))
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "wide.npy", np.tile(X, 20))
+    done = call("fit", "x.npy", "-o", "a.safetensors", "--max-iter", 2, cwd=tmp_path)
+    said = "7 code neurons, half of the 13 attributes; --hidden chooses another number"
+    assert said in done.stdout.splitlines()
+    done = call("fit", "wide.npy", "-o", "b.safetensors", "--max-iter", 2, "--json", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert document["hidden"] == [100]
+    assert document["hidden_rule"] == "half of the 260 attributes but at most 100"
+    command = ("fit", "x.npy", "-o", "c.safetensors", "--max-iter", 2, "--hidden", 3)
+    assert "--hidden chooses" not in call(*command, cwd=tmp_path).stdout

@@ -22,6 +22,8 @@ from lrnn.cli.inputs import (
     Seed,
     check_leftover,
     check_range,
+    hidden_note,
+    hidden_rule,
     hidden_sizes,
     numbers_explained,
     scaling_of,
@@ -37,7 +39,7 @@ Stacking = StrEnum("Stacking", ["layerwise", "joint"])
 def fit(
     data: DataOf,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model: a .safetensors file.")],
-    hidden: Hidden = "100",
+    hidden: Hidden = None,
     scale: ScaleOf = Scale.none,
     solver: Annotated[Solver, typer.Option(help="minibatch is the paper's.")] = Solver.gram,
     rates: Annotated[Rates, typer.Option(help="unit is the paper's constraint.")] = Rates.free,
@@ -146,18 +148,20 @@ def fit(
         if not interrupted:
             remove(unfinished)
     count, attributes = table.data.shape
+    rule = hidden_rule(hidden, attributes)
     voice.result(
         {
             "model": str(output),
             "rows": count,
             "attributes": attributes,
             "hidden": list(sizes),
+            "hidden_rule": rule,
             "error": model.reconstruction_err_,
             "spike_cost": model.spike_cost_,
             "interrupted": interrupted,
         },
         f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
-        f"{model.reconstruction_err_:.5f}\nwritten to {output}",
+        f"{model.reconstruction_err_:.5f}\n{hidden_note(rule, sizes)}written to {output}",
     )
     if interrupted and unfinished.exists():
         voice.say("--resume goes on where it was interrupted")

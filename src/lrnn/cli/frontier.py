@@ -22,6 +22,8 @@ from lrnn.cli.inputs import (
     Seed,
     check_leftover,
     check_range,
+    hidden_note,
+    hidden_rule,
     hidden_sizes,
     numbers_explained,
     scaling_of,
@@ -40,7 +42,7 @@ def frontier(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the table, the plot and the models.")
     ],
-    hidden: Hidden = "100",
+    hidden: Hidden = None,
     scale: ScaleOf = Scale.none,
     test: Annotated[
         str | None,
@@ -106,7 +108,8 @@ def frontier(
             verbose=voice.verbose,
         )
         known = _known(data, sizes)
-        document = {"data": data, "paper": known, **found.to_json()}
+        rule = hidden_rule(hidden, table.data.shape[1])
+        document = {"data": data, "hidden_rule": rule, "paper": known, **found.to_json()}
         _save_models(output, found, document, table.names, scaling.to_json())
         _write(output, found, document)
         for name in before - {point["model"] for point in document["points"]}:
@@ -118,7 +121,7 @@ def frontier(
     voice.result({"folder": str(output), **document}, text_table(HEADER, rows, title))
     lines = {"no linear map is below": found.svd, **known}
     voice.say("\n".join(f"{name}: {error:.4f}" for name, error in lines.items()))
-    voice.say(f"written to {output}, the models to {output / 'models'}")
+    voice.say(f"{hidden_note(rule, sizes)}written to {output}, the models to {output / 'models'}")
     if found.interrupted and unfinished.exists():
         voice.say("--resume goes on where it was interrupted")
 

@@ -39,7 +39,13 @@ DeviceOf = Annotated[
 ]
 Scale = StrEnum("Scale", {"none": "none", "levels": "255", "max": "max", "minmax": "minmax"})
 
-Hidden = Annotated[str, typer.Option(help="Code neurons, or sizes of hidden layers: 1000-500-50.")]
+Hidden = Annotated[
+    str | None,
+    typer.Option(
+        help="Code neurons, or sizes of hidden layers: 1000-500-50. By default half as many as "
+        "attributes, at most 100."
+    ),
+]
 ScaleOf = Annotated[
     Scale, typer.Option(help="How the data get into [0, 1]; max and minmax go by column.")
 ]
@@ -51,8 +57,12 @@ Resume = Annotated[
 ]
 
 
-def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
+def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
     """``100`` or ``1000-500-50`` as sizes; the number of attributes may stand before them."""
+    if text is None:
+        from lrnn.validation import check_layer_sizes
+
+        return check_layer_sizes(None, n_attributes)
     try:
         sizes = tuple(int(part) for part in text.split("-"))
     except ValueError:
@@ -66,6 +76,23 @@ def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
     if len(sizes) > 1 and sizes[0] == n_attributes:
         return sizes[1:]
     return sizes
+
+
+def hidden_rule(text: str | None, n_attributes: int) -> str | None:
+    """By what rule the number of code neurons was chosen, if nobody gave one."""
+    from lrnn.validation import WIDEST, hidden_width
+
+    if text is not None:
+        return None
+    most = f" but at most {WIDEST}" if hidden_width(n_attributes) > WIDEST else ""
+    return f"half of the {n_attributes} attributes{most}"
+
+
+def hidden_note(rule: str | None, sizes: tuple[int, ...]) -> str:
+    """A line on the number of code neurons, if nobody gave one."""
+    if rule is None:
+        return ""
+    return f"{sizes[-1]} code neurons, {rule}; --hidden chooses another number\n"
 
 
 def check_range(table: Any, source: str, fitting: bool = True) -> None:

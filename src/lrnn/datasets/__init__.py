@@ -1,6 +1,6 @@
 """The paper's data sets by name, and files: what a person calls their data."""
 
-from lrnn.datasets.dataset import DataSet, hidden_width
+from lrnn.datasets.dataset import DataSet
 from lrnn.datasets.load import load
 from lrnn.datasets.open import open_table
 from lrnn.datasets.registry import DATA_SETS, find
@@ -11,7 +11,6 @@ __all__ = [
     "DataSet",
     "Table",
     "find",
-    "hidden_width",
     "load",
     "open_table",
     "read",
