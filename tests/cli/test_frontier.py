@@ -61,7 +61,7 @@ def test_errors_on_other_data(call, tmp_path, rng):
     for point in json.loads(done.stdout)["points"]:
         model = lrnn.load(tmp_path / "f" / point["model"])
         assert point["test_error"] == pytest.approx(-model.score(X[30:]), rel=1e-9)
-    done = call(*arguments, "--test", "narrow.csv", cwd=tmp_path)
+    done = call(*arguments, "--test", "narrow.csv", "--force", cwd=tmp_path)
     assert done.returncode == 1
     assert "'narrow.csv' has 4 attributes, but 'a.csv' 5" in done.said
 
@@ -153,7 +153,8 @@ def test_inspect_tells_of_inhibition(call, folder):
 
 def test_models_of_an_earlier_run_go_and_other_files_stay(call, tmp_path):
     folder = tmp_path / "f"
-    run = ("frontier", "digits", "--scale", "max", "--passes", 3, "--hidden", 6, "-o", folder)
+    run = ("frontier", "digits", "--scale", "max", "--passes", 3, "--hidden", 6, "-o", folder,
+           "--force")  # fmt: skip
     assert call(*run, "--prices", 8).returncode == 0
     before = json.loads((folder / "frontier.json").read_text())
     (folder / "models" / "mine.safetensors").touch()

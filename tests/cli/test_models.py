@@ -98,7 +98,7 @@ def test_images_need_no_scaling(call, tmp_path):
             "'5x' should be a number",
         ),
         (["fit", "wine.csv", "-o", "a.safetensors", "--scale", "log"], 2, "'log' is not one of"),
-        (["fit", "wine.csv"], 2, "Missing option"),
+        (["fit", "wine.csv"], 1, "'wine.safetensors' exists; --force replaces it, or give another"),
         (["fit", "none.csv", "-o", "a.safetensors"], 1, "there is no file 'none.csv'"),
         (["fit", "wine.csv", "-o", "a.safetensors"], 1, "column 13 ('proline'); choose --scale"),
         (["fit", "words.csv", "-o", "a.safetensors"], 1, "line 2, column 2 ('[b]'): 'two' is not"),
@@ -148,9 +148,9 @@ def test_inhibition(call, folder):
     assert done.returncode == 0, done.stderr
     for command in (
         ["inspect", "i.safetensors"],
-        ["encode", "i.safetensors", "digits", "-o", "codes.npy"],
+        ["encode", "i.safetensors", "digits", "-o", "i.npy"],
         ["simulate", "i.safetensors", "digits", "--events", "1e4"],
-        ["export", "i.safetensors", "i.onnx"],
+        ["export", "i.safetensors", "-o", "i.onnx"],
     ):
         done = call(*command, cwd=folder)
         assert done.returncode == 0 or "needs onnx" in done.said, done.stderr

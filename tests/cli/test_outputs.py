@@ -59,7 +59,7 @@ def contents(folder):
         "simulate m.safetensors x.npy -o link.png",
         "simulate m.safetensors images -o images/0.png",
         "simulate m.safetensors images -o link/0.png",
-        "export m.safetensors link.onnx",
+        "export m.safetensors -o link.onnx",
         "report m.safetensors images -o images",
         "report m.safetensors x.csv -o report",
         "frontier frontier/frontier.csv -o frontier --hidden 4",
@@ -223,7 +223,8 @@ def test_a_range_beyond_all_numbers_is_refused(call, raw):
 def test_what_a_scaling_can_take_is_not_refused(call, raw):
     folder = raw(high=(255.0, [(3, 1)]), low=(0.0, [(4, 1)]))
     for scale in ("255", "max", "minmax"):
-        command = ["fit", "x.npy", "-o", "m.safetensors", "--hidden", 2, "--scale", scale, "-q"]
+        command = ["fit", "x.npy", "-o", "m.safetensors", "--hidden", 2, "--scale", scale, "-q",
+                   "--force"]  # fmt: skip
         assert call(*command, cwd=folder).returncode == 0
 
 

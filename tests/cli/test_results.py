@@ -94,7 +94,7 @@ def test_export(call, folder, tmp_path):
     pytest.importorskip("onnx", reason="onnx is not installed")
     model = lrnn.load(folder / "wine.safetensors")
     out = tmp_path / "wine.onnx"
-    assert call("export", folder / "wine.safetensors", out).returncode == 0
+    assert call("export", folder / "wine.safetensors", "-o", out).returncode == 0
     session = onnxruntime.InferenceSession(out, providers=["CPUExecutionProvider"])
     X = load("wine").data
     with warnings.catch_warnings():
@@ -104,8 +104,9 @@ def test_export(call, folder, tmp_path):
 
     raw = load("wine", scaled=False).data.astype(np.float32)
     done = call(
-        "export", folder / "wine.safetensors", out, "--scaling", "--dtype", "float32", "--json"
-    )
+        "export", folder / "wine.safetensors", "-o", out, "--scaling", "--dtype", "float32",
+        "--json", "--force",
+    )  # fmt: skip
     assert done.returncode == 0
     assert json.loads(done.stdout)["bytes"] == out.stat().st_size
     session = onnxruntime.InferenceSession(out, providers=["CPUExecutionProvider"])
@@ -179,8 +180,8 @@ def test_data_sets_have_names(call, folder, tmp_path):
         (["simulate", "wine.safetensors", "vine"], 1, "did you mean 'wine'?"),
         (["fit", "Mnist", "-o", "a.safetensors"], 1, "did you mean 'mnist'?"),
         (["fit", "wine", "-o", "no/a.safetensors"], 1, "there is no folder 'no'"),
-        (["export", "wine.safetensors", "a.pt"], 2, "should end in .onnx"),
-        (["export", "wine.safetensors", "no/a.onnx"], 1, "there is no folder 'no'"),
+        (["export", "wine.safetensors", "-o", "a.pt"], 2, "should end in .onnx"),
+        (["export", "wine.safetensors", "-o", "no/a.onnx"], 1, "there is no folder 'no'"),
         (["report", "wine.safetensors", "wine", "-o", "wine.safetensors"], 1, "is a file; give"),
         (["report", "wine.safetensors", "wine", "-o", "r", "--row", "999"], 2, "has 178 rows"),
         (

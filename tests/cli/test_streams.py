@@ -42,14 +42,15 @@ def test_a_large_file_gives_the_same_model_and_codes(call, folder, digits, name)
         ("reconstruct", expected.reconstruct(scaled)),
     ):
         for output in ("out.npy", "out.parquet"):
-            done = call(command, "a.safetensors", name, "-o", output, cwd=folder)
+            done = call(command, "a.safetensors", name, "-o", output, "--force", cwd=folder)
             assert done.returncode == 0, done.stderr
             path = folder / output
             found = np.load(path) if output == "out.npy" else pd.read_parquet(path).to_numpy()
             np.testing.assert_allclose(found, wanted, atol=1e-9)
-    done = call("reconstruct", "a.safetensors", name, "-o", "out.npy", "--units", cwd=folder)
+    back = ("-o", "units.npy", "--units")
+    done = call("reconstruct", "a.safetensors", name, *back, cwd=folder)
     units = expected.reconstruct(scaled) * (high - low) * 16 + low * 16
-    np.testing.assert_allclose(np.load(folder / "out.npy"), units, atol=1e-8)
+    np.testing.assert_allclose(np.load(folder / "units.npy"), units, atol=1e-8)
 
 
 def test_numbers_above_one_are_an_error_without_scaling(call, folder):
@@ -90,9 +91,10 @@ def test_zarr_and_hdf5_files(call, folder, digits):
     with h5py.File(folder / "d.h5", "w") as file:
         file["data"] = digits
     for name in ("d.zarr", "d.h5"):
-        done = call("fit", name, "-o", "a.safetensors", "--hidden", 8, "--max-iter", 3, cwd=folder)
+        model = ("-o", "a.safetensors", "--hidden", 8, "--max-iter", 3, "--force")
+        done = call("fit", name, *model, cwd=folder)
         assert done.returncode == 0, done.stderr
-        done = call("encode", "a.safetensors", name, "-o", "codes.zarr", cwd=folder)
+        done = call("encode", "a.safetensors", name, "-o", "codes.zarr", "--force", cwd=folder)
         assert done.returncode == 0, done.stderr
         expected = LRNNAutoencoder(8, max_iter=3).fit_transform(digits)
         np.testing.assert_allclose(zarr.open(folder / "codes.zarr")[:], expected, atol=1e-9)
@@ -153,16 +155,17 @@ def test_levels_come_back_as_levels(call, folder, digits, kind, white):
     zarr.create_array(str(folder / "levels.zarr"), data=levels)
     expected = LRNNAutoencoder(8, max_iter=5, random_state=0).fit(levels)
     for name in ("levels.npz", "levels.zarr"):
-        model = ("--hidden", 8, "--max-iter", 5, "-o", "a.safetensors")
+        model = ("--hidden", 8, "--max-iter", 5, "-o", "a.safetensors", "--force")
         assert call("fit", name, *model, cwd=folder).returncode == 0
         for options, unit in (((), 1), (("--units",), white)):
-            done = call("reconstruct", "a.safetensors", name, "-o", "b.npy", *options, cwd=folder)
+            back = ("-o", "b.npy", "--force", *options)
+            done = call("reconstruct", "a.safetensors", name, *back, cwd=folder)
             assert done.returncode == 0, done.stderr
             found = np.load(folder / "b.npy")
             np.testing.assert_allclose(found / unit, expected.reconstruct(levels), atol=1e-5)
     np.save(folder / "shares.npy", digits)  # whose own units these are
-    call("reconstruct", "a.safetensors", "shares.npy", "-o", "b.npy", "--units", cwd=folder)
-    assert np.load(folder / "b.npy").max() <= 1
+    call("reconstruct", "a.safetensors", "shares.npy", "-o", "c.npy", "--units", cwd=folder)
+    assert np.load(folder / "c.npy").max() <= 1
 
 
 def test_true_is_one_in_a_file_as_in_python(call, folder, digits):
@@ -173,7 +176,7 @@ def test_true_is_one_in_a_file_as_in_python(call, folder, digits):
     np.savez(folder / "bits.npz", bits)
     pd.DataFrame(bits).rename(columns=str).to_parquet(folder / "bits.parquet")
     for name in ("bits.npy", "bits.npz", "bits.parquet"):
-        done = call("encode", "a.safetensors", name, "-o", "codes.npy", cwd=folder)
+        done = call("encode", "a.safetensors", name, "-o", "codes.npy", "--force", cwd=folder)
         assert done.returncode == 0, done.stderr
         np.testing.assert_allclose(
             np.load(folder / "codes.npy"), expected.transform(bits), atol=1e-5

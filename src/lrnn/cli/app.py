@@ -1,8 +1,12 @@
 """The ``lrnn`` command: its commands, and what it does with errors."""
 
 import os
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -29,6 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
     demo, fit, encode, reconstruct, inspect, simulate, frontier, report, export, reproduce,
     benchmark,
@@ -66,7 +71,8 @@ def options(
 
         lrnn report wine.safetensors wine -o wine-report
 
-    Each command's --help has more examples. Exit status: 0 done, 1 failed, 2 wrong usage.
+    Each command's --help has more examples. Exit status: 0 done, 1 failed, 2 wrong usage, 130
+    ended by Ctrl-C, 143 by SIGTERM.
     """
 
 
@@ -82,7 +88,14 @@ def main() -> None:
     warnings.showwarning = _show_warning
     warnings.filterwarnings("ignore", ".*does not have valid feature names")  # files may have none
     try:
-        app()
+        with _interruptions() as signals:
+            app()
+    except SystemExit as end:
+        if not signals and end.code != INTERRUPTED:
+            raise
+        if end.code:  # else the command has said so itself, and kept what it had
+            Console(stderr=True).print("interrupted")
+        sys.exit(128 + signals[0] if signals else INTERRUPTED)
     except BrokenPipeError:  # whoever read our output has gone: there is nothing left to say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -93,6 +106,30 @@ def main() -> None:
             f"[bold red]error:[/] {escape(_line(error))}", highlight=False, soft_wrap=True
         )
         sys.exit(1)
+
+
+class Interruption(KeyboardInterrupt):
+    """Of a class of its own: after a plain one in its midst, Python may end itself by SIGINT."""
+
+
+@contextmanager
+def _interruptions() -> Iterator[list[int]]:
+    """SIGTERM ends a command as Ctrl-C does; the list tells which of them have come."""
+    found: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        found.append(number)
+        raise Interruption
+
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    if threading.current_thread() is not threading.main_thread():
+        heard = []  # only there can signals be heard
+    before = {number: signal.signal(number, note) for number in heard}
+    try:
+        yield found
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _line(error: Exception) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from lrnn.cli.inputs import Scale, check_range, scaling_of, table_of
+from lrnn.cli.outputs import Force, check_new
 from lrnn.cli.report import check_folder
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -49,8 +50,14 @@ def benchmark(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder for results.json and figures (PNG, SVG)."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder for results.json and figures (PNG, SVG); by default lrnn-benchmark-KIND, "
+            "here.",
+        ),
     ] = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -75,12 +82,15 @@ def benchmark(
     """
     from lrnn.benchmark import chosen, run
     from lrnn.tables.atomic import check_apart
+    from lrnn.tables.marks import read_json
 
     voice = Voice(quiet, as_json)
-    if output is not None:
-        check_folder(output)
-        for written in (".", "results.json", f"{kind.value}.png", f"{kind.value}.svg"):
-            check_apart(output / written, data)
+    output = output or Path(f"lrnn-benchmark-{kind.value}")
+    check_folder(output)
+    files = [output / name for name in ("results.json", f"{kind.value}.png", f"{kind.value}.svg")]
+    for written in (output, *files):
+        check_apart(written, data)
+    check_new(force, *files, own=lambda: read_json(files[0]).get("kind") == kind.value)
     peers, left_out = chosen(cast(Any, kind.value), against)
     X = _rows(data, scale, voice)
     if quick:
@@ -99,9 +109,8 @@ def benchmark(
     voice.result(result.to_json(), _table(result))
     for title, reason in result.left_out.items():
         voice.say(f"{title}: {reason}")
-    if output is not None:
-        for path in _write(result, output):
-            voice.say(f"written to {path}")
+    for path in _write(result, output):
+        voice.say(f"written to {path}")
 
 
 def _rows(source: str, scale: Scale, voice: Voice) -> Any:

@@ -8,19 +8,26 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.inputs import DataOf, DeviceOf, ModelOf, numbers_explained, table_for
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Output = Annotated[
-    Path,
-    typer.Option("--output", "-o", help="A file: .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr."),
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="A file: .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr; by default named after the "
+        "data, here.",
+    ),
 ]
 
 
 def encode(
     model: ModelOf,
     data: DataOf,
-    output: Output,
+    output: Output = None,
     device: DeviceOf = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -34,7 +41,8 @@ def encode(
     """
     from lrnn import streaming
 
-    check_output(output, model, data)
+    output = output or _named(data, "codes")
+    check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
     with (
         _opened(model, data, voice, device) as (found, rows),
@@ -50,11 +58,12 @@ def encode(
 def reconstruct(
     model: ModelOf,
     data: DataOf,
-    output: Output,
+    output: Output = None,
     units: Annotated[
         bool, typer.Option("--units", help="In the units of the data, not in [0, 1].")
     ] = False,
     device: DeviceOf = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -67,7 +76,8 @@ def reconstruct(
     from lrnn import streaming
     from lrnn.tables.scaling import Scaling
 
-    check_output(output, model, data)
+    output = output or _named(data, "reconstructed")
+    check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
     with _opened(model, data, voice, device) as (found, rows):
         scaling = Scaling.from_json(found.scaling_)
@@ -84,12 +94,21 @@ def reconstruct(
     )
 
 
-def check_output(output: Path, *inputs: str | Path) -> None:
+def _named(data: str, what: str) -> Path:
+    """A file beside which nothing else is meant: in the format of the data, or else as CSV."""
+    from lrnn.tables.writers import WRITERS
+
+    suffix = Path(data).suffix.lower()
+    return named_after(data, f"-{what}{suffix if suffix in WRITERS else '.csv'}")
+
+
+def check_output(output: Path, force: bool, *inputs: str | Path) -> None:
     """Complain of a name that cannot be written to, before any work is done for it."""
     from lrnn.tables import atomic, writers
 
     atomic.check_apart(output, *inputs)
     writers.check_output(output)
+    check_new(force, output)
 
 
 @contextmanager

@@ -22,13 +22,16 @@ from lrnn.cli.inputs import (
     Seed,
     check_leftover,
     check_range,
+    going_on,
     hidden_note,
     hidden_rule,
     hidden_sizes,
     numbers_explained,
+    say_how_to_go_on,
     scaling_of,
     table_of,
 )
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Solver = StrEnum("Solver", ["gram", "minibatch"])
@@ -38,7 +41,10 @@ Stacking = StrEnum("Stacking", ["layerwise", "joint"])
 
 def fit(
     data: DataOf,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The model: a .safetensors file.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The model; by default DATA.safetensors, here."),
+    ] = None,
     hidden: Hidden = None,
     scale: ScaleOf = Scale.none,
     solver: Annotated[Solver, typer.Option(help="minibatch is the paper's.")] = Solver.gram,
@@ -70,6 +76,7 @@ def fit(
         float, typer.Option(min=0, help="Seconds between checkpoints; they go beside the model.")
     ] = 60.0,
     resume: Resume = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -106,8 +113,15 @@ def fit(
     from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
+    output = output or named_after(data, ".safetensors")
+    unfinished = output.with_name(f"{output.name}.checkpoint")
     check_output(output)
     check_apart(output, data)
+
+    def own() -> bool:
+        return unfinished.exists() and is_unfinished(output)
+
+    check_new(force, output, own=own)
     table = table_of(data, voice, stream=True)
     sizes = hidden_sizes(hidden, table.data.shape[1])
     unscaled = scale is Scale.none
@@ -130,7 +144,7 @@ def fit(
         verbose=voice.verbose,
     )
     with sole_writer(output):
-        unfinished = output.with_name(f"{output.name}.checkpoint")
+        check_new(force, output, own=own)  # another process may have been quicker
         check_leftover(unfinished, resume, voice)
         on_workers = dask is not None or workers is not None
         shared = cluster(dask, workers, voice) if on_workers else nullcontext()
@@ -138,9 +152,10 @@ def fit(
         with shared as client, explained:
             rows = table.data if client is None else on_cluster(data, table.data)
             scaling = scaling_of(scale.value, rows, table, data)
-            checkpoints.fit(
-                model, scaling.apply(rows), unfinished, every=checkpoint, resume=bool(resume)
-            )
+            with going_on(unfinished, voice):
+                checkpoints.fit(
+                    model, scaling.apply(rows), unfinished, every=checkpoint, resume=bool(resume)
+                )
         if table.names is not None:
             model.feature_names_in_ = np.array(table.names, dtype=object)
         save(model, output, scaling.to_json())
@@ -163,8 +178,8 @@ def fit(
         f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
         f"{model.reconstruction_err_:.5f}\n{hidden_note(rule, sizes)}written to {output}",
     )
-    if interrupted and unfinished.exists():
-        voice.say("--resume goes on where it was interrupted")
+    if interrupted:
+        say_how_to_go_on(unfinished, voice)
 
 
 def save(model: Any, output: Path, scaling: Any) -> None:
@@ -182,6 +197,16 @@ def save(model: Any, output: Path, scaling: Any) -> None:
         raise OSError(
             f"{error.strerror}: {str(output)!r}. The model was trained, and is in {name!r} instead"
         ) from None
+
+
+def is_unfinished(path: Path) -> bool:
+    """Whether a file is the model of a training that was interrupted."""
+    import lrnn
+
+    try:
+        return bool(lrnn.load(path).history_[-1].stopped == "interrupted")
+    except (OSError, ValueError):
+        return False
 
 
 def check_output(output: Path) -> None:

@@ -22,26 +22,35 @@ from lrnn.cli.inputs import (
     Seed,
     check_leftover,
     check_range,
+    going_on,
     hidden_note,
     hidden_rule,
     hidden_sizes,
     numbers_explained,
+    say_how_to_go_on,
     scaling_of,
     table_of,
 )
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.report import check_folder
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 HEADER = ("price of a spike", "error", "test error", "spikes", "model")
 COLUMNS = ("penalty", "error", "test_error", "spikes", "model")
+FILES = ("frontier.json", "frontier.csv", "frontier.png", "frontier.svg")
 MODEL = re.compile(r"models/(excitatory|\d{2,})\.safetensors")
 
 
 def frontier(
     data: DataOf,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the table, the plot and the models.")
-    ],
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder for the table, the plot and the models; by default DATA-frontier, here.",
+        ),
+    ] = None,
     hidden: Hidden = None,
     scale: ScaleOf = Scale.none,
     test: Annotated[
@@ -56,6 +65,7 @@ def frontier(
     seed: Seed = 0,
     device: DeviceOf = None,
     resume: Resume = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -79,18 +89,22 @@ def frontier(
     from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
+    output = output or named_after(data, "-frontier")
+    unfinished = output / "checkpoint"
     check_folder(output)
-    for written in (".", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg", "models"):
+    for written in (".", *FILES, "models"):
         check_apart(output / written, data, test)
+    _check_new(output, force)
     table = table_of(data, voice, stream=True)
     sizes = hidden_sizes(hidden, table.data.shape[1])
     others = _test_rows(data, test, table.data.shape[1], voice)
     streamed, unscaled = isinstance(table.data, Source), scale is Scale.none
     if unscaled and not streamed:
         check_range(table, data)
-    unfinished = output / "checkpoint"
     explained = numbers_explained(table, data) if unscaled else nullcontext()
-    with _folder(output), sole_writer(output / "frontier.json"), explained:
+    watched = going_on(unfinished, voice)
+    with _folder(output), sole_writer(output / "frontier.json"), explained, watched:
+        _check_new(output, force)  # another process may have been quicker
         check_leftover(unfinished, resume, voice)
         before = _models_in(output)
         scaling = scaling_of(scale.value, table.data, table, data)
@@ -122,8 +136,21 @@ def frontier(
     lines = {"no linear map is below": found.svd, **known}
     voice.say("\n".join(f"{name}: {error:.4f}" for name, error in lines.items()))
     voice.say(f"{hidden_note(rule, sizes)}written to {output}, the models to {output / 'models'}")
-    if found.interrupted and unfinished.exists():
-        voice.say("--resume goes on where it was interrupted")
+    if found.interrupted:
+        say_how_to_go_on(unfinished, voice)
+
+
+def _check_new(folder: Path, force: bool) -> None:
+    """Refuse to replace a frontier, unless it is one that was interrupted and can be gone on."""
+    from lrnn.tables.marks import read_json
+
+    def own() -> bool:
+        interrupted = read_json(folder / "frontier.json").get("interrupted")
+        return (folder / "checkpoint").exists() and interrupted is True
+
+    models = sorted((folder / "models").glob("*.safetensors"))
+    named = [path for path in models if MODEL.fullmatch(f"models/{path.name}")]
+    check_new(force, *(folder / name for name in FILES), *named, own=own)
 
 
 @contextmanager

@@ -198,3 +198,19 @@ def check_leftover(checkpoint: Path, resume: bool | None, voice: Voice) -> None:
             f"{str(checkpoint)!r} is left from a training that did not end; --resume goes on "
             "from it, --restart throws it away"
         )
+
+
+@contextmanager
+def going_on(checkpoint: Path, voice: Voice) -> Iterator[None]:
+    """Say how to go on with a training that was interrupted before there was a result."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say_how_to_go_on(checkpoint, voice)
+        raise
+
+
+def say_how_to_go_on(checkpoint: Path, voice: Voice) -> None:
+    """If there is something to go on from."""
+    if checkpoint.exists():
+        voice.note("the same command with --resume goes on where it was interrupted")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
 
@@ -16,8 +17,13 @@ def report(
     model: ModelOf,
     data: DataOf,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The folder: index.html is written into it.")
-    ],
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The folder, into which index.html is written; by default MODEL-report, here.",
+        ),
+    ] = None,
     row: Annotated[
         int | None, typer.Option(min=1, help="Which row is shown as spikes; the first by default.")
     ] = None,
@@ -31,6 +37,7 @@ def report(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -53,9 +60,11 @@ def report(
     from lrnn.tables.atomic import check_apart
 
     voice = Voice(quiet, as_json)
+    output = output or named_after(model, "-report")
     check_folder(output)
     check_apart(output, data)
     check_apart(output / "index.html", model, data, *(against or []))
+    check_new(force, output / "index.html")
     found = lrnn.load(model)
     table = table_for(found, data, voice)
     if row is not None and row > len(table.data):

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 
@@ -28,10 +29,13 @@ def simulate(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="The figure: .png, .svg or .pdf; by default MODEL-rowN.png."
+            "--output",
+            "-o",
+            help="The figure: .png, .svg or .pdf; by default MODEL-rowN.png, here.",
         ),
     ] = None,
     figure: Annotated[bool, typer.Option("--figure/--no-figure", help="Draw it or not.")] = True,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -63,10 +67,11 @@ def simulate(
             f"{estimator!r} should be one of {', '.join(ESTIMATORS)}", param_hint="--estimator"
         )
     count = _number(events)
-    output = output or Path(f"{model.stem}-row{row}.png")
+    output = output or named_after(model, f"-row{row}.png")
     if figure:
         _check_figure(output)
         check_apart(output, model, data)
+        check_new(force, output)
     found = lrnn.load(model)
     table = table_for(found, data, voice)
     if row > len(table.data):

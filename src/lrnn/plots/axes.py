@@ -17,6 +17,7 @@ from matplotlib.ticker import (
 )
 
 from lrnn.tables.atomic import write_atomically
+from lrnn.tables.marks import figure_metadata
 
 # those of Okabe and Ito, which colour-blind readers can tell apart, without the yellow
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -128,5 +129,5 @@ def write_figure(figure: Figure, path: Path) -> None:
     """Write a figure as PNG, SVG or PDF, as its path ends: the whole file, or nothing."""
     kind = path.suffix[1:].lower()
     content = io.BytesIO()
-    figure.savefig(content, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    figure.savefig(content, format=kind, metadata=figure_metadata(kind))
     write_atomically(path, content.getvalue())

@@ -74,7 +74,10 @@ class Subject:
     def simulation(self) -> Simulation:
         """Of one row, as long as in the paper."""
         network = self.model.to_network()
-        return network.simulate(self._arrivals, events=EVENTS_SHOWN[-1], random_state=self.seed)
+        result = network.simulate(self._arrivals, events=EVENTS_SHOWN[-1], random_state=self.seed)
+        if result.interrupted:
+            raise KeyboardInterrupt  # half a simulation is no result
+        return result
 
     @cached_property
     def recorded(self) -> Simulation:
