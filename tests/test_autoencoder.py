@@ -201,7 +201,7 @@ def test_values_above_one_count_as_one_with_one_warning(digits):
         model = LRNNAutoencoder(5, max_iter=2, random_state=0)
         codes = model.fit_transform(bright)
     assert [w.category for w in caught] == [SaturationWarning]
-    assert "values above 1: 1.21875 at row 0, column 3" in str(caught[0].message)
+    assert "values above 1: 1.21875 at row 1, column 4" in str(caught[0].message)
     assert "MinMaxScaler" in str(caught[0].message)
     same = LRNNAutoencoder(5, max_iter=2, random_state=0).fit_transform(np.minimum(bright, 1))
     np.testing.assert_array_equal(codes, same)
@@ -349,10 +349,10 @@ def bad(digits, row, column, value):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (-0.31, r"Negative values in data passed to LRNNAutoencoder: -0\.31 at row 3, column 4"),
-        (np.nan, r"NaN at row 3, column 4; .*SimpleImputer"),
-        (np.inf, r"infinity at row 3, column 4"),
-        (-np.inf, r"infinity at row 3, column 4"),
+        (-0.31, r"Negative values in data passed to LRNNAutoencoder: -0\.31 at row 4, column 5"),
+        (np.nan, r"NaN at row 4, column 5; .*SimpleImputer"),
+        (np.inf, r"infinity at row 4, column 5"),
+        (-np.inf, r"infinity at row 4, column 5"),
     ],
 )
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, pd.DataFrame])
@@ -372,11 +372,11 @@ def test_a_value_deep_in_the_data_is_found_on_the_way(digits, method):
     expected = getattr(model, method)(tall)
     last = len(tall) - 1
     tall[last, 5] = -1
-    with pytest.raises(ValueError, match=f"row {last}, column 5") as caught:
+    with pytest.raises(ValueError, match=f"row {last + 1}, column 6") as caught:
         getattr(model, method)(tall)
     assert caught.value.__context__ is None
     tall[last] = digits[-1] * 3
-    with pytest.warns(SaturationWarning, match=f"row {last}"):
+    with pytest.warns(SaturationWarning, match=f"row {last + 1}"):
         found = getattr(model, method)(tall)
     np.testing.assert_array_equal(found[:last], expected[:last])
     bright = np.minimum(digits[-1:] * 3, 1)
@@ -385,11 +385,11 @@ def test_a_value_deep_in_the_data_is_found_on_the_way(digits, method):
 
 def test_a_bad_value_is_named_with_its_column(digits):
     frame = pd.DataFrame(bad(digits, 3, 4, -1.0), columns=[f"pixel{i}" for i in range(64)])
-    with pytest.raises(ValueError, match=r"row 3, column 4 \('pixel4'\)\. Scale X to \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"row 4, column 5 \('pixel4'\)\. Scale X to \[0, 1\]"):
         LRNNAutoencoder(3).fit(frame)
     words = frame.abs().astype(object)
     words.iloc[5, 2] = "many"
-    with pytest.raises(ValueError, match=r"'many' at row 5, column 2 \('pixel2'\), which is not a"):
+    with pytest.raises(ValueError, match=r"'many' at row 6, column 3 \('pixel2'\), which is not a"):
         LRNNAutoencoder(3).fit(words)
 
 
@@ -399,7 +399,7 @@ def test_a_bad_value_is_named_with_its_column(digits):
         (np.empty((0, 3)), "0 sample"),
         (np.empty((3, 0)), "0 feature"),
         (np.zeros(3), "Expected 2D array, got 1D array"),
-        ([["a", "b"]], "'a' at row 0, column 0, which is not a number"),
+        ([["a", "b"]], "'a' at row 1, column 1, which is not a number"),
         (np.ones((2, 2)) * 1j, "Complex data not supported"),
     ],
 )

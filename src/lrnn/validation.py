@@ -21,11 +21,12 @@ from lrnn.arrays import HOST, Array, Backend, are_levels, backend_named, is_arra
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
-from lrnn.rows.checks import check_foreign, check_values, place, summed, warn, white_of
+from lrnn.rows.checks import check_foreign, check_values, summed, warn, white_of
 from lrnn.rows.dask import dask_rows
 from lrnn.rows.device import on_device
 from lrnn.rows.memory import OutOfRangeError
 from lrnn.rows.stream import stream
+from lrnn.tables.places import place
 from lrnn.tables.read import open_source
 from lrnn.tables.sources import ArraySource, Blocks, Source
 from lrnn.tables.types import type_of_columns, types_of

@@ -320,7 +320,7 @@ def test_a_neuron_that_nothing_reached_may_still_be_excited():
         ({"arrivals": [0.1, np.nan]}, r"the rate at neuron 1 is nan"),
         ({"arrivals": [0.1]}, r"arrivals has shape \(1,\)"),
         ({"arrivals": [0.0, 0.0]}, r"arrivals are all 0: no event would ever happen"),
-        ({"arrivals": [[0.1, 0.1], [0.0, 0.0]]}, r"all 0 in row 1"),
+        ({"arrivals": [[0.1, 0.1], [0.0, 0.0]]}, r"all 0 in row 2"),
         ({"inhibitory_arrivals": [np.inf, 0]}, r"inhibitory_arrivals: the rate at neuron 0 is inf"),
         ({"events": 0}, r"events must be a finite number above 0, got 0"),
         ({"events": -5}, r"events must be a finite number above 0, got -5"),

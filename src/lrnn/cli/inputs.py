@@ -100,6 +100,7 @@ def check_range(table: Any, source: str, fitting: bool = True) -> None:
 
     A model that is fitted already takes numbers above 1 as 1.
     """
+    from lrnn.tables.places import place
     from lrnn.tables.scaling import first_cell, limits
 
     if table.data.dtype in (np.uint8, np.uint16):
@@ -120,11 +121,8 @@ def check_range(table: Any, source: str, fitting: bool = True) -> None:
     else:
         return
     row, column, value = cell
-    name = "" if table.names is None else f" ({table.names[column]!r})"
-    raise ValueError(
-        f"{source!r} has values {said}, such as {value:g} in row {row + 1}, "
-        f"column {column + 1}{name}; {remedy}"
-    )
+    where = place(row, column, table.names)
+    raise ValueError(f"{source!r} has values {said}, such as {value:g} in {where}; {remedy}")
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from lrnn.arrays import Array, are_levels, backend_of, host_dtype, take_rows, to
 from lrnn.functional import saturate
 from lrnn.rows.device import DeviceRows
 from lrnn.rows.memory import map_rows, within_unit_interval
+from lrnn.tables.places import place
 from lrnn.tables.types import check_kind
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -120,7 +121,7 @@ def check_alike(
     """
     if are_levels(dtype) and isinstance(block, np.ndarray) and block.dtype.kind == "f":
         check_values(np.clip(block, 0, 1), names, user, first)
-    said = f"the block from row {first} on" if isinstance(first, int) else "a block"
+    said = f"the block from row {first + 1} on" if isinstance(first, int) else "a block"
     check_kind(block.dtype, dtype, f"{where}: {said}")
 
 
@@ -197,9 +198,3 @@ def _places(X: Array, offends: Any, names: Any, begin: Any) -> str:
     number = row if begin is None else begin[row] if np.ndim(begin) else row + begin
     where = place(number, column, names) + " of its block" * (begin is None)
     return f"{where}{f' (and {more} more)' if more else ''}"
-
-
-def place(row: Any, column: Any, names: Any) -> str:
-    """A cell, counted from 0."""
-    name = None if names is None else names[column]
-    return f"row {row}, column {column}{f' ({name!r})' if isinstance(name, str) else ''}"

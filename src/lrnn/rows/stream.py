@@ -64,8 +64,8 @@ class Stream(Rows):
         for raw in read_ahead(wanted):
             if raw.ndim != 2 or raw.shape[1] != self.shape[1]:
                 raise ValueError(
-                    f"{self.source.name}: the block from row {seen} on has the shape {raw.shape}; "
-                    f"it should have {self.shape[1]} columns"
+                    f"{self.source.name}: the block from row {seen + 1} on has the shape "
+                    f"{raw.shape}; it should have {self.shape[1]} columns"
                 )
             yield self._checked(raw, seen)
             seen += raw.shape[0]

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.tables.places import column_at, short
 from lrnn.tables.sources import ArraySource, NpyFile, ParquetFiles, Source, reading
 
 __all__ = ["READERS", "Format", "Table", "format_of", "open_source", "read", "read_idx"]
@@ -241,7 +242,7 @@ def read_text(path: Path) -> Table:
         row, column = wrong[0]
         line = filled[names is not None :][row] + 1
         raise ValueError(
-            f"{str(path)!r}, line {line}, {_column(names, column)}: {data[row, column]} is not a "
+            f"{str(path)!r}, line {line}, {column_at(column, names)}: {data[row, column]} is not a "
             "finite number"
         )
     return Table(data, names)
@@ -300,23 +301,13 @@ def _complain(
         cells = _cells(lines[i], delimiter)
         for column, cell in enumerate(cells):
             if not _is_number(cell):
-                said = f"{_short(cell)!r} is not a number" if cell.strip() else "the cell is empty"
-                raise ValueError(f"{str(path)!r}, line {i + 1}, {_column(names, column)}: {said}")
+                said = f"{short(cell)!r} is not a number" if cell.strip() else "the cell is empty"
+                raise ValueError(f"{str(path)!r}, line {i + 1}, {column_at(column, names)}: {said}")
         if len(cells) != width:
             raise ValueError(
                 f"{str(path)!r}, line {i + 1}: {len(cells)} cells, but {width} in line "
                 f"{rows[0] + 1}"
             )
-
-
-def _column(names: tuple[str, ...] | None, column: int) -> str:
-    if names is not None and column < len(names):
-        return f"column {column + 1} ({_short(names[column])!r})"
-    return f"column {column + 1}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "…"
 
 
 # The idx format of MNIST: a magic number, the shape, then the numbers, big-endian

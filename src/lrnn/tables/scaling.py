@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats, is_dask
+from lrnn.tables.places import column_at, place
 from lrnn.tables.sources import Source, block_height, read_ahead
 
 __all__ = ["KINDS", "Kind", "ScaledSource", "Scaling"]
@@ -54,8 +55,8 @@ class Scaling:
         if not np.isfinite(span).all():
             column = int(np.flatnonzero(~np.isfinite(span))[0])
             raise ValueError(
-                f"the range of {_column(column, names)}, from {low[column]:g} to {high[column]:g}, "
-                "is beyond all numbers; divide that column by some large one"
+                f"the range of {column_at(column, names)}, from {low[column]:g} to "
+                f"{high[column]:g}, is beyond all numbers; divide that column by some large one"
             )
         return cls(kind, low, span)
 
@@ -183,7 +184,7 @@ def check_within(
     row, column, value = first
     others = int(count.sum() - count[column])
     also = f"{count[column]:,} such in this column{f', {others:,} in others' if others else ''}"
-    where = f"row {row + 1}, {_column(column, names)}"
+    where = place(row, column, names)
     if not np.isfinite(value):
         raise ValueError(
             f"{where} is {value}, not a finite number ({also}); fill or drop such cells"
@@ -217,8 +218,3 @@ def _blocks(data: Any) -> Iterator[NDArray[Any]]:
         yield from read_ahead(data.blocks(0, block_height(data.shape[1], data.dtype)))
     else:
         yield data
-
-
-def _column(column: int, names: Sequence[str] | None) -> str:
-    name = "" if names is None else f" ({names[column]!r})"
-    return f"column {column + 1}{name}"
