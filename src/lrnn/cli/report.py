@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.inputs import DataOf, ModelOf, numbers_explained, table_for
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -92,7 +92,8 @@ def report(
         frontier=drawn,
         known=known,
     )
-    page = write(subject, output, voice)
+    with numbers_explained(table, data, fitting=False):
+        page = write(subject, output, voice)
     voice.result({"report": str(page), "valid": subject.audit.valid}, f"report: {page}")
     if open_it:
         typer.launch(page.resolve().as_uri())

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.inputs import DataOf, ModelOf, numbers_explained, table_for
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -76,9 +76,11 @@ def simulate(
     table = table_for(found, data, voice)
     if row > len(table.data):
         raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")
+    with numbers_explained(table, data, fitting=False):
+        arrivals = found.arrivals(table.data[row - 1 : row])[0]
     network = found.to_network()
     result = network.simulate(
-        found.arrivals(table.data[row - 1 : row])[0],
+        arrivals,
         events=count,
         replicas=replicas,
         at_events=estimator == "events",

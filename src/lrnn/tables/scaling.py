@@ -72,7 +72,9 @@ class Scaling:
         if isinstance(data, Source):
             return ScaledSource(data, self)
         span = np.where(self.span == 0, np.inf, self.span)
-        return np.clip((data - self.low) / span, 0, 1)
+        with np.errstate(invalid="ignore"):
+            scaled = np.clip((data - self.low) / span, 0, 1)
+        return np.where(np.isfinite(data), scaled, data)  # what is no number stays none
 
     def revert(self, scaled: NDArray[Any]) -> NDArray[Any]:
         """Numbers in [0, 1] in the units of the data."""
