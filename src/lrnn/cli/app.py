@@ -5,9 +5,10 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -38,8 +39,23 @@ COMMANDS = (
     demo, fit, encode, reconstruct, inspect, simulate, frontier, report, export, reproduce,
     benchmark,
 )  # fmt: skip
+
+
+def _ending(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which ends when it is interrupted; not all versions of Typer see to that."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
+
+
 for command in COMMANDS:
-    app.command()(command)
+    app.command()(_ending(command))
 app.add_typer(data_app, name="data")
 
 
