@@ -111,6 +111,11 @@ def test_a_checkpoint_is_not_overwritten_unasked(folder):
     assert not (folder / "a.safetensors").exists()
     assert run(*command, "--restart", cwd=folder).returncode == 0
     assert sorted(p.name for p in folder.iterdir()) == ["a.safetensors", "digits.npy"]
+    done = run(*command, "--resume", cwd=folder)
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "'a.safetensors' exists; --force replaces it, or give another name\n"
+    )
     done = run(*command, "--resume", "--force", cwd=folder)
     assert done.returncode == 0  # without one it just begins, and says so
     said = "there is no checkpoint 'a.safetensors.checkpoint': training from the start"

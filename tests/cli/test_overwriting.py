@@ -238,12 +238,15 @@ def test_a_checkpoint_does_not_give_up_a_finished_model(call, tmp_path, folder):
 
 @pytest.mark.filterwarnings("default:training was interrupted")
 def test_an_interrupted_frontier_goes_on_without_force(call, tmp_path, folder, interrupt):
-    command = ("frontier", folder / "x.npy", "--prices", 2, "--passes", 2, "--hidden", 2, "-o", "f")
+    command = ("frontier", folder / "x.npy", "--prices", 2, "--passes", 2, "-o", "f")
     interrupt(signal.SIGTERM, 3)
     done = call(*command, cwd=tmp_path)
     assert done.returncode == 143
     assert "the same command with --resume goes on where it was interrupted" in done.said
     assert json.loads((tmp_path / "f" / "frontier.json").read_text())["interrupted"] is True
-    assert call(*command, "--resume", cwd=tmp_path).returncode == 0
+    done = call(*command, "--resume", cwd=tmp_path)
+    assert done.returncode == 0
+    said = "3 code neurons, half of the 6 attributes; --hidden chooses another number"
+    assert said in done.stdout.splitlines()
     assert not (tmp_path / "f" / "checkpoint").exists()
     assert "exists; --force replaces it" in call(*command, cwd=tmp_path).said
