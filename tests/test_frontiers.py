@@ -127,6 +127,16 @@ def test_what_was_interrupted_is_kept(digits, ctrl_c, tmp_path):
     assert found.points[0].model.transform(digits[:3]).shape == (3, 12)
 
 
+def test_an_interruption_after_the_training_keeps_a_checkpoint(digits, monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bounds, "svd", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        frontier(digits[:50], 2, checkpoint=tmp_path / "c", penalties=2, passes=1, max_iter=2)
+    assert (tmp_path / "c").exists()
+
+
 def test_a_run_that_was_killed_goes_on(digits, tmp_path, monkeypatch):
     X, path = digits[:300], tmp_path / "checkpoint"
     settings = {"penalties": 3, "passes": 3, "random_state": 0, "max_iter": 9}

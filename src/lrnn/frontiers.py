@@ -200,15 +200,16 @@ def frontier(
     count = wanted if isinstance(wanted, int) else len(wanted)
     most = settings.most_passes(rows.shape[0]) + settings.fine_tune * (2 * count + 3)
     watchers = () if watcher is None else (watcher,)
-    with watching(base, X, most, *watchers) as observer, watcher or nullcontext():
-        run = Run(settings, check_random_state(base.random_state), observer)
-        found, interrupted = _train(base, rows, wanted, run)
-    if interrupted:
-        if watcher is not None:
-            watcher.save()
-        warn("training was interrupted; what was found is kept")
-    points = tuple(_point(base, one, X_test) for one in found)
-    svd = bounds.svd(X, min(settings.sizes))
+    with watcher or nullcontext():
+        with watching(base, X, most, *watchers) as observer:
+            run = Run(settings, check_random_state(base.random_state), observer)
+            found, interrupted = _train(base, rows, wanted, run)
+        if interrupted:
+            if watcher is not None:
+                watcher.save()
+            warn("training was interrupted; what was found is kept")
+        points = tuple(_point(base, one, X_test) for one in found)
+        svd = bounds.svd(X, min(settings.sizes))
     return Frontier(tuple(settings.sizes), points, svd, perf_counter() - began, interrupted)
 
 
