@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from lrnn import LRNNAutoencoder, load
+from lrnn.audit import Audit
 from lrnn.functional import activations
 from lrnn.rows.checks import SaturationWarning
 
@@ -101,6 +103,18 @@ def test_components_are_what_a_code_neuron_adds(fitted):
     np.testing.assert_allclose(
         fitted.inverse_transform(faint), 1e-6 * fitted.components_, rtol=1e-9, atol=1e-18
     )
+
+
+def test_the_audit_fits_a_terminal_and_explains_its_words(digits):
+    audit = LRNNAutoencoder((30, 8), max_iter=3, random_state=0).fit(digits).audit(digits)
+    text = str(audit)
+    assert max(map(len, text.splitlines())) <= 80
+    for word in ("rate", "row sum", "prob.", "silent", "saturated"):
+        assert text.lower().count(word) >= 2
+    wide = {"name": "hidden 10", "neurons": 100_000, "rates": (1e18, 2.345e20, 1.2e50)}
+    vast = [replace(layer, **wide, row_sums=(1e10, 3e10)) for layer in audit.layers]
+    assert max(map(len, str(Audit(tuple(vast))).splitlines())) <= 80
+    assert audit._repr_html_().count("<tr>") == 1 + len(audit.layers)
 
 
 def test_the_audit_tells_sums_rates_and_saturation(fitted, digits):

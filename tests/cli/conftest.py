@@ -28,10 +28,10 @@ class Done:
 def call():
     """Run the ``lrnn`` command with these arguments, in this process: that is quick."""
 
-    def run(*arguments, cwd="."):
+    def run(*arguments, cwd=".", columns=100):
         out, err, argv, before = StringIO(), StringIO(), sys.argv, dict(os.environ)
         sys.argv = ["lrnn", *map(str, arguments)]
-        os.environ |= {"COLUMNS": "100", "NO_COLOR": "1"}
+        os.environ |= {"COLUMNS": str(columns), "NO_COLOR": "1"}
         try:
             with chdir(cwd), redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings():
                 main()

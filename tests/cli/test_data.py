@@ -58,7 +58,7 @@ def test_a_list_of_what_there_is(folder):
     assert listed.exit_code == 0
     lines = {line.split()[0]: line.split() for line in listed.stdout.splitlines()}
     assert set(DATA_SETS) < set(lines)
-    assert lines["mnist"] == ["mnist", "60,000", "784", "10", "to", "fetch", "11.6", "MB"]
+    assert lines["mnist"] == ["mnist", "60,000", "784", "to", "fetch", "10", "11.6", "MB"]
     assert lines["digits"] == ["digits", "1,797", "64", "10", "embedded"]
     assert lines["iris"][4] == "embedded"
     assert max(map(len, listed.stdout.splitlines()[:-1])) <= 80

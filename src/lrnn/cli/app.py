@@ -11,6 +11,7 @@ from rich.markup import escape
 
 import lrnn
 from lrnn.cli.benchmark import benchmark
+from lrnn.cli.commands import CommandLine
 from lrnn.cli.data import data_app
 from lrnn.cli.demo import demo
 from lrnn.cli.encode import encode, reconstruct
@@ -21,11 +22,10 @@ from lrnn.cli.inspect import inspect
 from lrnn.cli.report import report
 from lrnn.cli.reproduce import reproduce
 from lrnn.cli.simulate import simulate
+from lrnn.cli.voice import make_printable
 
-app = typer.Typer(
+app = CommandLine(
     name="lrnn",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
@@ -49,7 +49,11 @@ def options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+            "--version",
+            "-V",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version and exit.",
         ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
@@ -79,6 +83,7 @@ def main() -> None:
     """Run the command line; errors of the user's world are one line, not a traceback."""
     debug = "--debug" in sys.argv
     sys.argv = [word for word in sys.argv if word != "--debug"]  # anywhere on the line
+    make_printable(sys.stdout, sys.stderr)
     warnings.showwarning = _show_warning
     warnings.filterwarnings("ignore", ".*does not have valid feature names")  # files may have none
     try:

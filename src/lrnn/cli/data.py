@@ -1,10 +1,11 @@
 """``lrnn data``: the data sets, and their files."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lrnn.cli.commands import CommandLine
 from lrnn.cli.voice import Json, Quiet, Voice
 
 if TYPE_CHECKING:
@@ -19,11 +20,7 @@ def _names(incomplete: str) -> list[str]:
     return [name for name in ("all", *NAMES) if name.startswith(incomplete)]
 
 
-data_app = typer.Typer(
-    help="The paper's data sets: list them, fetch them, check their files.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
+data_app = CommandLine(help="The paper's data sets: list them, fetch them, check their files.")
 
 
 @data_app.command("list")
@@ -38,20 +35,17 @@ def list_(quiet: Quiet = False, as_json: Json = False) -> None:
         lrnn data list
     """
     from rich.filesize import decimal
-    from rich.table import Table
 
     from lrnn.datasets import DATA_SETS
     from lrnn.datasets.fetch import data_folder
 
-    table = Table("name", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("rows", "attributes", "classes", "files", "size"):
-        table.add_column(heading, justify="left" if heading == "files" else "right")
+    lines: list[tuple[str, ...]] = []
     documents = []
     for entry in DATA_SETS.values():
         where, classes = _where(entry), len(entry.class_names)
         size = decimal(entry.size) if entry.files else ""
-        counts = (f"{entry.rows:,}", f"{entry.attributes:,}", str(classes or ""))
-        table.add_row(entry.name, *counts, where, size)
+        counts = (f"{entry.rows:,}", f"{entry.attributes:,}")
+        lines.append((entry.name, *counts, where, str(classes or ""), size))
         documents.append(
             {
                 "name": entry.name,
@@ -66,8 +60,27 @@ def list_(quiet: Quiet = False, as_json: Json = False) -> None:
             }
         )
     voice = Voice(quiet, as_json)
+    table = _listed(lines, voice.width)
     voice.result({"folder": str(data_folder()), "datasets": documents}, table)
     voice.say(f"folder: {data_folder()}")
+
+
+def _listed(lines: list[tuple[str, ...]], width: int) -> Any:
+    """The list; the last columns go where there is no room, for names are needed whole."""
+    from rich.table import Table
+
+    headings = ("name", "rows", "attributes", "files", "classes", "size")
+    widths = [max(map(len, column)) for column in zip(headings, *lines, strict=True)]
+    shown = len(headings)
+    while shown > 1 and sum(widths[:shown]) + 2 * (shown - 1) > width:
+        shown -= 1
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in headings[:shown]:
+        left = heading in ("name", "files")
+        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
+    for line in lines:
+        table.add_row(*line[:shown])
+    return table
 
 
 @data_app.command()
@@ -123,6 +136,8 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check the files that are here by their SHA-256; the status is 1 if one is wrong.
+
+    Nothing is downloaded. [bold]lrnn data fetch[/bold] replaces what is damaged.
 
     Examples:
 

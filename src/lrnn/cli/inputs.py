@@ -128,6 +128,19 @@ def scaling_of(kind: str, rows: Any, table: Any, source: str) -> Any:
         raise ValueError(f"{source!r}: {error}") from None
 
 
+def model_for(path: Path, data: str) -> Any:
+    """The model in a file; complains if data are given for it, and a model for data."""
+    import lrnn
+
+    if Path(data).suffix == ".safetensors":
+        swapped = path.suffix != ".safetensors"
+        raise ValueError(
+            f"{data!r} is a model, not data"
+            + ("; are MODEL and DATA swapped? The model comes first" if swapped else "")
+        )
+    return lrnn.load(path)
+
+
 def table_of(source: str, voice: Voice, stream: bool = False) -> Any:
     """A table of data: what the user calls them may be a file, a folder or a data set's name.
 

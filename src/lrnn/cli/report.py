@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.inputs import DataOf, ModelOf, model_for, table_for
 from lrnn.cli.voice import Json, Quiet, Voice
 
 
@@ -56,7 +56,7 @@ def report(
     check_folder(output)
     check_apart(output, data)
     check_apart(output / "index.html", model, data, *(against or []))
-    found = lrnn.load(model)
+    found = model_for(model, data)
     table = table_for(found, data, voice)
     if row is not None and row > len(table.data):
         raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.inputs import DataOf, ModelOf, model_for, table_for
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 
@@ -53,7 +53,6 @@ def simulate(
 
         lrnn simulate digits.safetensors digits --estimator events
     """
-    import lrnn
     from lrnn.spiking.estimators import ESTIMATORS
     from lrnn.tables.atomic import check_apart
 
@@ -67,7 +66,7 @@ def simulate(
     if figure:
         _check_figure(output)
         check_apart(output, model, data)
-    found = lrnn.load(model)
+    found = model_for(model, data)
     table = table_for(found, data, voice)
     if row > len(table.data):
         raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")

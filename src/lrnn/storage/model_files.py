@@ -136,7 +136,7 @@ def _check_format(document: dict[str, Any]) -> None:
 
 
 def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
-    parameters = dict(document["parameters"])
+    parameters = dict(document["parameters"]) | {"verbose": 0}  # whoever has trained it may be gone
     known = LRNNAutoencoder().get_params()
     unknown = sorted(set(parameters) - set(known))
     if unknown:
