@@ -67,8 +67,17 @@ def test_a_budget_finds_its_network(found):
     assert found.within(np.inf) is found.points[-1]
     middle = found.within(2 * found.excitatory.spikes)
     assert middle.spikes <= 2 * found.excitatory.spikes
-    with pytest.raises(ValueError, match="no network needs only 1 spikes; the cheapest"):
+    with pytest.raises(
+        ValueError, match="no network needs only 1 spikes; the cheapest, number 1, needs"
+    ):
         found.within(1)
+
+
+def test_it_is_a_table_in_a_notebook(found):
+    text = found._repr_html_()
+    assert text.count("<tr>") == 1 + len(found.points)
+    assert "<td>excitatory</td>" in text
+    assert f"<td>{found.points[-1].error:.5f}</td>" in text
 
 
 def test_it_is_kept_as_text(found):

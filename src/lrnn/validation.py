@@ -305,7 +305,7 @@ def check_solver(solver: str, init: str | None) -> None:
 
 
 def check_inhibition(estimator: Any, rows: int) -> None:
-    """Inhibition goes with free rates and our own solver; prices and held-out rows go with it."""
+    """Inhibition goes with free rates and our solver; penalties and held-out rows go with it."""
     if estimator.spike_penalty and not estimator.inhibition:
         raise ValueError(
             f"spike_penalty={estimator.spike_penalty!r} needs inhibition=True: an excitatory "

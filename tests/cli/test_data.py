@@ -59,8 +59,8 @@ def test_a_list_of_what_there_is(folder):
     lines = {line.split()[0]: line.split() for line in listed.stdout.splitlines()}
     assert set(DATA_SETS) < set(lines)
     assert lines["mnist"] == ["mnist", "60,000", "784", "to", "fetch", "10", "11.6", "MB"]
-    assert lines["digits"] == ["digits", "1,797", "64", "10", "embedded"]
-    assert lines["iris"][4] == "embedded"
+    assert lines["digits"] == ["digits", "1,797", "64", "embedded", "10"]
+    assert lines["iris"][3] == "embedded"
     assert max(map(len, listed.stdout.splitlines()[:-1])) <= 80
     run("fetch", "zoo")
     entries = {

@@ -30,9 +30,9 @@ from lrnn.cli.inputs import (
 from lrnn.cli.report import check_folder
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
-HEADER = ("price of a spike", "error", "test error", "spikes", "model")
 COLUMNS = ("penalty", "error", "test_error", "spikes", "model")
-MODEL = re.compile(r"models/(excitatory|\d{2,})\.safetensors")
+MODEL = re.compile(r"models/(excitatory|\d+)\.safetensors|budget\.safetensors")
+CHOSEN = "budget.safetensors"
 
 
 def frontier(
@@ -46,9 +46,17 @@ def frontier(
         str | None,
         typer.Option(metavar="DATA", help="Other data to take errors on; MNIST has its own."),
     ] = None,
-    prices: Annotated[int, typer.Option(min=2, help="How many prices of a spike.")] = 16,
+    penalties: Annotated[int, typer.Option(min=2, help="How many penalties of a spike.")] = 16,
     passes: Annotated[
-        int | None, typer.Option(min=1, help="Over the data, at each price, on each way.")
+        int | None, typer.Option(min=1, help="Over the data, at each penalty, on each way.")
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SPIKES",
+            min=0,
+            help=f"Write the best network that needs at most so many spikes as {CHOSEN}.",
+        ),
     ] = None,
     batch_size: BatchSize = 100,
     seed: Seed = 0,
@@ -60,25 +68,36 @@ def frontier(
     """Draw what inhibition buys: the error of networks against the spikes they fire.
 
     From the excitatory network, the cheapest, to one whose spikes are free: networks for many
-    prices of a spike, each started from its neighbour. Into the folder go frontier.json and .csv,
-    the plot as .png and .svg, and every network as a model. A run that was killed goes on with
-    [bold]--resume[/bold].
+    penalties of a spike, each started from its neighbour. Into the folder go frontier.json and
+    .csv, the plot as .png and .svg, and every network as a model: models/1.safetensors, and so on.
+    With [bold]--budget[/bold] the one with the lowest error among those that need at most so many
+    spikes per unit time is named, and copied to budget.safetensors. A run that was killed goes on
+    with [bold]--resume[/bold].
 
     Examples:
 
         lrnn frontier digits --scale max --hidden 16 -o digits-frontier
 
-        lrnn frontier mnist --hidden 50 -o mnist-frontier --device cuda
+        lrnn frontier mnist --hidden 50 -o mnist-frontier --device cuda --budget 1000
 
-        lrnn frontier wine.csv --scale minmax --hidden 7 --test new.csv --prices 8 -o wine-frontier
+        lrnn frontier wine.csv --scale minmax --hidden 7 --test new.csv --penalties 8 -o wine
     """
     import lrnn
+    from lrnn.frontiers import HEADER
     from lrnn.tables.atomic import check_apart, remove, sole_writer
     from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
     check_folder(output)
-    for written in (".", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg", "models"):
+    for written in (
+        ".",
+        "frontier.json",
+        "frontier.csv",
+        "frontier.png",
+        "frontier.svg",
+        "models",
+        CHOSEN,
+    ):
         check_apart(output / written, data, test)
     table = table_of(data, voice, stream=True)
     sizes = hidden_sizes(hidden, table.data.shape[1])
@@ -96,7 +115,7 @@ def frontier(
             scaling.apply(table.data),
             sizes,
             X_test=None if others is None else scaling.apply(others),
-            penalties=prices,
+            penalties=penalties,
             passes=passes,
             checkpoint=unfinished,
             resume=bool(resume),
@@ -108,19 +127,27 @@ def frontier(
         known = _known(data, sizes)
         document = {"data": data, "paper": known, **found.to_json()}
         _save_models(output, found, document, table.names, scaling.to_json())
+        document["chosen"] = chosen = _choose(output, found, document, budget)
         _write(output, found, document)
-        for name in before - {point["model"] for point in document["points"]}:
+        kept = {point["model"] for point in document["points"]} | ({CHOSEN} if chosen else set())
+        for name in before - kept:
             (output / name).unlink(missing_ok=True)
         if not found.interrupted:
             remove(unfinished)
-    rows = [_row(*pair) for pair in zip(found.points, document["points"], strict=True)]
     title = f"{data}, {' → '.join(map(str, found.sizes))} neurons ({found.seconds:.0f} s)"
-    voice.result({"folder": str(output), **document}, text_table(HEADER, rows, title))
+    voice.result({"folder": str(output), **document}, text_table(HEADER, found.lines(), title))
     lines = {"no linear map is below": found.svd, **known}
     voice.say("\n".join(f"{name}: {error:.4f}" for name, error in lines.items()))
-    voice.say(f"written to {output}, the models to {output / 'models'}")
+    voice.say(f"written to {output}, the networks to {output / 'models'}")
+    if chosen is not None:
+        voice.say(
+            f"within {budget:g} spikes: network {chosen['number']}, error {chosen['error']:.5f}, "
+            f"written to {output / CHOSEN}"
+        )
     if found.interrupted and unfinished.exists():
         voice.say("--resume goes on where it was interrupted")
+    if budget is not None and chosen is None:
+        found.within(budget)  # says what the cheapest needs
 
 
 @contextmanager
@@ -139,8 +166,9 @@ def _folder(path: Path) -> Iterator[None]:
 def _models_in(folder: Path) -> set[str]:
     """The models of an earlier run, as its table lists them; other files are the user's."""
     try:
-        points = json.loads((folder / "frontier.json").read_bytes())["points"]
-        names = {str(point["model"]) for point in points}
+        document = json.loads((folder / "frontier.json").read_bytes())
+        names = {str(point["model"]) for point in document["points"]}
+        names |= {CHOSEN} if document.get("chosen") else set()
     except (OSError, ValueError, KeyError, TypeError):
         return set()
     return {name for name in names if MODEL.fullmatch(name)}
@@ -170,26 +198,28 @@ def _known(data: str, sizes: tuple[int, ...]) -> dict[str, float]:
     return {"Yin & Gelenbe 2016": structure.paper}
 
 
-def _row(point: Any, facts: dict[str, Any]) -> list[str]:
-    from lrnn.frontiers import readable
-
-    tested = "–" if point.test_error is None else f"{point.test_error:.5f}"
-    price = {None: "(excitatory)", 0.0: "free"}.get(point.penalty, f"{point.penalty or 0:.2g}")
-    model = Path(facts["model"]).name
-    return [price, f"{point.error:.5f}", tested, readable(point.spikes), model]
-
-
 def _save_models(folder: Path, found: Any, document: Any, names: Any, scaling: Any) -> None:
     """Every network as a model; the document is told what they are called."""
     import numpy as np
 
     (folder / "models").mkdir(exist_ok=True)
-    for number, point in enumerate(found.points):
+    for number, (point, facts) in enumerate(zip(found.points, document["points"], strict=True), 1):
         if names is not None:
             point.model.feature_names_in_ = np.array(names, dtype=object)
-        name = "excitatory" if point.penalty is None else f"{number:02}"
-        document["points"][number]["model"] = f"models/{name}.safetensors"
-        point.model.save(folder / "models" / f"{name}.safetensors", scaling=scaling)
+        facts["model"] = f"models/{number}.safetensors"
+        point.model.save(folder / facts["model"], scaling=scaling)
+
+
+def _choose(folder: Path, found: Any, document: Any, budget: float | None) -> Any:
+    """The best network within the budget, copied; nothing without one, or if none is so cheap."""
+    from lrnn.tables.atomic import write_atomically
+
+    if budget is None or all(point.spikes > budget for point in found.points):
+        return None
+    number = found.points.index(found.within(budget))
+    facts = document["points"][number]
+    write_atomically(folder / CHOSEN, (folder / facts["model"]).read_bytes())
+    return {"budget": budget, "number": number + 1, **facts}
 
 
 def _write(folder: Path, found: Any, document: Any) -> None:

@@ -46,7 +46,7 @@ def report(
 
         lrnn report wine.safetensors wine.csv -o wine-report --against printed.safetensors
 
-        lrnn report digits-frontier/models/03.safetensors digits --frontier digits-frontier -o page
+        lrnn report digits-frontier/models/3.safetensors digits --frontier digits-frontier -o page
     """
     import lrnn
     from lrnn.report import Subject

@@ -9,7 +9,7 @@ import numpy as np
 from lrnn import plots
 from lrnn.arrays import Floats
 from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.frontiers import readable
+from lrnn.frontiers import HEADER, readable
 from lrnn.network import layer_names
 from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
@@ -306,9 +306,6 @@ def frontier(subject: Subject) -> dict[str, Any]:
         return {"figure": None}
     point = model.spike_cost_, model.reconstruction_err_
     shown = point[0] <= 10 * max(p.spikes for p in found.points if p.penalty != 0)
-    rows = [
-        [p.name, f"{p.error:.5f}", number(p.test_error), readable(p.spikes)] for p in found.points
-    ]
     return {
         "figure": pictures.figure(
             lambda ax: plots.frontier(
@@ -318,9 +315,7 @@ def frontier(subject: Subject) -> dict[str, Any]:
             "Error against spikes, from the excitatory network to those with the lowest errors",
             (5.2, 3.6),
         ),
-        "table": TableOf(
-            "Networks of the same structure", ["network", "error", "on test data", "spikes"], rows
-        ),
+        "table": TableOf("Networks of the same structure", HEADER, found.lines()),
         "shown": shown,
     }
 
