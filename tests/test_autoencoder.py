@@ -493,6 +493,21 @@ def test_the_progress_bar_tells_layers_and_errors(digits, capfd):
     assert "training end to end" in err
 
 
+def test_in_a_notebook_without_widgets_bars_are_text(digits, capsys, monkeypatch):
+    class ZMQInteractiveShell:  # so Rich knows a notebook
+        pass
+
+    monkeypatch.setattr("builtins.get_ipython", ZMQInteractiveShell, raising=False)
+    monkeypatch.setattr("lrnn.progress.find_spec", lambda name: None)
+    LRNNAutoencoder((6, 3), max_iter=2, tol=0, verbose=1, random_state=0).fit(digits[:300])
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = [line.split("\r")[-1] for line in err.splitlines()]
+    assert any("training layer 1" in line and "2/2" in line for line in lines)
+    assert any("training layer 2" in line and "error 0." in line for line in lines)
+    assert "\x1b" not in err  # nothing for a terminal
+
+
 @settings(max_examples=100)
 @given(
     data=st.tuples(st.integers(1, 8), st.integers(1, 6)).flatmap(

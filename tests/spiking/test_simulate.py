@@ -382,3 +382,14 @@ print(RandomNeuralNetwork([1.0], [[0.0]]).simulate([0.5], events=1000, random_st
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1000"]
+
+
+def test_results_are_tables_in_a_notebook(random_network):
+    network, plus, minus = random_network(3)
+    result = network.simulate(plus, minus, events=20_000, random_state=0)
+    found = result.compare()
+    assert [line[0] for line in found.lines()][-2:] == ["10,000", "20,000"]
+    for text in (found._repr_html_(), result._repr_html_()):
+        assert text.count("<tr>") == 1 + len(found.lines())
+        assert f"<td>{found.errors[-1, 0]:.4f}</td>" in text
+    assert "20,000 events" in result._repr_html_()

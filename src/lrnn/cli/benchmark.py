@@ -145,57 +145,8 @@ def _bar(voice: Voice) -> Iterator[Callable[[int, int, str], None]]:
         yield progress
 
 
-def _figures(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-Show = Callable[[Any], str]
-COLUMNS: dict[str, tuple[tuple[str, str, Show], ...]] = {
-    "fit": (
-        ("iterations or passes", "iterations", "{:,}".format),
-        ("seconds", "seconds", _figures),
-        ("error", "error", "{:.5f}".format),
-        ("lrnn there after s", "lrnn_seconds", _figures),
-        ("times faster", "times_faster", _figures),
-    ),
-    "encode": (
-        ("rows", "rows", "{:,}".format),
-        ("seconds", "seconds", _figures),
-        ("rows/s", "rows_per_second", "{:,.0f}".format),
-        ("error", "error", "{:.5f}".format),
-        ("times faster", "times_faster", _figures),
-    ),
-    "simulate": (
-        ("events", "events", "{:,}".format),
-        ("seconds", "seconds", _figures),
-        ("events/s", "events_per_second", "{:,.0f}".format),
-        ("one core is faster by", "times_faster", "{:,.0f}".format),
-    ),
-    "scale": (
-        ("rows", "rows", "{:,}".format),
-        ("attributes", "attributes", "{:,}".format),
-        ("seconds", "seconds", _figures),
-        ("error", "error", "{:.5f}".format),
-        ("lrnn there after s", "lrnn_seconds", _figures),
-        ("times faster", "times_faster", _figures),
-    ),
-}
-
-
 def _table(result: "Result") -> Any:
-    columns = COLUMNS[result.kind]
-
-    def shown(row: dict[str, Any], name: str, show: Show) -> str:
-        return "" if row[name] is None else show(row[name])
-
-    return text_table(
-        ["", *(header for header, _, _ in columns)],
-        [
-            [row["title"], *(shown(row, name, show) for _, name, show in columns)]
-            for row in result.rows
-        ],
-        f"{result.kind}: {result.title}" + (" (QUICK RUN)" if result.quick else ""),
-    )
+    return text_table(result.header, result.lines(), result.heading)
 
 
 def _write(result: "Result", folder: Path) -> list[Path]:

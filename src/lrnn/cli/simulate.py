@@ -66,27 +66,28 @@ def simulate(
     if figure:
         _check_figure(output)
         check_apart(output, model, data)
-    found = model_for(model, data)
-    table = table_for(found, data, voice)
+    trained = model_for(model, data)
+    table = table_for(trained, data, voice)
     if row > len(table.data):
         raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")
-    network = found.to_network()
+    network = trained.to_network()
     result = network.simulate(
-        found.arrivals(table.data[row - 1 : row])[0],
+        trained.arrivals(table.data[row - 1 : row])[0],
         events=count,
         replicas=replicas,
         at_events=estimator == "events",
         progress=bool(voice.verbose),
         random_state=seed,
     )
-    document = _summary(result, estimator)
+    found = result.compare(estimator=estimator)
+    document = _summary(result, found, estimator)
     if figure:
         _draw(result, table.image_shape, output, estimator)
     voice.result(
         {"model": str(model), "row": row, "figure": str(output) if figure else None, **document},
         text_table(
-            ["events", *(f"{name} RMSE" for name in result.layer_names)],
-            [[f"{e:,.0f}", *(f"{v:.4f}" for v in errors)] for e, errors in document["rmse"]],
+            found.header,
+            found.lines(),
             f"row {row} of {data}, {network.n_neurons} neurons, {document['events']:,} events; "
             f"{100 * document['covered']:.0f} % of the neurons' 95 % intervals hold the numeric "
             "value" + (" (interrupted)" if result.interrupted else ""),
@@ -108,21 +109,14 @@ def _number(text: str) -> int:
     )
 
 
-def _summary(result: Any, estimator: str) -> dict[str, Any]:
+def _summary(result: Any, found: Any, estimator: str) -> dict[str, Any]:
     """What a simulation has shown, as JSON can hold it."""
-    import numpy as np
-
-    found = result.compare(estimator=estimator)
-    powers = {n for n in 10.0 ** np.arange(3, 16) if n in result.snapshots}
-    wanted = [i for i, e in enumerate(found.events) if any(np.isclose(e, n) for n in powers)]
-    if len(found.events) and len(found.events) - 1 not in wanted:
-        wanted.append(len(found.events) - 1)
     return {
         "events": int(result.events),
         "estimator": estimator,
         "time": float(result.time),
         "layers": list(result.layer_names),
-        "rmse": [(float(found.events[i]), found.errors[i].tolist()) for i in wanted],
+        "rmse": [(float(found.events[i]), found.errors[i].tolist()) for i in found.milestones],
         "covered": result.coverage(),
         "saturated": int(result.saturated.sum()),
         "interrupted": bool(result.interrupted),
