@@ -300,7 +300,7 @@ def test_stages_of_a_model_follow_one_another(model, ax):
     np.testing.assert_allclose(thin.get_ydata(), tuned.batch_errors)
     np.testing.assert_allclose(thin.get_xdata(), 10 + np.arange(1, len(tuned.batch_errors) + 1))
     assert thin.get_linewidth() < thick.get_linewidth()
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["full batch", "minibatches"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["gram solver", "end to end"]
     assert ax.get_yscale() == "log"
 
 

@@ -41,7 +41,13 @@ def inspect(
     described = _parts(found)
     costs = found.layer_spike_costs_.tolist()
     stages = [
-        {"layer": c.layer, "passes": c.passes, "error": c.lowest, "stopped": c.stopped}
+        {
+            "stage": c.stage,
+            "layer": c.layer,
+            "passes": c.passes,
+            "error": c.lowest,
+            "stopped": c.stopped,
+        }
         for c in found.history_
     ]
     voice = Voice(quiet, as_json)

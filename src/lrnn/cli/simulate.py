@@ -82,7 +82,8 @@ def simulate(
     found = result.compare(estimator=estimator)
     document = _summary(result, found, estimator)
     if figure:
-        _draw(result, table.image_shape, output, estimator)
+        names = getattr(trained, "feature_names_in_", table.names)
+        _draw(result, output, estimator=estimator, shape=table.image_shape, names=names)
     voice.result(
         {"model": str(model), "row": row, "figure": str(output) if figure else None, **document},
         text_table(
@@ -132,12 +133,11 @@ def _check_figure(output: Path) -> None:
         raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")
 
 
-def _draw(result: Any, shape: tuple[int, ...] | None, output: Path, estimator: Any) -> None:
+def _draw(result: Any, output: Path, **look: Any) -> None:
     from lrnn.plots import simulated_layers
     from lrnn.plots.axes import write_figure
     from lrnn.plots.spikes import EVENTS_SHOWN
 
     last = result.snapshots[-1]
     moments = [m for m in EVENTS_SHOWN if m < last and m in result.snapshots]
-    drawn = simulated_layers(result, (*moments, last), shape=shape, estimator=estimator)
-    write_figure(drawn, output)
+    write_figure(simulated_layers(result, (*moments, last), **look), output)

@@ -207,6 +207,8 @@ def _full_batch(curve: "LearningCurve") -> bool:
 
 
 def _kind(curve: "LearningCurve") -> str:
+    if curve.stage:
+        return curve.name.removesuffix(", all layers")
     if curve.layer is not None:
         return f"layer pair {curve.layer}"
     return "full batch" if _full_batch(curve) else "minibatches"

@@ -75,7 +75,8 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         "lrnn_version": lrnn.__version__,
         "parameters": plain_parameters(model) | {"device": None},  # the reader may have no GPU
         "history": [
-            {"layer": c.layer, "passes": c.passes, "stopped": c.stopped} for c in model.history_
+            {"layer": c.layer, "passes": c.passes, "stopped": c.stopped, "stage": c.stage}
+            for c in model.history_
         ],
         "n_iter": model.n_iter_,
         "reconstruction_err": model.reconstruction_err_,
@@ -172,15 +173,17 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
 
 def _curve(i: int, facts: dict[str, Any], tensors: dict[str, Array]) -> LearningCurve:
     arrays = {name: tensors[f"history.{i}.{name}"] for name in CURVE_ARRAYS}
-    layer, stopped = facts["layer"], facts["stopped"]
+    layer, stopped, stage = facts["layer"], facts["stopped"], facts.get("stage", "")
     if (
         any(array.ndim != 1 or array.dtype.kind not in "fi" for array in arrays.values())
         or len({len(arrays[name]) for name in ("iterations", "errors", "seconds")}) != 1
         or not (layer is None or isinstance(layer, int))
         or stopped not in get_args(StopReason)
+        or not isinstance(stage, str)
     ):
         raise ModelFileError(f"its learning curve {i} makes no sense")
-    return LearningCurve(layer=layer, passes=int(facts["passes"]), stopped=stopped, **arrays)
+    passes = int(facts["passes"])
+    return LearningCurve(layer=layer, passes=passes, stopped=stopped, stage=stage, **arrays)
 
 
 def _matrices(tensors: dict[str, Array], kind: str) -> list[Array]:

@@ -106,7 +106,7 @@ class InhibitoryTraining:
         weights = [*plus, *minus]
         descent = Descent(batches, start, current, weights, gradients, "free", schedule, history)
         stopped = self.run.train(descent, task)
-        return Trained(history.best, [history.curve(None, stopped)])
+        return Trained(history.best, [history.curve(None, stopped, "with inhibition")])
 
     def thinned(self, weights: Weights) -> Weights:
         """Without connections that do nothing, if nothing is lost with them."""
