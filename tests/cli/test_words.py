@@ -126,3 +126,13 @@ def test_an_encoding_without_our_letters_kills_nothing(folder):
     assert "64 -> 2 neurons" in said
     (document,) = (json.loads(line) for line in said.splitlines() if line.startswith("{"))
     assert document["output"] == "é.npy"
+
+
+def test_long_names_of_columns_are_never_cut(call, digits, tmp_path):
+    name = "od280/od315_of_diluted_wines_and_of_others"
+    model = lrnn.LRNNAutoencoder((2,), max_iter=2, random_state=0).fit(digits[:20, 20:23])
+    model.feature_names_in_ = np.array([name, "b", "c"], dtype=object)
+    model.save(tmp_path / "a.safetensors")
+    told = call("inspect", tmp_path / "a.safetensors", columns=60).stdout
+    assert "…" not in told
+    assert name in "".join(line.split("│")[-2].strip() for line in told.splitlines() if "│" in line)

@@ -84,7 +84,7 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], title: str)
     """A table for a person; all but the first column are numbers."""
     table = Table(title=escape(title) or None, title_justify="left", title_style="")
     for i, name in enumerate(header):
-        table.add_column(escape(name), justify="right" if i else "left")
+        table.add_column(escape(name), justify="right" if i else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(escape, row))
     return table
