@@ -23,7 +23,7 @@ from lrnn.frontiers import Frontier, Point
 from lrnn.paper import STRUCTURES
 
 DEEP = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
-PRICES = 24  # of the frontier
+PENALTIES = 24  # of the frontier
 GROUPS = ("shallow", "deep", "frontier", "cifar")
 TRAINING = 50_000  # of CIFAR-10's images
 
@@ -42,7 +42,7 @@ def row(what: str, model: LRNNAutoencoder, X: Any, X_new: Any) -> dict[str, obje
 
 
 def frontier(X: Any, X_new: Any, output: Path | None, **settings: Any) -> list[dict[str, object]]:
-    found = lrnn.frontier(X, 50, X_test=X_new, penalties=PRICES, random_state=0, **settings)
+    found = lrnn.frontier(X, 50, X_test=X_new, penalties=PENALTIES, random_state=0, **settings)
     rows = [
         {"what": f"784→50, {p.name}", "train": p.error, "test": p.test_error, "spikes": p.spikes}
         for p in found.points
@@ -73,7 +73,7 @@ def draw(path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default=None)
-    parser.add_argument("--passes", type=int, default=None, help="of the frontier, at each price")
+    parser.add_argument("--passes", type=int, default=None, help="of the frontier, at each penalty")
     parser.add_argument("--output", type=Path, default=None, help="folder for its networks")
     parser.add_argument("--what", nargs="+", choices=GROUPS, default=GROUPS)
     parser.add_argument("--single", type=int, default=0, help="passes of single fits, each start")

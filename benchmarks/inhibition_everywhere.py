@@ -3,7 +3,7 @@
     LRNN_DATA_DIR=... python benchmarks/inhibition_everywhere.py [--device cuda] [NAME …]
 
 Each data set with the paper's width: the excitatory network, without and with as many passes of
-training end to end; inhibition with free spikes; and at a price of a spike that is 1.4 % of the
+training end to end; inhibition with free spikes; and at a penalty of a spike that is 1.4 % of the
 excitatory network's error over its spikes. Beside the last one stands the excitatory network's
 error plus price, which it must not pass. Data sets that are not named stay as they were measured
 before.

@@ -224,7 +224,7 @@ def test_bad_data_are_refused_with_their_place(digits, kind):
     for value, words in [(np.nan, "NaN"), (np.inf, "infinity"), (-0.5, "Negative values")]:
         bad = digits.copy()
         bad[1_200, 7] = value
-        with pytest.raises(ValueError, match=rf"{words}.*row 1200, column 7"):
+        with pytest.raises(ValueError, match=rf"{words}.*row 1201, column 8"):
             LRNNAutoencoder(4, max_iter=2).fit(kind.make(bad))
     with pytest.raises(ValueError, match="2D array"):
         LRNNAutoencoder(4).fit(kind.make(digits)[0, :])

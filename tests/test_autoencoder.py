@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from lrnn import LRNNAutoencoder, load
+from lrnn.audit import Audit
 from lrnn.functional import activations
 from lrnn.rows.checks import SaturationWarning
+from lrnn.validation import hidden_width
 
 KINDS = [
     {"hidden_layer_sizes": (10,)},
@@ -101,6 +104,18 @@ def test_components_are_what_a_code_neuron_adds(fitted):
     np.testing.assert_allclose(
         fitted.inverse_transform(faint), 1e-6 * fitted.components_, rtol=1e-9, atol=1e-18
     )
+
+
+def test_the_audit_fits_a_terminal_and_explains_its_words(digits):
+    audit = LRNNAutoencoder((30, 8), max_iter=3, random_state=0).fit(digits).audit(digits)
+    text = str(audit)
+    assert max(map(len, text.splitlines())) <= 80
+    for word in ("rate", "row sum", "prob.", "silent", "saturated"):
+        assert text.lower().count(word) >= 2
+    wide = {"name": "hidden 10", "neurons": 100_000, "rates": (1e18, 2.345e20, 1.2e50)}
+    vast = [replace(layer, **wide, row_sums=(1e10, 3e10)) for layer in audit.layers]
+    assert max(map(len, str(Audit(tuple(vast))).splitlines())) <= 80
+    assert audit._repr_html_().count("<tr>") == 1 + len(audit.layers)
 
 
 def test_the_audit_tells_sums_rates_and_saturation(fitted, digits):
@@ -200,8 +215,8 @@ def test_values_above_one_count_as_one_with_one_warning(digits):
         model = LRNNAutoencoder(5, max_iter=2, random_state=0)
         codes = model.fit_transform(bright)
     assert [w.category for w in caught] == [SaturationWarning]
-    assert "values above 1: 1.21875 at row 0, column 3" in str(caught[0].message)
-    assert "MinMaxScaler" in str(caught[0].message)
+    assert "values above 1: 1.21875 at row 1, column 4" in str(caught[0].message)
+    assert "scale='minmax'" in str(caught[0].message)
     same = LRNNAutoencoder(5, max_iter=2, random_state=0).fit_transform(np.minimum(bright, 1))
     np.testing.assert_array_equal(codes, same)
     assert bright.max() == 1.5  # the caller's data are not touched
@@ -348,10 +363,10 @@ def bad(digits, row, column, value):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (-0.31, r"Negative values in data passed to LRNNAutoencoder: -0\.31 at row 3, column 4"),
-        (np.nan, r"NaN at row 3, column 4; .*SimpleImputer"),
-        (np.inf, r"infinity at row 3, column 4"),
-        (-np.inf, r"infinity at row 3, column 4"),
+        (-0.31, r"Negative values in data passed to LRNNAutoencoder: -0\.31 at row 4, column 5"),
+        (np.nan, r"NaN at row 4, column 5; .*SimpleImputer"),
+        (np.inf, r"infinity at row 4, column 5"),
+        (-np.inf, r"infinity at row 4, column 5"),
     ],
 )
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, pd.DataFrame])
@@ -371,11 +386,11 @@ def test_a_value_deep_in_the_data_is_found_on_the_way(digits, method):
     expected = getattr(model, method)(tall)
     last = len(tall) - 1
     tall[last, 5] = -1
-    with pytest.raises(ValueError, match=f"row {last}, column 5") as caught:
+    with pytest.raises(ValueError, match=f"row {last + 1}, column 6") as caught:
         getattr(model, method)(tall)
     assert caught.value.__context__ is None
     tall[last] = digits[-1] * 3
-    with pytest.warns(SaturationWarning, match=f"row {last}"):
+    with pytest.warns(SaturationWarning, match=f"row {last + 1}"):
         found = getattr(model, method)(tall)
     np.testing.assert_array_equal(found[:last], expected[:last])
     bright = np.minimum(digits[-1:] * 3, 1)
@@ -384,11 +399,11 @@ def test_a_value_deep_in_the_data_is_found_on_the_way(digits, method):
 
 def test_a_bad_value_is_named_with_its_column(digits):
     frame = pd.DataFrame(bad(digits, 3, 4, -1.0), columns=[f"pixel{i}" for i in range(64)])
-    with pytest.raises(ValueError, match=r"row 3, column 4 \('pixel4'\)\. Scale X to \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"row 4, column 5 \('pixel4'\)\. Scale X to \[0, 1\]"):
         LRNNAutoencoder(3).fit(frame)
     words = frame.abs().astype(object)
     words.iloc[5, 2] = "many"
-    with pytest.raises(ValueError, match=r"'many' at row 5, column 2 \('pixel2'\), which is not a"):
+    with pytest.raises(ValueError, match=r"'many' at row 6, column 3 \('pixel2'\), which is not a"):
         LRNNAutoencoder(3).fit(words)
 
 
@@ -398,7 +413,7 @@ def test_a_bad_value_is_named_with_its_column(digits):
         (np.empty((0, 3)), "0 sample"),
         (np.empty((3, 0)), "0 feature"),
         (np.zeros(3), "Expected 2D array, got 1D array"),
-        ([["a", "b"]], "'a' at row 0, column 0, which is not a number"),
+        ([["a", "b"]], "'a' at row 1, column 1, which is not a number"),
         (np.ones((2, 2)) * 1j, "Complex data not supported"),
     ],
 )
@@ -479,6 +494,21 @@ def test_the_progress_bar_tells_layers_and_errors(digits, capfd):
     assert "training end to end" in err
 
 
+def test_in_a_notebook_without_widgets_bars_are_text(digits, capsys, monkeypatch):
+    class ZMQInteractiveShell:  # so Rich knows a notebook
+        pass
+
+    monkeypatch.setattr("builtins.get_ipython", ZMQInteractiveShell, raising=False)
+    monkeypatch.setattr("lrnn.progress.find_spec", lambda name: None)
+    LRNNAutoencoder((6, 3), max_iter=2, tol=0, verbose=1, random_state=0).fit(digits[:300])
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = [line.split("\r")[-1] for line in err.splitlines()]
+    assert any("training layer 1" in line and "2/2" in line for line in lines)
+    assert any("training layer 2" in line and "error 0." in line for line in lines)
+    assert "\x1b" not in err  # nothing for a terminal
+
+
 @settings(max_examples=100)
 @given(
     data=st.tuples(st.integers(1, 8), st.integers(1, 6)).flatmap(
@@ -513,3 +543,26 @@ def test_warnings_name_the_line_of_the_caller(digits):
 def test_what_can_be_read_only_once_is_refused(digits, once):
     with pytest.raises(TypeError, match="read only once; give a function"):
         LRNNAutoencoder(2).fit(once([digits]))
+
+
+@pytest.mark.parametrize(("attributes", "width"), [(1, 1), (4, 2), (13, 7), (35, 18), (279, 100)])
+def test_by_default_there_are_half_as_many_code_neurons_as_attributes(
+    rng, tmp_path, attributes, width
+):
+    X = rng.random((12, attributes))
+    model = LRNNAutoencoder(max_iter=2, random_state=0).fit(X)
+    assert model.get_params()["hidden_layer_sizes"] is None
+    assert model.weights_.sizes == (attributes, width, attributes)
+    assert model.to_network().layer_sizes == (attributes, width, attributes)
+    assert model.transform(X).shape == (12, width)
+    model.save(tmp_path / "m.safetensors")
+    found = load(tmp_path / "m.safetensors")
+    assert found.hidden_layer_sizes is None
+    np.testing.assert_array_equal(found.transform(X), model.transform(X))
+    streamed = LRNNAutoencoder(solver="minibatch", random_state=0).partial_fit(X)
+    assert streamed.weights_.sizes[1] == width
+
+
+def test_the_paper_s_hidden_widths_round_halves_up():
+    widths = {5: 3, 7: 4, 9: 5, 13: 7, 35: 18, 51: 26, 279: 140, 4: 2, 60: 30}
+    assert {n: hidden_width(n) for n in widths} == widths

@@ -67,8 +67,17 @@ def test_a_budget_finds_its_network(found):
     assert found.within(np.inf) is found.points[-1]
     middle = found.within(2 * found.excitatory.spikes)
     assert middle.spikes <= 2 * found.excitatory.spikes
-    with pytest.raises(ValueError, match="no network needs only 1 spikes; the cheapest"):
+    with pytest.raises(
+        ValueError, match="no network needs only 1 spikes; the cheapest, number 1, needs"
+    ):
         found.within(1)
+
+
+def test_it_is_a_table_in_a_notebook(found):
+    text = found._repr_html_()
+    assert text.count("<tr>") == 1 + len(found.points)
+    assert "<td>excitatory</td>" in text
+    assert f"<td>{found.points[-1].error:.5f}</td>" in text
 
 
 def test_it_is_kept_as_text(found):
@@ -125,6 +134,16 @@ def test_what_was_interrupted_is_kept(digits, ctrl_c, tmp_path):
     assert found.interrupted
     assert (tmp_path / "c").exists()  # long before it was time for one
     assert found.points[0].model.transform(digits[:3]).shape == (3, 12)
+
+
+def test_an_interruption_after_the_training_keeps_a_checkpoint(digits, monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bounds, "svd", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        frontier(digits[:50], 2, checkpoint=tmp_path / "c", penalties=2, passes=1, max_iter=2)
+    assert (tmp_path / "c").exists()
 
 
 def test_a_run_that_was_killed_goes_on(digits, tmp_path, monkeypatch):

@@ -648,7 +648,7 @@ def test_levels_beside_other_columns_are_numbers(held, other, tmp_path):
 @pytest.mark.filterwarnings("ignore:X has values above 1")  # more than once, of blocks
 def test_levels_beside_other_columns_are_cut_off_with_a_warning(held, tmp_path):
     X = held(columns_of_several_types(rows_of("uint8"), np.float64), tmp_path)
-    with pytest.warns(SaturationWarning, match="row 0, column 0"):
+    with pytest.warns(SaturationWarning, match="row 1, column 1"):
         learnt(X)
 
 
@@ -658,7 +658,7 @@ def test_levels_beside_other_columns_are_cut_off_with_a_warning(held, tmp_path):
 def test_missing_numbers_have_a_place(held, kind, tmp_path):
     frame = dataframe(rows_of("uint8") // 200, tmp_path).astype(kind)
     frame.loc[17, "c2"] = pd.NA
-    with pytest.raises(ValueError, match="NaN at row 17, column 2"):
+    with pytest.raises(ValueError, match="NaN at row 18, column 3"):
         learnt(held(frame, tmp_path))
 
 
@@ -689,7 +689,7 @@ def dask_parts(parts, folder):
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array])
 def test_blocks_of_levels_and_others_are_refused(second, wrap):
     parts = [wrap(part) for part in blocks_of(*second)]
-    with pytest.raises(ValueError, match=f"from row 20 on holds {second[1]}.*{second[0]}"):
+    with pytest.raises(ValueError, match=f"from row 21 on holds {second[1]}.*{second[0]}"):
         learnt(lambda: iter(parts))
 
 
@@ -702,7 +702,7 @@ def test_files_of_levels_and_others_are_refused(second, tmp_path):
 
 @pytest.mark.parametrize("second", SEVERAL, ids="-".join)
 def test_dask_blocks_of_other_types_than_promised_are_refused(second, tmp_path):
-    with pytest.raises(ValueError, match=f"from row 20 on holds {second[1]}.*{second[0]}"):
+    with pytest.raises(ValueError, match=f"from row 21 on holds {second[1]}.*{second[0]}"):
         learnt(dask_parts(blocks_of(*second), tmp_path))
 
 
@@ -779,7 +779,7 @@ def test_bad_cells_have_their_place_in_all_rows(kind, method, tmp_path, monkeypa
     values = np.array(rows_of("float64"))
     values[33, 4] = np.nan
     model = learnt(rows_of("float64")).set_params(solver="minibatch", max_iter=1)
-    with pytest.raises(ValueError, match="NaN at row 33, column 4"):
+    with pytest.raises(ValueError, match="NaN at row 34, column 5"):
         host(getattr(model, method)(kind(values, tmp_path)))
 
 
@@ -821,5 +821,5 @@ def test_a_missing_level_is_not_taken_for_zeros_and_ones(tmp_path):
     frame.to_parquet(tmp_path / "a.parquet")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ValueError, match="NaN at row 20, column 3"):
+        with pytest.raises(ValueError, match="NaN at row 21, column 4"):
             learnt(tmp_path / "a.parquet")

@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -300,7 +301,7 @@ def test_stages_of_a_model_follow_one_another(model, ax):
     np.testing.assert_allclose(thin.get_ydata(), tuned.batch_errors)
     np.testing.assert_allclose(thin.get_xdata(), 10 + np.arange(1, len(tuned.batch_errors) + 1))
     assert thin.get_linewidth() < thick.get_linewidth()
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["full batch", "minibatches"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["gram solver", "end to end"]
     assert ax.get_yscale() == "log"
 
 
@@ -672,6 +673,24 @@ def test_layers_as_computed_and_as_simulated(result):
     assert grid[1, 2].get_xlabel() == f"RMSE {error:.4f}"
 
 
+def test_layers_of_a_table_are_bars_with_names(result):
+    names = np.array([f"column {i}" for i in range(6)])
+    figure = plots.simulated_layers(result, (10_000, 100_000), names=names)
+    render(figure)
+    grid = np.array(figure.axes).reshape(3, 3)
+    for line in (0, 2):
+        assert [t.get_text() for t in grid[line, 0].get_yticklabels()] == list(names)
+        assert grid[line, 1].get_yticklabels() == []
+    np.testing.assert_allclose(
+        [bar.get_width() for bar in grid[2, 0].patches], np.asarray(result.steady)[11:]
+    )
+    np.testing.assert_allclose(
+        [bar.get_width() for bar in grid[0, 2].patches], result.activation()[:6]
+    )
+    np.testing.assert_allclose(grid[0, 2].lines[0].get_xdata(), np.asarray(result.steady)[:6])
+    assert [t.get_text() for t in grid[1, 0].get_yticklabels()] == list("12345")
+
+
 def test_layers_as_far_as_the_simulation_has_come(result):
     figure = plots.simulated_layers(result)
     assert figure.axes[2].get_title() == "after 100,000 events"
@@ -776,6 +795,24 @@ def test_a_raster_without_spikes(ax):
 # error against spikes
 
 
+@pytest.mark.parametrize("close", [0.0158, 0.0159, 0.0165, 0.017])
+def test_names_of_close_lines_do_not_overlap(close):
+    points = (
+        Point(None, 0.024, None, 50.0),
+        Point(1e-7, 0.016, None, 5e3),
+        Point(0.0, close, None, 1e9),
+    )
+    figure = Figure(figsize=(4.8, 3.4), dpi=100, layout="constrained")
+    ax = figure.add_subplot()
+    known = {"one": 0.0157, "two": 0.0162, "three": 0.021}
+    plots.frontier(Frontier((64, 8), points, svd=0.0158, seconds=1.0), known=known, ax=ax)
+    figure.draw_without_rendering()
+    boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
+    assert sum(len(text.get_text().split("\n")) for text in ax.texts) == 5
+    for below, above in pairwise(boxes):
+        assert below.y1 <= above.y0 + 1
+
+
 def test_a_frontier_and_what_it_is_compared_with(ax):
     points = (
         Point(1e-5, 0.03, 0.031, 50.0),
@@ -833,6 +870,7 @@ def test_without_axes_a_figure_of_pyplot_is_drawn(result, model, digits):
 def test_with_axes_pyplot_is_never_loaded():
     code = """
 import sys
+from itertools import pairwise
 import numpy as np
 from matplotlib.figure import Figure
 from lrnn import plots
@@ -859,3 +897,17 @@ def test_names_are_shown_as_they_are(digits):
     ax = plots.learning_curves(dict.fromkeys(names, model), ax=Figure().subplots())
     ax.figure.canvas.draw()
     assert len(ax.get_legend().get_texts()) == 4
+
+
+def test_codes_are_coloured_by_class():
+    rng = np.random.default_rng(0)
+    codes = rng.random((60, 4)) + np.repeat([0, 2, 4], 20)[:, None]
+    ax = plots.classes(codes, np.repeat(["a", "b", "c"], 20))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
+    centres = [line.get_xdata().mean() for line in ax.lines]
+    assert np.ptp(centres) > 6  # they lie apart, along the direction that tells most
+    many = plots.classes(codes, [f"class {i % 10}" for i in range(60)])
+    assert [text.get_text() for text in many.get_legend().get_texts()][-1] == "others"
+    assert plots.classes(codes[:, :1], ["a"] * 60).get_legend() is None
+    with pytest.raises(ValueError, match="60 rows of codes, but 3 labels"):
+        plots.classes(codes, ["a", "b", "c"])

@@ -12,6 +12,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "LRNNAutoencoder",
     "RandomNeuralNetwork",
+    "Scaling",
     "bounds",
     "checkpoints",
     "datasets",
@@ -35,10 +36,12 @@ if _TYPE_CHECKING:
     from lrnn.storage import export as export
     from lrnn.storage import streaming as streaming
     from lrnn.storage.model_files import load as load
+    from lrnn.tables.scaling import Scaling as Scaling
 
 _NAMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
     "RandomNeuralNetwork": "lrnn.network",
+    "Scaling": "lrnn.tables.scaling",
     "frontier": "lrnn.frontiers",
     "load": "lrnn.storage.model_files",
 }

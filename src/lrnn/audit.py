@@ -5,6 +5,7 @@ past a sum of 1: such weights are no probabilities. With firing rates they are r
 probability, and it is the probabilities that must keep the bound. The audit shows both.
 """
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ import numpy as np
 from lrnn import bounds
 from lrnn.arrays import Floats, Rates
 from lrnn.network import RandomNeuralNetwork, layer_names
+from lrnn.notebook import table
 from lrnn.rows import Rows
 from lrnn.training import evaluate
 from lrnn.weights import Weights
@@ -95,7 +97,7 @@ class Standing:
         way = f" ({100 * self.explained:.0f} % of the way)" if self.explained >= 0 else ""
         return (
             f"mean squared error {self.error:.4g}{way}: the data's variance is "
-            f"{self.variance:.4g}, {best} {self.bound:.4g}"
+            f"{self.variance:.4g},\n{best} {self.bound:.4g}"
         )
 
 
@@ -130,22 +132,40 @@ class Audit:
         return self.largest_routed <= 1 + 1e-9
 
     def __str__(self) -> str:
-        header = (
-            "layer", "neurons", "rates (low, median, high)", "row sums (mean, max)", "rows > 1",
-            "Σ probabilities", "silent", "saturated",
-        )  # fmt: skip
-        rows = [header, *(_row(layer) for layer in self.layers)]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+        rows = [*HEADER, *map(_row, self.layers)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        gap = "  " if sum(widths) + 2 * (len(widths) - 1) <= WIDTH else " "
         lines = [
-            "  ".join(
+            gap.join(
                 cell.ljust(width) if i == 0 else cell.rjust(width)
                 for i, (cell, width) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
             for row in rows
         ]
-        verdict = "valid" if self.valid else "NOT valid"
-        lines.append(f"random neural network: {verdict}")
-        return "\n".join(lines if self.standing is None else [*lines, str(self.standing)])
+        words, *verdict = self._notes
+        return "\n".join([*lines, *textwrap.wrap(words, WIDTH), *verdict])
+
+    def _repr_html_(self) -> str:
+        header = [" ".join(filter(None, words)) for words in zip(*HEADER, strict=True)]
+        return table("", header, map(_row, self.layers), self._notes)
+
+    @property
+    def _notes(self) -> list[str]:
+        """What its words mean, and what comes of it."""
+        verdict = f"random neural network: {'valid' if self.valid else 'NOT valid'}"
+        return [WORDS, verdict, *([] if self.standing is None else [str(self.standing)])]
+
+
+WIDTH = 80  # of a terminal
+HEADER = (
+    ("", "", "rate", "rate", "rate", "row sum", "rows", "prob.", "", ""),
+    ("layer", "neurons", "low", "median", "high", "max", "> 1", "max", "silent", "saturated"),
+)
+WORDS = (
+    "(A weight is rate × probability: row sums of weights may be above 1, the sums of a neuron's "
+    "probabilities, prob., may not. Rates are 1 at least. Silent: passes nothing on. Saturated: "
+    "is excited all the time, for some row of the data.)"
+)
 
 
 def stand(rows: Rows, weights: Weights, rates: Rates) -> Standing:
@@ -186,17 +206,22 @@ def audit(
 
 
 def _row(layer: LayerAudit) -> tuple[str, ...]:
-    def number(value: float | None) -> str:
-        return "–" if value is None else f"{value:.4g}"
-
-    sums = "–" if layer.row_sums is None else "  ".join(map(number, layer.row_sums))
     return (
         layer.name,
         str(layer.neurons),
-        "  ".join(map(number, layer.rates)),
-        sums,
-        number(layer.rows_above_one),
-        number(layer.routed),
-        number(layer.silent),
-        number(layer.saturated),
+        *map(_number, layer.rates),
+        _number(layer.row_sums and layer.row_sums[1]),
+        _number(layer.rows_above_one),
+        _number(layer.routed),
+        _number(layer.silent),
+        _number(layer.saturated),
     )
+
+
+def _number(value: float | None) -> str:
+    """In 7 letters or less."""
+    if value is None:
+        return "–"
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.4g}" if value < 1e5 else f"{value:.1e}"

@@ -19,7 +19,8 @@ from lrnn.audit import Audit, audit, stand
 from lrnn.moments import MomentKind
 from lrnn.network import RandomNeuralNetwork
 from lrnn.rows import Rows
-from lrnn.rows.checks import warn
+from lrnn.tables.scaling import KINDS, Scaling
+from lrnn.tables.words import warn
 from lrnn.training import (
     Evaluation,
     LearningCurve,
@@ -65,7 +66,6 @@ class Fitted:
     error: float
     layer_spike_costs: Floats
     spike_cost: float
-    scaling: Any = None
 
     @classmethod
     def after(cls, trained: Trained, evaluation: Evaluation, rates: Rates) -> "Fitted":
@@ -100,8 +100,10 @@ class LRNNAutoencoder(
 
     Parameters
     ----------
-    hidden_layer_sizes : int or sequence of int, default=(100,)
-        Widths of the encoding layers; the last one is the code. The decoder mirrors them.
+    hidden_layer_sizes : int or sequence of int, optional
+        Widths of the encoding layers; the last one is the code. The decoder mirrors them. By
+        default there is one, as wide as the paper's for its tables: half of the attributes, halves
+        rounded up, but at most 100. (``weights_.sizes`` shows it.)
     solver : {"gram", "minibatch"}, default="gram"
         How to train. "gram" takes full-batch steps on the second moment of the data, at a cost
         that does not depend on the number of rows. (Under unit rates saturation decides, and it
@@ -152,6 +154,14 @@ class LRNNAutoencoder(
         (The excitatory network that comes first is trained on all rows.)
     validation_fraction : float, default=0.1
         Share of the rows that is held out.
+    scale : {"auto", "minmax", "max", "levels", "none"} or Scaling, optional
+        How raw data get into [0, 1]: made from the data that the model is fitted on, or a
+        :class:`lrnn.Scaling` that is made already. The model then takes and gives data in their own
+        units (``fit``, ``transform``, ``reconstruct``, ``inverse_transform``, ``arrivals``); errors
+        and :meth:`score` remain those of scaled data, since different units have no mean. What is
+        beyond the range of training is cut off, with a warning that counts. Data frames may have
+        other columns than numbers, if a Scaling says what to do with them. By default data are
+        taken as they are.
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, through PyTorch or CuPy, and brings the
         results back. By default work is done where the data are: arrays of torch and CuPy stay on
@@ -189,8 +199,8 @@ class LRNNAutoencoder(
         Number of attributes.
     feature_names_in_ : ndarray of str
         Their names, where the data had names.
-    scaling_ : object or None
-        What :meth:`save` was told of how raw data were scaled to [0, 1].
+    scaling_ : Scaling or None
+        How raw data get into [0, 1], if the model does that itself.
     white_ : float or None
         The level that is 1, if it was fitted on levels: 255, 65,535, or 1 if there was none above.
 
@@ -223,7 +233,11 @@ class LRNNAutoencoder(
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        "hidden_layer_sizes": ["array-like", Interval(Integral, None, None, closed="neither")],
+        "hidden_layer_sizes": [
+            "array-like",
+            Interval(Integral, None, None, closed="neither"),
+            None,
+        ],
         "solver": [StrOptions({"minibatch", "gram"})],
         "rates": [StrOptions({"free", "unit"})],
         "stacking": [StrOptions({"layerwise", "joint"})],
@@ -238,6 +252,7 @@ class LRNNAutoencoder(
         "spike_penalty": [Interval(Real, 0, None, closed="left")],
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "scale": [StrOptions(set(KINDS)), Scaling, None],
         "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -245,7 +260,7 @@ class LRNNAutoencoder(
 
     def __init__(
         self,
-        hidden_layer_sizes: Any = (100,),
+        hidden_layer_sizes: Any = None,
         *,
         solver: Literal["gram", "minibatch"] = "gram",
         rates: Rates = "free",
@@ -261,6 +276,7 @@ class LRNNAutoencoder(
         spike_penalty: float = 0.0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
+        scale: str | Scaling | None = None,
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -280,6 +296,7 @@ class LRNNAutoencoder(
         self.spike_penalty = spike_penalty
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.scale = scale
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -290,12 +307,13 @@ class LRNNAutoencoder(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Nonnegative data, best scaled to [0, 1]. Besides arrays of NumPy, SciPy, pandas, torch
-            and CuPy these may be data that do not fit in memory: a memory map, the name of a .npy,
-            .parquet, .zarr or .h5 file, an array of Zarr or HDF5, a function that gives an
-            iterator of blocks of rows, or a Dask array or dataframe. What is trained on minibatches
-            takes rows in random order; of those that come only from the first to the last, as many
-            are shuffled at a time as a buffer of 1 GiB holds, with a warning if that is not all.
+            Nonnegative data, best scaled to [0, 1] (see ``scale``). Besides arrays of NumPy,
+            SciPy, pandas, torch and CuPy these may be data that do not fit in memory: a memory map,
+            the name of a .npy, .csv, .parquet, .zarr or .h5 file, an array of Zarr or HDF5, a
+            function that gives an iterator of blocks of rows, or a Dask array or dataframe. What is
+            trained on minibatches takes rows in random order; of those that come only from the
+            first to the last, as many are shuffled at a time as a buffer of 1 GiB holds, with a
+            warning if that is not all.
         y : None
             Ignored.
         """
@@ -344,6 +362,11 @@ class LRNNAutoencoder(
         number of rows; ``reconstruction_err_`` is that on the newest part.
         """
         first = not hasattr(self, "weights_")
+        if isinstance(self.scale, str) and self.scale != "none":
+            raise ValueError(
+                f"scale={self.scale!r} would be made from the first part of a stream alone; give "
+                "scale=lrnn.Scaling.fit(X, ...) of data that show the range of all"
+            )
         rows = check_data(self, X, reset=first)
         check_order(rows, minibatch=True)
         check_inhibition(self, rows.shape[0])
@@ -363,7 +386,7 @@ class LRNNAutoencoder(
         fitted = Fitted.after(trained, evaluate(rows, trained.weights), self.rates)
         if not first:  # what was before this part counts
             history, n_iter = [*self.history_, *fitted.history], self.n_iter_ + 1
-            fitted = replace(fitted, history=history, n_iter=n_iter, scaling=self.scaling_)
+            fitted = replace(fitted, history=history, n_iter=n_iter)
         self._become(fitted)
         warn_if_interrupted(trained)
         return self
@@ -381,7 +404,7 @@ class LRNNAutoencoder(
             early_stopping=self.early_stopping,
         )
         return Settings(
-            sizes=(rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes)),
+            sizes=(rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes, rows.shape[1])),
             solver=self.solver,
             rates=self.rates,
             layerwise=self.stacking == "layerwise",
@@ -406,7 +429,6 @@ class LRNNAutoencoder(
         self.reconstruction_err_ = fitted.error
         self.layer_spike_costs_ = fitted.layer_spike_costs
         self.spike_cost_ = fitted.spike_cost
-        self.scaling_ = fitted.scaling
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
@@ -417,15 +439,16 @@ class LRNNAutoencoder(
         return read_once(self, X, lambda rows: self._passed(rows, self.weights_.encoding))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Decode the codes X, each row of them to a row of data in [0, 1]."""
+        """Decode the codes X, each row of them to a row of data."""
         check_is_fitted(self)
         codes = check_codes(self, X, self._n_features_out)
-        return self._passed(codes, self.weights_.decoding)
+        return self._reverted(self._passed(codes, self.weights_.decoding))
 
     def reconstruct(self, X: Any) -> Array:
         """What the network gives back for X: ``inverse_transform(transform(X))``."""
         check_is_fitted(self)
-        return read_once(self, X, lambda rows: self._passed(rows, self.weights_.layers))
+        found = read_once(self, X, lambda rows: self._passed(rows, self.weights_.layers))
+        return self._reverted(found)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared error per attribute on X: the higher, the better."""
@@ -439,6 +462,10 @@ class LRNNAutoencoder(
         found = transmit(rows.of_type(excitatory_part(sent[0]).dtype), sent)
         for_host = self.device is not None or wants_frames(self)
         return to_numpy(found) if for_host and is_array(found) else found
+
+    def _reverted(self, found: Array) -> Array:
+        """Data in their own units."""
+        return found if self.scaling_ is None else self.scaling_.revert(found)
 
     def _together(self, rows: Rows) -> tuple[Rows, Weights]:
         """Rows and weights as arrays of one kind, and of one type."""
@@ -549,22 +576,17 @@ class LRNNAutoencoder(
 
     # Doors to rooms above: files, and other libraries
 
-    def save(self, path: str | PathLike[str], *, scaling: Any = None) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
 
         Parameters
         ----------
         path : str or path-like
             The file. It is replaced as a whole, or not at all.
-        scaling : JSON-serialisable, optional
-            How raw data were brought to [0, 1], for example ``{"divide by": 255}``. It is kept in
-            the file and found again as ``scaling_``.
         """
         from lrnn.storage.model_files import save
 
         check_is_fitted(self)
-        if scaling is not None:
-            self.scaling_ = scaling
         save(self, path)
 
     def to_torch(self) -> Any:

@@ -16,12 +16,14 @@ from sklearn.utils.validation import check_scalar
 
 from lrnn import bounds
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
+from lrnn.notebook import table
 from lrnn.rows import Rows
-from lrnn.rows.checks import warn
-from lrnn.training import PricedNetwork, Run, prices, train_frontier, watching
+from lrnn.tables.words import warn
+from lrnn.training import PenalisedNetwork, Run, penalties_for, train_frontier, watching
 from lrnn.validation import check_data
 
-PRICES = 16
+PENALTIES = 16
+HEADER = ("network", "spike penalty", "error", "on test data", "spikes")
 SET_HERE = ("inhibition", "spike_penalty", "fine_tune", "early_stopping")
 
 
@@ -99,9 +101,30 @@ class Frontier:
         """The network with the lowest error that needs at most so many spikes."""
         affordable = [point for point in self.points if point.spikes <= spikes]
         if not affordable:
-            least = min(point.spikes for point in self.points)
-            raise ValueError(f"no network needs only {spikes:g} spikes; the cheapest {least:.4g}")
+            number, least = min(enumerate(self.points, 1), key=lambda one: one[1].spikes)
+            raise ValueError(
+                f"no network needs only {spikes:g} spikes; the cheapest, number {number}, needs "
+                f"{readable(least.spikes)}"
+            )
         return min(affordable, key=lambda point: point.error)
+
+    def lines(self) -> list[list[str]]:
+        """Numbers of the networks, counted from 1, and what is known of them; see `HEADER`."""
+        return [
+            [
+                str(number),
+                {None: "excitatory", 0.0: "free"}.get(p.penalty, f"{p.penalty or 0:.2g}"),
+                f"{p.error:.5f}",
+                "–" if p.test_error is None else f"{p.test_error:.5f}",
+                readable(p.spikes),
+            ]
+            for number, p in enumerate(self.points, 1)
+        ]
+
+    def _repr_html_(self) -> str:
+        title = f"{' → '.join(map(str, self.sizes))} neurons ({self.seconds:.0f} s)"
+        below = f"no linear map is below {self.svd:.5f}"
+        return table(title, HEADER, self.lines(), [below])
 
     def to_json(self) -> dict[str, Any]:
         """All of it but the models."""
@@ -134,10 +157,10 @@ class Frontier:
 
 def frontier(
     X: Any,
-    hidden_layer_sizes: Any = (100,),
+    hidden_layer_sizes: Any = None,
     *,
     X_test: Any = None,
-    penalties: int | Sequence[float] = PRICES,
+    penalties: int | Sequence[float] = PENALTIES,
     passes: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     every: float = 60.0,
@@ -146,22 +169,22 @@ def frontier(
 ) -> Frontier:
     """Error against spikes, from the excitatory network to one whose spikes are free.
 
-    Networks are trained for many prices of a spike, each started from its neighbour: down from the
-    excitatory network, and up again from one that was trained from scratch. Those are kept that
-    no other one betters.
+    Networks are trained for many penalties of a spike, each started from its neighbour: down from
+    the excitatory network, and up again from one that was trained from scratch. Those are kept
+    that no other one betters.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Training data in [0, 1], as for `LRNNAutoencoder`.
-    hidden_layer_sizes : int or sequence of int, default=(100,)
-        Widths of the encoding layers.
+    hidden_layer_sizes : int or sequence of int, optional
+        Widths of the encoding layers; by default as for `LRNNAutoencoder`.
     X_test : array-like of shape (n_samples, n_features), optional
         Data that errors are taken on besides.
     penalties : int or sequence of float, default=16
-        Prices of a spike (``spike_penalty``), or how many of them.
+        Penalties of a spike (``spike_penalty``), or how many of them.
     passes : int, optional
-        Passes over the data at each price and on each way; by default half of what
+        Passes over the data at each penalty and on each way; by default half of what
         ``LRNNAutoencoder(inhibition=True)`` makes.
     checkpoint : str or path-like, optional
         A file for checkpoints. It is left there at the end.
@@ -195,42 +218,43 @@ def frontier(
     if checkpoint is not None:
         from lrnn.storage.checkpoints import checkpoint_of
 
-        watcher = checkpoint_of(base, X, Path(checkpoint), every, resume, frontier=wanted)
+        watcher = checkpoint_of(base, rows, Path(checkpoint), every, resume, frontier=wanted)
     settings, rows = base._settings(rows), rows.in_memory()
     count = wanted if isinstance(wanted, int) else len(wanted)
     most = settings.most_passes(rows.shape[0]) + settings.fine_tune * (2 * count + 3)
     watchers = () if watcher is None else (watcher,)
-    with watching(base, X, most, *watchers) as observer, watcher or nullcontext():
-        run = Run(settings, check_random_state(base.random_state), observer)
-        found, interrupted = _train(base, rows, wanted, run)
-    if interrupted:
-        if watcher is not None:
-            watcher.save()
-        warn("training was interrupted; what was found is kept")
-    points = tuple(_point(base, one, X_test) for one in found)
-    svd = bounds.svd(X, min(settings.sizes))
+    with watcher or nullcontext():
+        with watching(base, X, most, *watchers) as observer:
+            run = Run(settings, check_random_state(base.random_state), observer)
+            found, interrupted = _train(base, rows, wanted, run)
+        if interrupted:
+            if watcher is not None:
+                watcher.save()
+            warn("training was interrupted; what was found is kept")
+        points = tuple(_point(base, one, X_test) for one in found)
+        svd = bounds.svd(rows, min(settings.sizes))
     return Frontier(tuple(settings.sizes), points, svd, perf_counter() - began, interrupted)
 
 
 def _train(
     base: LRNNAutoencoder, rows: Rows, penalties: int | list[float], run: Run
-) -> tuple[list[PricedNetwork], bool]:
+) -> tuple[list[PenalisedNetwork], bool]:
     """The networks of the frontier, and whether training was interrupted."""
     excitatory = replace(run, settings=replace(run.settings, inhibition=False))
     trained = base._train(rows, excitatory)
-    first = PricedNetwork.of(rows, None, trained)
+    first = PenalisedNetwork.of(rows, None, trained)
     if trained.interrupted:
         return [first], True
-    chosen = prices(first, penalties) if isinstance(penalties, int) else penalties
+    chosen = penalties_for(first, penalties) if isinstance(penalties, int) else penalties
     return train_frontier(rows, first, chosen, run)
 
 
-def _point(base: LRNNAutoencoder, found: PricedNetwork, X_test: Any) -> Point:
+def _point(base: LRNNAutoencoder, found: PenalisedNetwork, X_test: Any) -> Point:
     """A network as a model of its own."""
     penalty = found.penalty
     model = clone(base).set_params(inhibition=penalty is not None, spike_penalty=penalty or 0.0)
     model.n_features_in_ = base.n_features_in_
-    model.white_ = base.white_
+    model.white_, model.scaling_ = base.white_, base.scaling_
     if hasattr(base, "feature_names_in_"):
         model.feature_names_in_ = base.feature_names_in_
     model._become(Fitted.after(found.trained, found.evaluation, model.rates))
@@ -246,11 +270,11 @@ def _passes(passes: int | None, rows: Rows, base: LRNNAutoencoder) -> int:
 
 
 def _checked(penalties: int | Sequence[float]) -> int | list[float]:
-    """How many prices, or prices themselves, dear ones first."""
+    """How many penalties, or penalties themselves, high ones first."""
     if isinstance(penalties, int | Integral):
         check_scalar(penalties, "penalties", Integral, min_val=2)
         return int(penalties)
     found = sorted(map(float, penalties), reverse=True)
-    if not found or not all(0 < price < np.inf for price in found):
+    if not found or not all(0 < penalty < np.inf for penalty in found):
         raise ValueError(f"penalties must be numbers above 0, or how many of them; got {penalties}")
     return found

@@ -3,14 +3,17 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from time import perf_counter
 from types import TracebackType
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TaskID,
     TaskProgressColumn,
     TextColumn,
@@ -18,19 +21,68 @@ from rich.progress import (
 )
 
 PATIENCE = 1.0  # seconds before a bar appears
+PAUSE = 0.5  # seconds between lines of plain text
+
+
+def bars_of(*columns: ProgressColumn, show: bool = True) -> Progress:
+    """Bars on standard error; in a notebook without ipywidgets, which draws them, plain text."""
+    console = Console(stderr=True)
+    if show and console.is_jupyter and find_spec("ipywidgets") is None:
+        return TextBars(*columns)
+    return Progress(*columns, console=console, disable=not show)
+
+
+class TextBars(Progress):
+    """The newest bar as a line of text that is written over again and again."""
+
+    def __init__(self, *columns: ProgressColumn) -> None:
+        plain = Console(file=sys.stderr, force_jupyter=False, no_color=True, width=80)
+        super().__init__(*columns, console=plain, disable=True)
+        self._written = 0.0
+
+    def add_task(self, *arguments: Any, **settings: Any) -> TaskID:
+        """Begin a line, below the one before."""
+        if self.tasks:
+            self._write("\n")
+        return super().add_task(*arguments, **settings)
+
+    def update(self, *arguments: Any, **settings: Any) -> None:
+        """Move the bar, and show it now and then."""
+        super().update(*arguments, **settings)
+        self._show()
+
+    def advance(self, *arguments: Any, **settings: Any) -> None:
+        """Move the bar, and show it now and then."""
+        super().advance(*arguments, **settings)
+        self._show()
+
+    def stop(self) -> None:
+        """End the last line."""
+        if self.tasks:
+            self._write("\n")
+
+    def _show(self) -> None:
+        if perf_counter() - self._written > PAUSE:
+            self._write("")
+
+    def _write(self, end: str) -> None:
+        with self.console.capture() as line:
+            self.console.print(self.make_tasks_table(self.tasks[-1:]))
+        self._written = perf_counter()
+        sys.stderr.write(f"\r{line.get().rstrip()}{end}")
+        sys.stderr.flush()
 
 
 class StageBars:
     """One bar per stage of a longer work on standard error, with a note and the time left."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
+        self._progress = bars_of(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[note]}"),
             TimeRemainingColumn(elapsed_when_finished=True),
-            console=Console(stderr=True),
         )
         self._task: TaskID | None = None
 
@@ -78,13 +130,12 @@ def work_bar(
     It yields a function that is told how much of ``total`` is done; the bar then also shows what
     ``note`` has to say. If ``show`` is None there is a bar if standard error is a terminal.
     """
-    bar = Progress(
+    bar = bars_of(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[note]}"),
         TimeRemainingColumn(elapsed_when_finished=True),
-        console=Console(stderr=True),
     )
     began = perf_counter()
     started: TaskID | None = None

@@ -21,14 +21,19 @@ from lrnn.arrays import HOST, Array, Backend, are_levels, backend_named, is_arra
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
-from lrnn.rows.checks import check_foreign, check_values, place, summed, warn, white_of
+from lrnn.rows.checks import check_foreign, check_values, summed, white_of
 from lrnn.rows.dask import dask_rows
 from lrnn.rows.device import on_device
 from lrnn.rows.memory import OutOfRangeError
 from lrnn.rows.stream import stream
-from lrnn.tables.read import open_source
+from lrnn.tables.cut_off import CutOff, RangeWarning
+from lrnn.tables.frame import Columns, is_frame
+from lrnn.tables.places import place
+from lrnn.tables.read import open_columns, open_source
+from lrnn.tables.scaling import ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
 from lrnn.tables.types import type_of_columns, types_of
+from lrnn.tables.words import warn
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -51,8 +56,8 @@ __all__ = [
     "check_solver",
     "fit_context",
     "held_out_rows",
+    "hidden_width",
     "read_once",
-    "rows_elsewhere",
     "wants_frames",
 ]
 
@@ -84,39 +89,105 @@ def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
 
 def check_matrix(X: Any, user: str) -> Rows:
     """Data for a function named ``user``, as rows of floats in [0, 1]."""
-    rows = _rows_elsewhere(X, user) or _rows_of_foreign(X, user)
+    rows = _rows_elsewhere(X, user)
+    if rows is None and _is_foreign(X):
+        return check_foreign(X, user)
     return rows or _rows_in_memory(X, user, check_array)
 
 
-def rows_elsewhere(X: Any, estimator: Any) -> Rows | None:
-    """Data for ``estimator`` that are not in memory, as rows; None if they are."""
-    device = backend_named(estimator.device) if estimator.device is not None else None
-    return _rows_elsewhere(X, type(estimator).__name__, device)
-
-
 def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
+    if isinstance(X, Rows):
+        _check_columns(estimator, X, reset)
+        return X
     user = type(estimator).__name__
     device = backend_named(estimator.device) if estimator.device is not None else None
     before = None if reset else getattr(estimator, "white_", None)
+    X, scaling = _opened(X), None if reset else estimator.scaling_
+    cut = None if reset else CutOff(getattr(estimator, "feature_names_in_", None))
+    elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
+    if reset and (elsewhere or is_frame(X) or isinstance(estimator.scale, Scaling)):
+        scaling = _scaling(estimator, X)
+    if isinstance(X, Columns) or (scaling is not None and scaling.recipe is not None):
+        X = (scaling or Scaling("none")).selected(X, cut)
+    if scaling is not None and (isinstance(X, Source) or is_dask(X) or _is_foreign(X)):
+        X = scaling.scaled(X, cut)
     rows = _rows_elsewhere(X, user, device, before)
-    if rows is None:
-        rows = _rows_of_foreign(X, user, before)
-        if rows is not None and device is not None and rows.backend != device:
+    if rows is None and _is_foreign(X):
+        rows = check_foreign(X, user, before)
+        if device is not None and rows.backend != device:
             raise ValueError(
                 f"X is on device {str(rows.backend.device)!r}, but device={estimator.device!r}; "
                 "move X there, or leave device=None to work where X is"
             )
     if rows is not None:
-        _check_columns(estimator, X, rows, reset)
+        rows.columns = rows.columns or (scaling and scaling.names)
+        _check_columns(estimator, rows, reset)
     else:
-        validate = partial(validate_data, estimator, reset=reset)
-        held = _rows_in_memory(X, user, validate, before, later=later and device is None)
+        held, scaling = _rows_of_matrix(
+            estimator, X, scaling, cut, reset=reset, later=later and device is None
+        )
         rows = held
-        if device is not None and not device.is_numpy:
+        if device is not None and isinstance(held, HostRows) and not device.is_numpy:
             rows = on_device(held, device, again=reset)
     if reset:
-        estimator.white_ = rows.white
+        estimator.white_, estimator.scaling_ = rows.white, scaling
+        rows.columns = getattr(estimator, "feature_names_in_", None)
+    rows.cut_off = cut
+    if cut and rows.resident:
+        warn(str(cut), RangeWarning)
     return rows
+
+
+def _rows_of_matrix(
+    estimator: Any,
+    X: Any,
+    scaling: Scaling | None,
+    cut: CutOff | None,
+    *,
+    reset: bool,
+    later: bool,
+) -> tuple[Rows, Scaling | None]:
+    """Rows of a matrix in memory, and the scaling that they have undergone."""
+    user = type(estimator).__name__
+    if scaling is not None and scaling.recipe is not None:
+        rows = HostRows(check_values(scaling.scaled(X, cut), scaling.names, user))
+        rows.columns = scaling.names if scaling.recipe.named else None
+        _check_columns(estimator, rows, reset)
+        return rows, scaling
+    if reset and scaling is None and estimator.scale is not None:
+        raw = X if sparse.issparse(X) else np.asarray(X)
+        if raw.ndim == 2 and raw.dtype.kind in "biuf" and raw.size:
+            scaling = _scaling(estimator, raw)
+    validate = partial(validate_data, estimator, reset=reset)
+    if scaling is None or scaling.kind == "none":
+        before = None if reset else getattr(estimator, "white_", None)
+        return _rows_in_memory(X, user, validate, before, later=later), scaling
+    matrix = _floats(X, validate)
+    if isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP:  # no second one beside it
+        source = ScaledSource(ArraySource(matrix), scaling, cut)
+        device = HOST if estimator.device is None else backend_named(estimator.device)
+        return stream(source, user, device, None), scaling
+    names = getattr(X, "columns", None)
+    return HostRows(check_values(scaling.scaled(matrix, cut), names, user)), scaling
+
+
+def _scaling(estimator: Any, X: Any) -> Scaling | None:
+    """The scaling to train with: what ``scale`` is, or makes of X."""
+    scale = estimator.scale
+    if isinstance(scale, Scaling):
+        return scale
+    if scale is None and not isinstance(X, Columns):
+        return None
+    if scale is None and getattr(X, "holds_numbers", False):
+        return None
+    return Scaling.fit(X, scale or "none")
+
+
+def _opened(X: Any) -> Any:
+    """X, or what it can be read from, if it is not in memory."""
+    if isinstance(X, str | os.PathLike):
+        return open_columns(X) or open_source(X)
+    return _source(X) or X
 
 
 def _rows_elsewhere(
@@ -159,10 +230,9 @@ def _on_disk(of_zarr: str, of_hdf5: str) -> tuple[Any, ...]:
     return tuple(getattr(sys.modules[lib], name) for lib, name in named if lib in sys.modules)
 
 
-def _rows_of_foreign(X: Any, user: str, before: float | None = None) -> Rows | None:
-    """Rows of an array of torch, CuPy or another namespace; None if X is something else."""
-    foreign = is_array(X) and not isinstance(X, np.ndarray)
-    return check_foreign(X, user, before) if foreign else None
+def _is_foreign(X: Any) -> bool:
+    """Whether this is an array of torch, CuPy or another namespace."""
+    return is_array(X) and not isinstance(X, np.ndarray)
 
 
 def _rows_in_memory(
@@ -184,18 +254,23 @@ def _rows_in_memory(
             levels = summed(sparse.csr_array(levels))
         if are_levels(levels.dtype):  # and not those of a frame that became something else
             return HostRows(levels, white_of(levels.dtype, lambda: [levels.max()], before))
+    checked = _floats(X, validate)
+    if later and isinstance(checked, np.ndarray):
+        return HostRows(checked, checked=False)
+    return HostRows(check_values(checked, getattr(X, "columns", None), user))
+
+
+def _floats(X: Any, validate: Callable[..., Any]) -> Any:
+    """A matrix of floats, full or sparse."""
+    floats = [np.float64, np.float32]
     try:
-        floats = [np.float64, np.float32]
         checked = validate(X, accept_sparse="csr", dtype=floats, ensure_all_finite=False)
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
         raise ValueError(_not_a_number(X)) from None
-    if checked.dtype not in floats:
-        checked = checked.astype(np.float64)  # of a sparse frame of truth values
-    if later and isinstance(checked, np.ndarray):
-        return HostRows(checked, checked=False)
-    return HostRows(check_values(checked, getattr(X, "columns", None), user))
+    # a sparse frame of truth values is not converted by scikit-learn
+    return checked if checked.dtype in floats else checked.astype(np.float64)
 
 
 def _numbers(X: Any) -> Any:
@@ -226,7 +301,7 @@ def _holds_levels(X: Any) -> bool:
     return whole or not X.isna().to_numpy().any()
 
 
-def _check_columns(estimator: Any, X: Any, rows: Rows, reset: bool) -> None:
+def _check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
     """How many columns there are, and their names, are remembered, or compared."""
     names = rows.columns
     if names is None:
@@ -250,7 +325,9 @@ def _check_columns(estimator: Any, X: Any, rows: Rows, reset: bool) -> None:
 def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     """Codes as rows of floats in [0, 1] with one column per code neuron."""
     user = type(estimator).__name__
-    rows = _rows_elsewhere(codes, user) or _rows_of_foreign(codes, user)
+    rows = _rows_elsewhere(codes, user)
+    if rows is None and _is_foreign(codes):
+        rows = check_foreign(codes, user)
     if rows is None:
         floats = [np.float64, np.float32]
         matrix = check_array(codes, accept_sparse="csr", dtype=floats, ensure_all_finite=False)
@@ -275,8 +352,28 @@ def wants_frames(estimator: Any) -> bool:
     return bool(_get_output_config("transform", estimator)["dense"] != "default")
 
 
-def check_layer_sizes(sizes: Any) -> tuple[int, ...]:
-    """Hidden layer sizes as a tuple of positive integers; a single number is one layer."""
+WIDEST = 100  # code neurons, unless more are asked for
+
+
+def hidden_width(attributes: int) -> int:
+    """The paper's number of hidden neurons for a table: half of the attributes, halves rounded up.
+
+    >>> [hidden_width(n) for n in (4, 5, 7, 279)]
+    [2, 3, 4, 140]
+    """
+    return (attributes + 1) // 2
+
+
+def check_layer_sizes(sizes: Any, attributes: int) -> tuple[int, ...]:
+    """Hidden layer sizes as a tuple of positive integers; a single number is one layer.
+
+    None is the paper's rule for so many attributes, and 100 neurons at most.
+
+    >>> check_layer_sizes(None, 13), check_layer_sizes(None, 784), check_layer_sizes(50, 784)
+    ((7,), (100,), (50,))
+    """
+    if sizes is None:
+        return (min(hidden_width(attributes), WIDEST),)
     listed = (sizes,) if isinstance(sizes, Real) else sizes
     if isinstance(listed, str) or not isinstance(listed, Iterable):
         raise TypeError(
@@ -305,7 +402,7 @@ def check_solver(solver: str, init: str | None) -> None:
 
 
 def check_inhibition(estimator: Any, rows: int) -> None:
-    """Inhibition goes with free rates and our own solver; prices and held-out rows go with it."""
+    """Inhibition goes with free rates and our solver; penalties and held-out rows go with it."""
     if estimator.spike_penalty and not estimator.inhibition:
         raise ValueError(
             f"spike_penalty={estimator.spike_penalty!r} needs inhibition=True: an excitatory "

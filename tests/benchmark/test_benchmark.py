@@ -211,3 +211,13 @@ def test_figures_show_the_points():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("events", "seconds")
     with pytest.raises(ValueError, match="no points"):
         plots.error_against_time({"lrnn": []}, ax=ax)
+
+
+def test_a_comparison_is_a_table_in_a_notebook():
+    row = {"contender": "lrnn", "title": "<lrnn>", "iterations": 7, "seconds": 0.5, "error": 0.01,
+           "lrnn_seconds": None, "times_faster": None}  # fmt: skip
+    found = result.Result("fit", "digits", (90, 64), "float32", 4, True, [row], {"ciw": "missing"})
+    text = found._repr_html_()
+    assert "fit: digits, 90 rows, 64 → 4 neurons, float32 (QUICK RUN)" in text
+    assert "<th>&lt;lrnn&gt;</th><td>7</td><td>0.5</td><td>0.01000</td><td></td>" in text
+    assert "<p>ciw: missing</p>" in text

@@ -112,7 +112,7 @@ def test_what_goes_wrong_is_said_in_a_line(call, tmp_path, only_sklearn):
     (tmp_path / "file").write_text("in the way")
     assert "'file' is a file" in said("-o", "file")
     np.save(tmp_path / "raw.npy", load("iris", scaled=False).data)
-    assert "choose --scale minmax, max or 255" in said("--data", "raw.npy")
+    assert "choose --scale minmax, max or levels" in said("--data", "raw.npy", "--scale", "none")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "raw.npy"]
 
 

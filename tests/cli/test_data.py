@@ -1,16 +1,18 @@
-"""``lrnn data``: list, fetch and verify."""
+"""``lrnn data``: list, fetch, verify and export."""
 
 import hashlib
 import json
+import re
 import threading
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from lrnn.cli.data import data_app
-from lrnn.datasets import DATA_SETS
+from lrnn.datasets import DATA_SETS, load, read
 
 ZOO = b"aardvark,1,0,0,1,0,0,1,1,1,1,0,0,4,0,0,1,1\n"
 
@@ -58,9 +60,9 @@ def test_a_list_of_what_there_is(folder):
     assert listed.exit_code == 0
     lines = {line.split()[0]: line.split() for line in listed.stdout.splitlines()}
     assert set(DATA_SETS) < set(lines)
-    assert lines["mnist"] == ["mnist", "60,000", "784", "10", "to", "fetch", "11.6", "MB"]
-    assert lines["digits"] == ["digits", "1,797", "64", "10", "embedded"]
-    assert lines["iris"][4] == "embedded"
+    assert lines["mnist"] == ["mnist", "60,000", "784", "to", "fetch", "10", "11.6", "MB"]
+    assert lines["digits"] == ["digits", "1,797", "64", "embedded", "10"]
+    assert lines["iris"][3] == "embedded"
     assert max(map(len, listed.stdout.splitlines()[:-1])) <= 80
     run("fetch", "zoo")
     entries = {
@@ -128,5 +130,87 @@ def test_an_unknown_name(folder):
 
 
 def test_help_has_examples():
-    for command in ("list", "fetch", "verify"):
+    for command in ("list", "fetch", "verify", "export"):
         assert f"lrnn data {command}" in run(command, "--help").stdout
+
+
+def exported(tmp_path, name, file, *more):
+    done = run("export", name, f"{tmp_path}/{file}", "--json", *more)
+    assert done.exit_code == 0, done.exception
+    return json.loads(done.stdout)
+
+
+def test_a_data_set_as_a_table(folder, tmp_path):
+    said = exported(tmp_path, "iris", "iris.csv")
+    assert (said["rows"], said["attributes"], said["labels"]) == (150, 4, True)
+    lines = (tmp_path / "iris.csv").read_text().splitlines()
+    assert lines[0] == "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm),label"
+    assert lines[1] == "5.1,3.5,1.4,0.2,Iris-setosa"
+    assert len(lines) == 151
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pip install pyarrow")
+    exported(tmp_path, "iris", "iris.parquet")
+    table = parquet.read_table(tmp_path / "iris.parquet")
+    assert table.column_names == lines[0].split(",")
+    assert table["label"][149].as_py() == "Iris-virginica"
+    exported(tmp_path, "wine", "wine.tsv")
+    assert (tmp_path / "wine.tsv").read_text().splitlines()[1].endswith("\t1065\t1")  # whole
+
+
+def test_a_data_set_as_arrays(folder, tmp_path):
+    data = load("digits", scaled=False).data
+    for file in ("a.npy", "a.npz", "a.mat"):
+        assert exported(tmp_path, "digits", file)["labels"] == (file != "a.npy")
+        table = read(tmp_path / file)
+        assert table.image_shape == (8, 8)
+        np.testing.assert_array_equal(table.data, data)
+    assert np.load(tmp_path / "a.npz")["labels"][:3].tolist() == ["0", "1", "2"]
+    said = run("export", "digits", str(tmp_path / "b.npy"))
+    assert ".npy files have no place for labels" in said.stderr
+
+
+@pytest.mark.parametrize("name", ["digits/", "digits"])
+def test_a_data_set_as_images(folder, tmp_path, name, monkeypatch):
+    few = load("digits", scaled=False)
+    few.data, few.target = few.data[:12], few.target[:12]
+    monkeypatch.setattr("lrnn.datasets.export.load", lambda *_, **__: few)
+    exported(tmp_path, "digits", name)
+    assert (tmp_path / "digits" / "0" / "01.png").exists()
+    table = read(tmp_path / "digits")
+    assert table.labels == ("0", "0", "1", "1", *"23456789")
+    order = np.argsort(few.target, kind="stable")
+    np.testing.assert_array_equal(table.data, np.rint(few.data[order] * 255 / 16))
+    failed = run("export", "digits", f"{tmp_path}/{name}")
+    assert "--force replaces it" in str(failed.exception)
+    exported(tmp_path, "digits", name, "--force")
+    (tmp_path / "digits" / "0" / "mine.png").write_bytes(b"precious")
+    failed = run("export", "digits", f"{tmp_path}/{name}", "--force")
+    assert "holds '0/mine.png', which is no numbered image" in str(failed.exception)
+    assert (tmp_path / "digits" / "0" / "mine.png").exists()
+
+
+def test_an_export_replaces_nothing_by_itself(folder, tmp_path):
+    (tmp_path / "wine.csv").write_text("precious")
+    failed = run("export", "wine", str(tmp_path / "wine.csv"))
+    assert failed.exit_code == 1
+    assert "wine.csv' is there already; --force replaces it" in str(failed.exception)
+    assert (tmp_path / "wine.csv").read_text() == "precious"
+    exported(tmp_path, "wine", "wine.csv", "--force")
+    assert len((tmp_path / "wine.csv").read_text().splitlines()) == 179
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("wine", "wine/"), "'wine' holds no images, .* such as '.*wine.csv'"),
+        (("wine", "a.xls"), "of no known format"),
+        (("wnie", "a.csv"), "did you mean 'wine'"),
+        (("wine", "a.csv", "--split", "test"), "'wine' has no split 'test'"),
+        (("digits", "nowhere/digits"), "there is no folder"),
+    ],
+)
+def test_what_cannot_be_exported(folder, tmp_path, arguments, words):
+    name, file, *more = arguments
+    failed = run("export", name, f"{tmp_path}/{file}", *more)
+    assert failed.exit_code == 1
+    assert re.search(words, str(failed.exception))
+    assert not list(tmp_path.iterdir())

@@ -72,7 +72,7 @@ def test_killed_at_random_moments_a_training_goes_on_and_ends_the_same(folder):
     before = (folder / "a.safetensors").read_bytes()
     command = ["fit", "digits.npy", "-o", "a.safetensors", "--hidden", "40", "--max-iter", "150",
                "--fine-tune", "600", "--tol", "0", "--checkpoint", "0.05", "--resume",
-               "--quiet"]  # fmt: skip
+               "--force", "--quiet"]  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(MURDERER), str(DEATHS), *command],
         capture_output=True,
@@ -112,6 +112,11 @@ def test_a_checkpoint_is_not_overwritten_unasked(folder):
     assert run(*command, "--restart", cwd=folder).returncode == 0
     assert sorted(p.name for p in folder.iterdir()) == ["a.safetensors", "digits.npy"]
     done = run(*command, "--resume", cwd=folder)
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "'a.safetensors' exists; --force replaces it, or give another name\n"
+    )
+    done = run(*command, "--resume", "--force", cwd=folder)
     assert done.returncode == 0  # without one it just begins, and says so
     said = "there is no checkpoint 'a.safetensors.checkpoint': training from the start"
     assert said in done.stderr
@@ -142,8 +147,9 @@ def test_two_processes_do_not_write_the_same_model(folder):
     assert "another process is working on 'a.safetensors'" in second.stderr
     first.send_signal(signal.SIGINT)
     _, said = first.communicate(timeout=60)
-    assert first.returncode == 0, said
+    assert first.returncode == 130, said
     assert "training was interrupted" in said
+    assert "the same command with --resume goes on where it was interrupted" in said
     assert lrnn.load(folder / "a.safetensors").history_[-1].stopped == "interrupted"
     # what was interrupted can be gone on with
     assert (folder / "a.safetensors.checkpoint").exists()
@@ -153,13 +159,14 @@ def test_two_processes_do_not_write_the_same_model(folder):
     assert run("inspect", "a.safetensors", cwd=folder).returncode == 0
 
 
-def test_ctrl_c_in_the_first_minute_keeps_a_checkpoint(folder):
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_in_the_first_minute_keeps_a_checkpoint(folder, sent, status):
     command = [*LONG[:-2], "--quiet"]
     process = start(*command, cwd=folder, until=".a.safetensors.lock")
     time.sleep(2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 0, said
+    assert process.returncode == status, said
     assert "training was interrupted" in said
     assert (folder / "a.safetensors.checkpoint").exists()
     np.save(folder / "digits.npy", np.load(folder / "digits.npy")[1:])
@@ -190,7 +197,7 @@ def test_a_full_disk(folder):
         LRNNAutoencoder((2,), max_iter=2).fit(load_digits().data / 16).save(small / "a.safetensors")
         before = (small / "a.safetensors").read_bytes()
         (small / "filler").write_bytes(bytes(60_000))
-        done = run(*fit, "-o", "a.safetensors", "--checkpoint", "0", cwd=small)
+        done = run(*fit, "-o", "a.safetensors", "--checkpoint", "0", "--force", cwd=small)
         assert done.returncode == 1
         assert "no checkpoint could be written" in done.stderr
         assert "No space left on device" in done.stderr

@@ -9,7 +9,7 @@ import pytest
 
 import lrnn
 
-QUICK = ("--prices", "3", "--passes", "3", "--hidden", "6")
+QUICK = ("--penalties", "3", "--passes", "3", "--hidden", "6")
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def folder(call, tmp_path_factory):
     output = tmp_path_factory.mktemp("frontier") / "new" / "digits"
     done = call("frontier", "digits", "--scale", "max", *QUICK, "-o", output)
     assert done.returncode == 0, done.stderr
-    assert "(excitatory)" in done.stdout
+    assert "excitatory" in done.stdout
     assert "no linear map is below: 0.0" in done.stdout
     return output
 
@@ -52,18 +52,52 @@ def test_one_document_for_programs(call, tmp_path):
     assert done.stderr == ""
 
 
+def test_a_budget_names_a_network_and_writes_it(call, tmp_path):
+    folder = tmp_path / "f"
+    run = ("frontier", "digits", "--scale", "max", *QUICK, "-o", folder)
+    done = call(*run, "--budget", "60")
+    assert done.returncode == 0, done.said
+    found = json.loads((folder / "frontier.json").read_text())
+    assert [p["model"] for p in found["points"]] == [
+        f"models/{i + 1}.safetensors" for i in range(len(found["points"]))
+    ]
+    chosen = found["chosen"]
+    assert chosen["error"] == min(p["error"] for p in found["points"] if p["spikes"] <= 60)
+    assert f"within 60 spikes: network {chosen['number']}, error {chosen['error']:.5f}" in " ".join(
+        done.stdout.split()
+    )
+    model = lrnn.load(folder / "budget.safetensors")
+    assert model.spike_cost_ == chosen["spikes"] <= 60
+    done = call(*run, "--budget", "1", "--force")
+    assert done.returncode == 1
+    assert "no network needs only 1 spikes; the cheapest, number 1, needs" in done.said
+    assert (folder / "frontier.json").exists()  # what was trained is not lost
+    assert not (folder / "budget.safetensors").exists()
+
+
 def test_errors_on_other_data(call, tmp_path, rng):
     X = rng.random((40, 5))
     for name, rows in (("a", X[:30]), ("b", X[30:]), ("narrow", X[:, :4])):
         np.savetxt(tmp_path / f"{name}.csv", rows, delimiter=",")
-    arguments = ("frontier", "a.csv", "--hidden", "2", "--prices", "2", "--passes", "2", "-o", "f")
+    arguments = (
+        "frontier",
+        "a.csv",
+        "--hidden",
+        "2",
+        "--penalties",
+        "2",
+        "--passes",
+        "2",
+        "-o",
+        "f",
+    )
     done = call(*arguments, "--test", "b.csv", "--json", cwd=tmp_path)
     for point in json.loads(done.stdout)["points"]:
         model = lrnn.load(tmp_path / "f" / point["model"])
         assert point["test_error"] == pytest.approx(-model.score(X[30:]), rel=1e-9)
-    done = call(*arguments, "--test", "narrow.csv", cwd=tmp_path)
+    done = call(*arguments, "--test", "narrow.csv", "--force", cwd=tmp_path)
     assert done.returncode == 1
-    assert "'narrow.csv' has 4 attributes, but 'a.csv' 5" in done.said
+    assert "'narrow.csv' has 4 columns, but the model was trained on a table of 5" in done.said
 
 
 def test_what_is_left_is_not_thrown_away_unasked(call, tmp_path):
@@ -85,11 +119,11 @@ def test_what_is_left_is_not_thrown_away_unasked(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("digits", "-o", "f"), "has values above 1"),
+        (("digits", "--scale", "none", "-o", "f"), "has values above 1"),
         (("no such thing", "-o", "f"), "there is no file"),
         (("digits", "--scale", "max", "--hidden", "x", "-o", "f"), "'x' should be a number"),
         (("digits", "--scale", "max", "-o", "file"), "'file' is a file"),
-        (("digits", "--scale", "max", "--prices", "1", "-o", "f"), "--prices"),
+        (("digits", "--scale", "max", "--penalties", "1", "-o", "f"), "--penalties"),
         (("digits", "--scale", "max", "--device", "tpu", "-o", "f"), "device='tpu'"),
     ],
 )
@@ -127,7 +161,7 @@ def test_the_report_shows_it(call, folder, tmp_path):
 def test_what_is_no_frontier_is_refused(call, folder, tmp_path, content, words):
     if content is not None:
         (tmp_path / "frontier.json").write_text(content)
-    model = folder / "models" / "excitatory.safetensors"
+    model = folder / "models" / "1.safetensors"
     done = call("report", model, "digits", "--frontier", tmp_path, "-o", tmp_path / "page")
     assert done.returncode == 1
     assert words in done.said
@@ -136,7 +170,7 @@ def test_what_is_no_frontier_is_refused(call, folder, tmp_path, content, words):
 def test_nor_one_of_other_data(call, folder, tmp_path):
     found = json.loads((folder / "frontier.json").read_text()) | {"sizes": [65, 6]}
     (tmp_path / "frontier.json").write_text(json.dumps(found))
-    model = folder / "models" / "excitatory.safetensors"
+    model = folder / "models" / "1.safetensors"
     done = call("report", model, "digits", "--frontier", tmp_path, "-o", tmp_path / "page")
     assert "is of networks for 65 attributes, the model for 64" in done.said
 
@@ -153,15 +187,16 @@ def test_inspect_tells_of_inhibition(call, folder):
 
 def test_models_of_an_earlier_run_go_and_other_files_stay(call, tmp_path):
     folder = tmp_path / "f"
-    run = ("frontier", "digits", "--scale", "max", "--passes", 3, "--hidden", 6, "-o", folder)
-    assert call(*run, "--prices", 8).returncode == 0
+    run = ("frontier", "digits", "--scale", "max", "--passes", 3, "--hidden", 6, "-o", folder,
+           "--force")  # fmt: skip
+    assert call(*run, "--penalties", 8).returncode == 0
     before = json.loads((folder / "frontier.json").read_text())
     (folder / "models" / "mine.safetensors").touch()
     (folder / "models" / "77.safetensors").touch()  # of no table
     (tmp_path / "precious.safetensors").touch()
     before["points"][0]["model"] = "models/../../precious.safetensors"
     (folder / "frontier.json").write_text(json.dumps(before))
-    assert call(*run, "--prices", 2).returncode == 0
+    assert call(*run, "--penalties", 2).returncode == 0
     after = json.loads((folder / "frontier.json").read_text())
     assert len(after["points"]) < len(before["points"])
     kept = {f"models/{path.name}" for path in (folder / "models").iterdir()}
@@ -178,7 +213,7 @@ def test_a_frontier_of_a_folder_of_parquet_files(call, tmp_path, rng):
         part = pd.DataFrame(X[20 * i : 20 * i + 20], columns=list("abcde"))
         part.to_parquet(tmp_path / "parts" / f"{i}.parquet")
     np.save(tmp_path / "x.npy", X)
-    settings = ("--hidden", 2, "--prices", 2, "--passes", 1, "--json")
+    settings = ("--hidden", 2, "--penalties", 2, "--passes", 1, "--json")
     found = [call("frontier", data, *settings, "-o", f"of {data}", cwd=tmp_path) for data in
              ("parts", "x.npy")]  # fmt: skip
     for done in found:
@@ -195,5 +230,5 @@ def test_faults_leave_no_folder(call, tmp_path, rng):
         file["data"] = X
     done = call("frontier", "x.h5", "--hidden", 2, "-o", "f", cwd=tmp_path)
     assert done.returncode == 1
-    assert "'x.h5' has values that are not finite numbers, such as nan in row 8" in done.said
+    assert "'x.h5': row 8, column 3 is missing (1 such in this column)" in done.said
     assert not (tmp_path / "f").exists()

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_wine
 
 import lrnn
@@ -32,7 +33,7 @@ def folder(call, tmp_path_factory):
 
 def test_the_command_line_is_the_library_bit_for_bit(call, folder):
     data = load_wine().data
-    scaled = Scaling.fit("minmax", data).apply(data)
+    scaled = Scaling.fit(data, "minmax").apply(data)
     model = LRNNAutoencoder((7,), fine_tune=2, random_state=0).fit(scaled)
     found = lrnn.load(folder / "wine.safetensors")
     for ours, theirs in zip(model.encoders_, found.encoders_, strict=True):
@@ -43,10 +44,10 @@ def test_the_command_line_is_the_library_bit_for_bit(call, folder):
         codes, back = folder / f"codes.{suffix}", folder / f"back.{suffix}"
         arguments = (folder / "wine.safetensors", folder / "wine.csv", "-o")
         assert call("encode", *arguments, codes).returncode == 0
-        assert call("reconstruct", *arguments, back).returncode == 0
+        assert call("reconstruct", *arguments, back, "--scaled").returncode == 0
         np.testing.assert_array_equal(read(codes).data, model.transform(scaled))
         np.testing.assert_array_equal(read(back).data, model.reconstruct(scaled))
-    assert call("reconstruct", *arguments, folder / "units.csv", "--units").returncode == 0
+    assert call("reconstruct", *arguments, folder / "units.csv").returncode == 0
     units = read(folder / "units.csv")
     assert units.names == tuple(load_wine().feature_names)
     assert np.corrcoef(units.data[:, 12], data[:, 12])[0, 1] > 0.9
@@ -98,18 +99,34 @@ def test_images_need_no_scaling(call, tmp_path):
             "'5x' should be a number",
         ),
         (["fit", "wine.csv", "-o", "a.safetensors", "--scale", "log"], 2, "'log' is not one of"),
-        (["fit", "wine.csv"], 2, "Missing option"),
+        (["fit", "wine.csv"], 1, "'wine.safetensors' exists; --force replaces it, or give another"),
         (["fit", "none.csv", "-o", "a.safetensors"], 1, "there is no file 'none.csv'"),
-        (["fit", "wine.csv", "-o", "a.safetensors"], 1, "column 13 ('proline'); choose --scale"),
-        (["fit", "words.csv", "-o", "a.safetensors"], 1, "line 2, column 2 ('[b]'): 'two' is not"),
-        (["fit", "minus.csv", "-o", "a.safetensors"], 1, "values below 0, such as -1 in row 1"),
+        (
+            ["fit", "wine.csv", "-o", "a.safetensors", "--scale", "none"],
+            1,
+            "column 13 ('proline'); choose --scale",
+        ),
+        (["fit", "words.csv", "-o", "a.safetensors"], 1, "column 2 ('[b]') holds text, such as"),
+        (
+            ["fit", "minus.csv", "-o", "a.safetensors", "--scale", "none"],
+            1,
+            "values below 0, such as -1 in row 1",
+        ),
         (["encode", "wine.csv", "wine.csv", "-o", "a.npy"], 1, "cannot read 'wine.csv' as a model"),
-        (["encode", "wine.safetensors", "words.csv", "-o", "a.npy"], 1, "'two' is not a number"),
-        (["encode", "wine.safetensors", "minus.csv", "-o", "a.npy"], 1, "2 attributes, but"),
+        (
+            ["encode", "wine.safetensors", "words.csv", "-o", "a.npy"],
+            1,
+            "'words.csv' has no column 'alcohol' (and 12 more), which the model was trained on",
+        ),
+        (
+            ["encode", "wine.safetensors", "minus.csv", "-o", "a.npy"],
+            1,
+            "'minus.csv' has 2 columns, but the model was trained on a table of 13",
+        ),
         (
             ["encode", "wine.safetensors", "other.csv", "-o", "a.npy"],
             1,
-            "column 1 of 'other.csv' is",
+            "'other.csv' has no column 'alcohol'",
         ),
         (["encode", "wine.safetensors", "wine.csv", "-o", "a.doc"], 1, "of no known format"),
         (
@@ -148,9 +165,9 @@ def test_inhibition(call, folder):
     assert done.returncode == 0, done.stderr
     for command in (
         ["inspect", "i.safetensors"],
-        ["encode", "i.safetensors", "digits", "-o", "codes.npy"],
+        ["encode", "i.safetensors", "digits", "-o", "i.npy"],
         ["simulate", "i.safetensors", "digits", "--events", "1e4"],
-        ["export", "i.safetensors", "i.onnx"],
+        ["export", "i.safetensors", "-o", "i.onnx"],
     ):
         done = call(*command, cwd=folder)
         assert done.returncode == 0 or "needs onnx" in done.said, done.stderr
@@ -158,3 +175,30 @@ def test_inhibition(call, folder):
                 cwd=folder)  # fmt: skip
     assert done.returncode == 1
     assert "needs inhibition=True" in done.said
+
+
+def test_a_file_with_a_sparse_matrix(call, tmp_path):
+    matrix = sparse.random_array((30, 6), density=0.3, rng=0)
+    sparse.save_npz(tmp_path / "a.npz", matrix)
+    done = call("fit", "a.npz", "-o", "a.safetensors", "--hidden", 2, "--scale", "max",
+                cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    done = call("encode", "a.safetensors", "a.npz", "-o", "codes.npy", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    expected = LRNNAutoencoder(2, random_state=0, scale="max").fit_transform(matrix)
+    np.testing.assert_allclose(np.load(tmp_path / "codes.npy"), expected, atol=1e-12)
+
+
+def test_without_a_number_of_code_neurons_the_rule_is_told(call, tmp_path):
+    X = np.random.default_rng(0).random((20, 13))
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "wide.npy", np.tile(X, 20))
+    done = call("fit", "x.npy", "-o", "a.safetensors", "--max-iter", 2, cwd=tmp_path)
+    said = "7 code neurons, half of the 13 attributes; --hidden chooses another number"
+    assert said in done.stdout.splitlines()
+    done = call("fit", "wide.npy", "-o", "b.safetensors", "--max-iter", 2, "--json", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert document["hidden"] == [100]
+    assert document["hidden_rule"] == "half of the 260 attributes but at most 100"
+    command = ("fit", "x.npy", "-o", "c.safetensors", "--max-iter", 2, "--hidden", 3)
+    assert "--hidden chooses" not in call(*command, cwd=tmp_path).stdout

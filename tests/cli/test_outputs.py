@@ -59,7 +59,7 @@ def contents(folder):
         "simulate m.safetensors x.npy -o link.png",
         "simulate m.safetensors images -o images/0.png",
         "simulate m.safetensors images -o link/0.png",
-        "export m.safetensors link.onnx",
+        "export m.safetensors -o link.onnx",
         "report m.safetensors images -o images",
         "report m.safetensors x.csv -o report",
         "frontier frontier/frontier.csv -o frontier --hidden 4",
@@ -195,14 +195,14 @@ def raw(request, tmp_path, monkeypatch, digits):
     [
         (-0.5, [(40, 1), (42, 1), (45, 2)], "max",
          "row 41, column 2 is -0.5, below 0 (2 such in this column, 1 in others): scaling by max"),
-        (-0.5, [(40, 1)], "255", "row 41, column 2 is -0.5, below 0 (1 such in this column)"),
-        (256.0, [(3, 0), (40, 0)], "255", "row 4, column 1 is 256, above 255 (2 such in this"),
+        (-0.5, [(40, 1)], "levels", "row 41, column 2 is -0.5, below 0 (1 such in this column)"),
+        (7e4, [(3, 0), (40, 0)], "levels", "row 4, column 1 is 70000, above 65535 (2 such in this"),
         (np.inf, [(40, 1)], "max", "row 41, column 2 is inf, not a finite number (1 such"),
-        (np.inf, [(40, 1)], "255", "row 41, column 2 is inf, not a finite number (1 such"),
+        (np.inf, [(40, 1)], "levels", "row 41, column 2 is inf, not a finite number (1 such"),
         (-np.inf, [(40, 1)], "minmax", "row 41, column 2 is -inf, not a finite number (1 such"),
-        (np.nan, [(40, 1), (41, 1)], "minmax", "row 41, column 2 is nan, not a finite number (2"),
-        (np.nan, [(40, 1)], "max", "row 41, column 2 is nan, not a finite number (1 such"),
-        (np.nan, [(40, 1)], "255", "row 41, column 2 is nan, not a finite number (1 such"),
+        (np.nan, [(40, 1), (41, 1)], "minmax", "row 41, column 2 is missing (2"),
+        (np.nan, [(40, 1)], "max", "row 41, column 2 is missing (1 such"),
+        (np.nan, [(40, 1)], "levels", "row 41, column 2 is missing (1 such"),
     ],
 )  # fmt: skip
 def test_a_scaling_that_would_cut_data_off_is_refused(call, raw, value, places, scale, words):
@@ -222,19 +222,20 @@ def test_a_range_beyond_all_numbers_is_refused(call, raw):
 
 def test_what_a_scaling_can_take_is_not_refused(call, raw):
     folder = raw(high=(255.0, [(3, 1)]), low=(0.0, [(4, 1)]))
-    for scale in ("255", "max", "minmax"):
-        command = ["fit", "x.npy", "-o", "m.safetensors", "--hidden", 2, "--scale", scale, "-q"]
+    for scale in ("levels", "max", "minmax"):
+        command = ["fit", "x.npy", "-o", "m.safetensors", "--hidden", 2, "--scale", scale, "-q",
+                   "--force"]  # fmt: skip
         assert call(*command, cwd=folder).returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("value", "offered"), [(200.0, "minmax, max or 255"), (300.0, "minmax or max")]
+    ("value", "offered"), [(200.0, "minmax, max or levels"), (300.0, "minmax or max")]
 )
 def test_only_scalings_that_help_are_offered(call, tmp_path, value, offered):
     X = np.full((20, 3), 0.5)
     X[6, 2] = value
     np.save(tmp_path / "x.npy", X)
-    done = call("fit", "x.npy", "-o", "m.safetensors", cwd=tmp_path)
+    done = call("fit", "x.npy", "-o", "m.safetensors", "--scale", "none", cwd=tmp_path)
     assert done.returncode == 1
     assert f"row 7, column 3; choose --scale {offered}" in done.said
     assert done.said.endswith(offered)
@@ -246,7 +247,7 @@ def test_a_cell_that_is_no_number_is_named_without_scaling_too(call, tmp_path):
     np.save(tmp_path / "x.npy", X)
     done = call("fit", "x.npy", "-o", "m.safetensors", cwd=tmp_path)
     assert done.returncode == 1
-    assert "not finite numbers, such as nan in row 7, column 3; fill or drop" in done.said
+    assert "'x.npy': row 7, column 3 is missing (1 such in this column); --missing" in done.said
 
 
 # One writer at a time

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lrnn.datasets import DATA_SETS, find, hidden_width
+from lrnn.datasets import DATA_SETS, find
 
 FOLDER = Path(os.environ.get("LRNN_DATA_DIR", "nowhere"))
 has_data = pytest.mark.skipif(not FOLDER.is_dir(), reason="LRNN_DATA_DIR names no folder")
@@ -79,11 +79,6 @@ def test_files_and_counts_are_those_of_the_manifest():
             assert DATA_SETS[name].rows == int(first["rows"])
     assert "266 complete rows" in stated["soybean/soybean-large.data"]["note"]
     assert DATA_SETS["soybean"].rows == 266
-
-
-def test_the_paper_s_hidden_widths_round_halves_up():
-    widths = {5: 3, 7: 4, 9: 5, 13: 7, 35: 18, 51: 26, 279: 140, 4: 2, 60: 30}
-    assert {n: hidden_width(n) for n in widths} == widths
 
 
 @pytest.mark.parametrize(

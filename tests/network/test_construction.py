@@ -210,8 +210,8 @@ def test_network_without_layers_cannot_be_split():
     ("arrivals", "message"),
     [
         ([1, -2, 0], r"arrivals: the rate at neuron 1 is -2; it must be finite and 0 or more"),
-        ([[0, 0, 0], [0, 0, np.nan]], r"arrivals: the rate at neuron 2 in row 1 is nan; it must"),
-        ([[0, -1, np.inf]], r"arrivals: the rate at neuron 1 in row 0 is -1 \(and 1 more like it"),
+        ([[0, 0, 0], [0, 0, np.nan]], r"arrivals: the rate at neuron 2 in row 2 is nan; it must"),
+        ([[0, -1, np.inf]], r"arrivals: the rate at neuron 1 in row 1 is -1 \(and 1 more like it"),
         ([1, 2], r"arrivals has shape \(2,\); it must be \(3,\) or \(rows, 3\)"),
         (np.ones((3, 2)), r"arrivals has shape \(3, 2\); it must be \(3,\) or \(rows, 3\)"),
         (np.ones((1, 1, 3)), r"arrivals has shape \(1, 1, 3\)"),

@@ -88,6 +88,32 @@ def test_everything_loads_and_nothing_overflows(browser, pages, which, width, sc
     context.close()
 
 
+def test_wide_tables_show_that_they_scroll(browser, pages):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(pages[0].as_uri())
+    wide = page.evaluate(
+        """[...document.querySelectorAll(".table")].filter(e => e.scrollWidth > e.clientWidth)
+             .map(e => [getComputedStyle(e).backgroundImage,
+                        getComputedStyle(e).backgroundAttachment])"""
+    )
+    assert wide
+    for image, attachment in wide:
+        assert image.count("linear-gradient") == 4
+        assert attachment == "local, local, scroll, scroll"
+    page.close()
+
+
+def test_images_are_on_white_and_figures_light_in_the_dark(browser, pages):
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    page.goto(pages[0].as_uri())
+    style = "getComputedStyle(document.querySelector('{}')).{}"
+    assert page.evaluate(style.format("img", "backgroundColor")) == "rgb(255, 255, 255)"
+    assert page.evaluate(style.format("img", "padding")) == "2px"
+    assert page.evaluate(style.format("figure > svg", "filter")) == "brightness(1.5)"
+    context.close()
+
+
 def luminance(colour):
     red, green, blue = (int(n) / 255 for n in colour[4:-1].split(","))
     linear = [

@@ -114,7 +114,33 @@ def test_tables_of_other_data(of_wine, tmp_path):
     text = " ".join(page.text.split())
     assert "Attributes, the worst first" in text
     assert "malic_acid" in text
-    assert len(page.all("img")) == 12
+    assert page.all("img") == []  # but bars with names
+    for row in (1, 178):
+        assert f"row {row} mean squared error" in text
+    bars = [e for e in page.all("span") if e.get("class") == "bar back"]
+    assert len(bars) == 6 * 13
+    spikes = text[text.index("Spike by spike") :]
+    assert spikes.count("alcohol") == 2  # in the input and the output layer
+    assert "nonflavanoid_phenols" in spikes
+
+
+def test_wide_tables_keep_the_largest_values(rng, tmp_path):
+    X = rng.random((20, 50))
+    X[:, 7] = 0
+    model = LRNNAutoencoder((3,), max_iter=3, random_state=0).fit(X)
+    _, page = read(Subject(model, X, name="wide", command="c"), tmp_path)
+    assert "and 10 attributes with smaller values" in page.text
+    assert len(page.all("img")) == 12  # too many neurons for bars
+
+
+def test_stages_and_rates_are_named(of_digits, tmp_path):
+    _, page = read(of_digits, tmp_path)
+    text = " ".join(page.text.split())
+    assert "A dot begins a new stage of the training: gram solver, then end to end." in text
+    assert "gram solver, all layers" in text
+    assert "end to end, all layers" in text
+    assert "no neuron fires more slowly than 1" in text  # the table
+    assert "There is no floor under them" in text  # the histogram
 
 
 @pytest.mark.parametrize("rates", ["unit", "free"])

@@ -331,5 +331,5 @@ def test_a_bad_cell_is_named_by_its_row_in_the_whole(digits, tmp_path, small_buf
     bad = digits.copy()
     bad[1_234, 5] = np.nan
     for kind in (one_parquet, function, dask_array):
-        with pytest.raises(ValueError, match=r"NaN at row 1234, column 5"):
+        with pytest.raises(ValueError, match=r"NaN at row 1235, column 6"):
             make("printed").fit(kind(bad, tmp_path))

@@ -156,7 +156,7 @@ def test_minibatches_of_partitions(client, digits, monkeypatch, rows):
 def test_a_bad_cell_is_named(client, digits):
     bad = digits.copy()
     bad[1_111, 3] = np.nan
-    with pytest.raises(ValueError, match=r"NaN at row 1111, column 3"):
+    with pytest.raises(ValueError, match=r"NaN at row 1112, column 4"):
         LRNNAutoencoder(4).fit(da.from_array(bad, chunks=(200, 64)))
 
 
@@ -202,7 +202,7 @@ def test_the_command_line_trains_on_workers(client, digits, tmp_path):
     for how in (["--dask", address], ["--workers", "2"]):
         done = subprocess.run(
             [sys.executable, "-m", "lrnn", "fit", "digits.npy", "-o", "model.safetensors",
-             "--hidden", "8", "--max-iter", "6", *how],
+             "--hidden", "8", "--max-iter", "6", "--force", *how],
             capture_output=True, text=True, cwd=tmp_path, timeout=120,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -210,7 +210,7 @@ def test_the_command_line_trains_on_workers(client, digits, tmp_path):
         model = load(tmp_path / "model.safetensors")
         assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-9)
     done = subprocess.run(
-        [sys.executable, "-m", "lrnn", "fit", "digits.npy", "-o", "model.safetensors",
+        [sys.executable, "-m", "lrnn", "fit", "digits.npy", "-o", "other.safetensors",
          "--dask", "tcp://127.0.0.1:1"],
         capture_output=True, text=True, cwd=tmp_path, timeout=120,
     )  # fmt: skip

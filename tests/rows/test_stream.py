@@ -201,14 +201,14 @@ def test_types_are_read_as_those_of_arrays_are(digits, tmp_path, dtype):
 def test_a_bad_cell_is_named_by_its_row_in_the_whole(digits, tmp_path, make, value, words):
     bad = digits.copy()
     bad[1_234, 5] = value
-    with pytest.raises(ValueError, match=rf"{words}.*row 1234, column 5"):
+    with pytest.raises(ValueError, match=rf"{words}.*row 1235, column 6"):
         LRNNAutoencoder(4).fit(make(bad, tmp_path))
 
 
 def test_values_above_one_saturate(digits, tmp_path):
     high = digits.copy()
     high[1_500, 2] = 3
-    with pytest.warns(SaturationWarning, match="row 1500, column 2"):
+    with pytest.warns(SaturationWarning, match="row 1501, column 3"):
         model = LRNNAutoencoder(4, max_iter=3).fit(npy(high, tmp_path))
     expected = LRNNAutoencoder(4, max_iter=3).fit(np.minimum(high, 1))
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-9)
@@ -245,7 +245,7 @@ def test_blocks_must_be_alike(digits):
         yield digits
         yield digits[:, :60]
 
-    with pytest.raises(ValueError, match=r"block from row 1797 on has the shape \(\d+, 60\)"):
+    with pytest.raises(ValueError, match=r"block from row 1798 on has the shape \(\d+, 60\)"):
         LRNNAutoencoder(4).fit(Blocks(uneven, shape=(3594, 64)))
 
 
@@ -354,14 +354,15 @@ def test_files_that_are_no_rows(tmp_path):
     (tmp_path / "text.npy").write_bytes(b"not an array")
     (tmp_path / "text.parquet").write_bytes(b"not a table")
     (tmp_path / "text.h5").write_bytes(b"not a table")
-    np.save(tmp_path / "cube.npy", np.zeros((2, 3, 4)))
+    np.save(tmp_path / "vector.npy", np.zeros(3))
     table = pa.table({"a": [1.0, 2.0], "b": ["x", "y"]})
     parquet.write_table(table, tmp_path / "words.parquet")
     pytest.importorskip("h5py")
     for name, words in [
         ("text.npy", "not a .npy file"), ("text.parquet", "is damaged"),
-        ("text.h5", "no .h5 file, or damaged"), ("cube.npy", "rows × attributes"),
-        ("words.parquet", "column 'b' holds string, not numbers"), ("data.txt", "no file"),
+        ("text.h5", "no .h5 file, or damaged"), ("vector.npy", "rows × attributes"),
+        ("words.parquet", "column 2 .'b'. holds text, such as 'x' in row 1"),
+        ("data.txt", "no file"),
     ]:  # fmt: skip
         with pytest.raises((ValueError, FileNotFoundError), match=words):
             LRNNAutoencoder(1).fit(str(tmp_path / name))
@@ -444,5 +445,5 @@ def test_missing_whole_numbers_are_named(digits, tmp_path):
     cells.columns = list("abcde")
     cells.loc[700, "c"] = pd.NA
     cells.to_parquet(tmp_path / "whole.parquet")
-    with pytest.raises(ValueError, match=r"NaN at row 700, column 2 \('c'\)"):
+    with pytest.raises(ValueError, match=r"NaN at row 701, column 3 \('c'\)"):
         LRNNAutoencoder(2).fit(tmp_path / "whole.parquet")

@@ -320,7 +320,7 @@ def test_a_neuron_that_nothing_reached_may_still_be_excited():
         ({"arrivals": [0.1, np.nan]}, r"the rate at neuron 1 is nan"),
         ({"arrivals": [0.1]}, r"arrivals has shape \(1,\)"),
         ({"arrivals": [0.0, 0.0]}, r"arrivals are all 0: no event would ever happen"),
-        ({"arrivals": [[0.1, 0.1], [0.0, 0.0]]}, r"all 0 in row 1"),
+        ({"arrivals": [[0.1, 0.1], [0.0, 0.0]]}, r"all 0 in row 2"),
         ({"inhibitory_arrivals": [np.inf, 0]}, r"inhibitory_arrivals: the rate at neuron 0 is inf"),
         ({"events": 0}, r"events must be a finite number above 0, got 0"),
         ({"events": -5}, r"events must be a finite number above 0, got -5"),
@@ -382,3 +382,14 @@ print(RandomNeuralNetwork([1.0], [[0.0]]).simulate([0.5], events=1000, random_st
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1000"]
+
+
+def test_results_are_tables_in_a_notebook(random_network):
+    network, plus, minus = random_network(3)
+    result = network.simulate(plus, minus, events=20_000, random_state=0)
+    found = result.compare()
+    assert [line[0] for line in found.lines()][-2:] == ["10,000", "20,000"]
+    for text in (found._repr_html_(), result._repr_html_()):
+        assert text.count("<tr>") == 1 + len(found.lines())
+        assert f"<td>{found.errors[-1, 0]:.4f}</td>" in text
+    assert "20,000 events" in result._repr_html_()

@@ -65,16 +65,17 @@ def assert_same(a, b):
 def test_what_is_saved_is_found_again(tmp_path, digits, dtype, parameters):
     frame = pd.DataFrame(digits[:100].astype(dtype), columns=[f"pixel{i}" for i in range(64)])
     parameters = {"hidden_layer_sizes": (8, 4), "max_iter": 2, "random_state": 0, **parameters}
-    model = LRNNAutoencoder(**parameters).fit(frame)
-    model.save(tmp_path / "a.safetensors", scaling={"divide by": 16})
+    model = LRNNAutoencoder(**parameters, scale="minmax").fit(frame)
+    model.save(tmp_path / "a.safetensors")
     found = lrnn.load(tmp_path / "a.safetensors")
     assert_same(model, found)
     np.testing.assert_array_equal(found.transform(frame), model.transform(frame))
     assert list(found.feature_names_in_) == list(frame.columns)
-    assert found.scaling_ == {"divide by": 16}
+    assert found.scaling_.to_json() == model.scaling_.to_json()
     found.save(tmp_path / "b.safetensors")
-    assert lrnn.load(tmp_path / "b.safetensors").scaling_ == {"divide by": 16}
-    found.partial_fit(frame)  # it can go on learning
+    again = lrnn.load(tmp_path / "b.safetensors").scaling_
+    assert again.to_json() == model.scaling_.to_json()
+    found.set_params(scale=again).partial_fit(frame)  # it can go on learning
     assert found.n_iter_ == model.n_iter_ + 1
 
 
@@ -110,9 +111,10 @@ def test_an_unfitted_model_cannot_be_saved(tmp_path):
 
 
 def test_a_file_of_the_first_format_is_still_read():
-    model = lrnn.load(STORED)
+    with pytest.warns(UserWarning, match=r"a note on its scaling, {'divide by': 255}: scale"):
+        model = lrnn.load(STORED)
     assert model.hidden_layer_sizes == (3, 2)
-    assert model.scaling_ == {"divide by": 255}
+    assert model.scaling_ is None
     assert list(model.feature_names_in_) == ["a", "b", "c", "d"]
     expected = np.load(STORED.with_suffix(".expected.npy"))
     frame = pd.DataFrame(STORED_INPUT, columns=list("abcd"))
@@ -301,7 +303,7 @@ def test_no_file_and_a_folder_are_named(tmp_path):
         lrnn.load(tmp_path)
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names", "ignore:.*a note on its")
 def test_a_model_of_an_old_file_can_be_saved_again(tmp_path):
     old = lrnn.load(STORED)
     old.save(tmp_path / "again.safetensors")

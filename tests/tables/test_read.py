@@ -2,9 +2,12 @@
 
 import gzip
 import io
+import os
+import re
 import struct
 import zipfile
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,10 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from pyarrow import parquet
+from scipy import sparse
 from scipy.io import savemat
 
+from lrnn.cli.inputs import DataOf
 from lrnn.datasets import read
-from lrnn.tables.read import open_source
+from lrnn.tables.read import READERS, open_source
+from lrnn.tables.reading import ENDINGS
 
 NUMBERS = np.array([[0.5, 1.25, 3e-7], [0, -2, 1e20]])
 
@@ -105,19 +111,6 @@ def test_parquet_files_that_are_no_table_of_numbers(tmp_path):
         assert str(path) in str(error.value)
 
 
-@pytest.mark.parametrize("mode", ["L", "RGB"])
-def test_a_folder_of_images(tmp_path, mode):
-    rng = np.random.default_rng(0)
-    shape = (4, 5) if mode == "L" else (4, 5, 3)
-    pixels = rng.integers(0, 256, (3, *shape), dtype=np.uint8)
-    for i, image in enumerate(pixels):
-        Image.fromarray(image).save(tmp_path / f"{i}.png")
-    (tmp_path / "notes.txt").write_text("no image")
-    table = read(tmp_path)
-    np.testing.assert_array_equal(table.data, pixels.reshape(3, -1))
-    assert table.image_shape == shape
-
-
 def test_idx_files_are_images(tmp_path):
     content = bytes([0, 0, 8, 3]) + struct.pack(">III", 2, 2, 3) + bytes(range(12))
     (tmp_path / "t10k-images-idx3-ubyte.gz").write_bytes(gzip.compress(content))
@@ -132,13 +125,17 @@ def test_idx_files_are_images(tmp_path):
         ("a.csv", b"", "is empty"),
         ("a.csv", b"\n \n", "is empty"),
         ("a.csv", b"a,b\n", "a line of names, but no rows"),
-        ("a.csv", b"a,b\n1,2\n3,x\n", r"line 3, column 2 \('b'\): 'x' is not a number"),
-        ("a.csv", b"1,2\n\n3,\n", r"line 3, column 2: the cell is empty"),
-        ("a.csv", b"1,2\n3,4,5\n", r"line 2: 3 cells, but 2 in line 1"),
-        ("a.csv", b"a,b,c\n1,2\n", r"3 names in line 1, but 2 columns"),
-        ("a.csv", b"1,2\nnan,4\n", r"line 2, column 1: nan is not a finite number"),
-        ("a.csv", b"a,b\n1,2\n\n3,inf\n", r"line 4, column 2 \('b'\): inf is not a finite"),
-        ("a.csv", b"1,2\n\xff,4\n", r"byte 0xff in line 2 is no UTF-8"),
+        (
+            "a.csv",
+            b"a,b\n1,2\n3,x\n",
+            r"column 2 \('b'\) holds text, such as 'x' in row 2; categories='onehot'",
+        ),
+        ("a.csv", b"1,2\n\n3,\n", r"row 2, column 2 is missing; missing='median'"),
+        ("a.csv", b"1,2\n3,4,5\n", r"line 2: 3 cells, but 2 in the lines before"),
+        ("a.csv", b"a,b,c\n1,2\n", r"line 2: 2 cells, but 3 in the lines before"),
+        ("a.csv", b"1,2\nnan,4\n", r"row 2, column 1 is missing"),
+        ("a.csv", b"a,b\n1,2\n\n3,inf\n", r"row 2, column 2 \('b'\) is inf, not a finite number"),
+        ("a.csv", b"1,2\n\xff,4\n", r"byte 0xff in line 2 is no utf-8; try encoding='cp1252'"),
         ("a.csv", b"1,2\n\x00,4\n", r"not text: it holds zero bytes"),
         ("a.csv.gz", gzip.compress(b"1,2\n", mtime=0)[:-5], "damaged gzip file"),
         ("a.npy", b"no array", r"not a \.npy file, or damaged"),
@@ -169,7 +166,7 @@ def test_what_is_no_table_of_numbers(tmp_path):
     with pytest.raises(ValueError, match=r"no rows of numbers; its shape is \(0, 3\)"):
         read(tmp_path / "none.npy")
     np.savez(tmp_path / "two.npz", a=NUMBERS, b=NUMBERS)
-    with pytest.raises(ValueError, match=r"several matrices: a \(2, 3\), b \(2, 3\); .* 'data'"):
+    with pytest.raises(ValueError, match=r"several matrices: a \(2, 3\), b \(2, 3\); .*--key a"):
         read(tmp_path / "two.npz")
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read(tmp_path / "nowhere.csv")
@@ -178,28 +175,27 @@ def test_what_is_no_table_of_numbers(tmp_path):
         read(tmp_path / "folder")
 
 
-def test_images_of_two_sizes_and_no_images(tmp_path):
-    for name, size in (("a.png", 4), ("b.png", 5)):
-        Image.fromarray(np.zeros((size, 4), np.uint8)).save(tmp_path / name)
-    with pytest.raises(ValueError, match=r"b\.png' has 4×5 pixels, but .*a\.png' has 4×4"):
-        read(tmp_path)
-    (tmp_path / "b.png").write_bytes((tmp_path / "a.png").read_bytes()[:40])
-    with pytest.raises(ValueError, match=r"b\.png' is not an image, or damaged"):
-        read(tmp_path)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.csv")
+    for opened in (read, open_source):
+        with pytest.raises(ValueError, match=r"a\.csv' is neither a file nor a folder"):
+            opened(tmp_path / "a.csv")
 
 
-def image(kind):
+def image(kind, dtype=np.uint8, mode=None, **more):
     content = io.BytesIO()
-    pixels = np.arange(48, dtype=np.uint8).reshape(6, 8)
-    Image.fromarray(pixels).save(content, kind)
+    pixels = Image.fromarray(np.arange(48, dtype=dtype).reshape(6, 8))
+    pixels.convert(mode or pixels.mode).save(content, kind, **more)
     return content.getvalue()
 
 
 @cache
 def originals():
     """A valid file of each format; those of images are in a folder."""
-    npy, npz, mat, table = (io.BytesIO() for _ in range(4))
+    npy, npz, mat, table, few = (io.BytesIO() for _ in range(5))
     np.save(npy, NUMBERS)
+    sparse.save_npz(few, sparse.csr_array(NUMBERS), compressed=False)
     np.savez_compressed(npz, data=NUMBERS)
     savemat(mat, {"fea": NUMBERS}, do_compression=True)
     pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).to_parquet(table)
@@ -212,6 +208,11 @@ def originals():
         "tiff/a.tif": image("TIFF"),
         "bmp/a.bmp": image("BMP"),
         "webp/a.webp": image("WEBP"),
+        "png-16/a.png": image("PNG", np.uint16),
+        "png-alpha/a.png": image("PNG", mode="RGBA"),
+        "gif-frames/a.gif": image("GIF", save_all=True, append_images=[Image.new("L", (8, 6))]),
+        "tiff-float/a.tif": image("TIFF", np.float32),
+        "few.npz": few.getvalue(),
         "a.npy": npy.getvalue(),
         "a.npz": npz.getvalue(),
         "a.mat": mat.getvalue(),
@@ -305,7 +306,7 @@ def test_one_of_several_matrices(tmp_path):
     for suffix in ("npz", "h5"):
         np.testing.assert_array_equal(read(tmp_path / f"X.{suffix}").data, NUMBERS)
         with pytest.raises(
-            ValueError, match=r"matrices: a \(2, 3\), other \(2, 1\); .* called 'data' or 'X'"
+            ValueError, match=r"matrices: a \(2, 3\), other \(2, 1\); choose one: --key a "
         ):
             read(tmp_path / f"bad.{suffix}")
 
@@ -322,3 +323,17 @@ def test_matlab_numbers_are_of_the_class_they_have(tmp_path):
     (tmp_path / "b.mat").write_bytes(stored.replace(whole, double))  # class double, stored as uint8
     assert read(tmp_path / "b.mat").data.dtype == np.float64
     np.testing.assert_array_equal(read(tmp_path / "b.mat").data, counts)
+
+
+def test_every_format_is_named_where_formats_are_listed():
+    assert tuple(READERS) == ENDINGS
+    shown = {suffix for suffix in READERS if suffix.startswith(".")} - {".idx"}
+    root = Path(__file__).parents[2]
+    for page in ("README.md", "docs/command-line.md"):
+        text = (root / page).read_text()
+        listed = re.search(r"Data\S* are (a|the name of a) .*?[Ii]mages", text, re.DOTALL)
+        missing = [suffix for suffix in shown if f"{suffix}" not in listed[0]]
+        assert not missing, page
+        assert "idx" in listed[0]
+    help_ = DataOf.__metadata__[0].help
+    assert all(suffix in help_ for suffix in READERS)

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.io import loadmat
 
-from lrnn.datasets import read
-from lrnn.tables.writers import WRITERS, check_output, write
+from lrnn.datasets import open_table, read
+from lrnn.tables.read import open_source
+from lrnn.tables.writers import WRITERS, check_output, write, write_arrays, write_blocks
 
 tables = hnp.arrays(
     np.float64,
@@ -61,3 +63,52 @@ def test_a_zarr_group_is_not_replaced_but_an_array_is(tmp_path, version):
     zarr.create_array(str(tmp_path / "a.zarr"), data=np.zeros((1, 1)), zarr_format=version)
     write(tmp_path / "a.zarr", np.ones((2, 2)))
     np.testing.assert_array_equal(read(tmp_path / "a.zarr").data, np.ones((2, 2)))
+
+
+COLUMNS = [np.array([0.5, 1.5, 2.5]), np.arange(3), ["a", 'b, "quoted"', None]]
+
+
+def test_columns_of_numbers_and_of_text(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow.parquet", reason="pip install pyarrow")
+    names = ("x", "n", "label")
+    blocks = [[column[:2] for column in COLUMNS], [column[2:] for column in COLUMNS]]
+    for suffix in (".csv", ".tsv", ".parquet"):
+        write_blocks(tmp_path / f"a{suffix}", blocks, (3, 3), np.float64, names)
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert lines == ["x,n,label", "0.5,0,a", '1.5,1,"b, ""quoted"""', "2.5,2,"]
+    assert (tmp_path / "a.tsv").read_text().startswith("x\tn\tlabel\n0.5\t0\ta\n")
+    table = pyarrow.read_table(tmp_path / "a.parquet")
+    assert [str(kind) for kind in table.schema.types] == ["double", "int64", "string"]
+    assert table["label"].to_pylist() == COLUMNS[2]
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".mat", ".zarr"])
+def test_columns_of_formats_without_text(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".zarr":
+        pytest.importorskip("zarr", reason="pip install zarr")
+    write_blocks(path, [COLUMNS[:2]], (3, 2), np.float64)
+    np.testing.assert_array_equal(read(path).data, np.column_stack(COLUMNS[:2]))
+    with pytest.raises(
+        ValueError, match=r"column 'label' holds text, which \.\w+ files do not.*csv"
+    ):
+        write_blocks(path, [COLUMNS], (3, 3), np.float64, ("x", "n", "label"))
+    np.testing.assert_array_equal(read(path).data, np.column_stack(COLUMNS[:2]))
+
+
+def test_arrays_by_name(tmp_path):
+    images, labels = np.arange(12.0).reshape(2, 2, 3), np.array(["a", "bc"])
+    for suffix in (".npz", ".mat"):
+        write_arrays(tmp_path / f"a{suffix}", {"data": images, "labels": labels})
+        table = read(tmp_path / f"a{suffix}")
+        assert table.image_shape == (2, 3)
+        np.testing.assert_array_equal(table.data, images.reshape(2, 6))
+    assert np.load(tmp_path / "a.npz")["labels"].tolist() == ["a", "bc"]
+    assert [str(*cell) for cell in loadmat(tmp_path / "a.mat")["labels"].ravel()] == ["a", "bc"]
+    write_arrays(tmp_path / "a.npy", {"data": images})
+    for table in (read(tmp_path / "a.npy"), open_table(tmp_path / "a.npy")):
+        assert table.image_shape == (2, 3)
+    source = open_source(tmp_path / "a.npy")
+    assert (source.shape, source.image_shape) == ((2, 6), (2, 3))
+    np.testing.assert_array_equal(next(source.blocks(0, 2)), images.reshape(2, 6))
+    np.testing.assert_array_equal(source.take(np.array([1])), images[1:].reshape(1, 6))

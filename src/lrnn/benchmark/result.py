@@ -17,6 +17,7 @@ from lrnn.benchmark.measurements import (
     simulate_steps,
 )
 from lrnn.benchmark.peers import PEERS, Competitor, Kind, Matrix
+from lrnn.notebook import table
 
 QUICK_ROWS = 1_000  # of cut-down data
 
@@ -47,6 +48,43 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return known
+
+
+def _figures(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+Show = Callable[[Any], str]
+COLUMNS: dict[str, tuple[tuple[str, str, Show], ...]] = {
+    "fit": (
+        ("iterations or passes", "iterations", "{:,}".format),
+        ("seconds", "seconds", _figures),
+        ("error", "error", "{:.5f}".format),
+        ("lrnn there after s", "lrnn_seconds", _figures),
+        ("times faster", "times_faster", _figures),
+    ),
+    "encode": (
+        ("rows", "rows", "{:,}".format),
+        ("seconds", "seconds", _figures),
+        ("rows/s", "rows_per_second", "{:,.0f}".format),
+        ("error", "error", "{:.5f}".format),
+        ("times faster", "times_faster", _figures),
+    ),
+    "simulate": (
+        ("events", "events", "{:,}".format),
+        ("seconds", "seconds", _figures),
+        ("events/s", "events_per_second", "{:,.0f}".format),
+        ("one core is faster by", "times_faster", "{:,.0f}".format),
+    ),
+    "scale": (
+        ("rows", "rows", "{:,}".format),
+        ("attributes", "attributes", "{:,}".format),
+        ("seconds", "seconds", _figures),
+        ("error", "error", "{:.5f}".format),
+        ("lrnn there after s", "lrnn_seconds", _figures),
+        ("times faster", "times_faster", _figures),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -94,6 +132,32 @@ class Result:
         """The data, and the width of the code."""
         rows, attributes = self.shape
         return f"{self.data}, {rows:,} rows, {attributes:,} → {self.hidden} neurons, {self.dtype}"
+
+    @property
+    def heading(self) -> str:
+        """The same, what was measured, and whether it was in earnest."""
+        return f"{self.kind}: {self.title}" + (" (QUICK RUN)" if self.quick else "")
+
+    @property
+    def header(self) -> list[str]:
+        """What is in the columns of a table of it."""
+        return ["", *(header for header, _, _ in COLUMNS[self.kind])]
+
+    def lines(self) -> list[list[str]]:
+        """The measurements as a table for a person has them."""
+
+        def shown(row: Row, name: str, show: Show) -> str:
+            return "" if row[name] is None else show(row[name])
+
+        columns = COLUMNS[self.kind]
+        return [
+            [row["title"], *(shown(row, name, show) for _, name, show in columns)]
+            for row in self.rows
+        ]
+
+    def _repr_html_(self) -> str:
+        notes = [f"{title}: {reason}" for title, reason in self.left_out.items()]
+        return table(self.heading, self.header, self.lines(), notes)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it."""

@@ -1,9 +1,14 @@
 """The ``lrnn`` command: its commands, and what it does with errors."""
 
 import os
+import signal
 import sys
+import threading
 import warnings
-from typing import Annotated
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -11,8 +16,10 @@ from rich.markup import escape
 
 import lrnn
 from lrnn.cli.benchmark import benchmark
+from lrnn.cli.commands import CommandLine
 from lrnn.cli.data import data_app
 from lrnn.cli.demo import demo
+from lrnn.cli.describe import describe
 from lrnn.cli.encode import encode, reconstruct
 from lrnn.cli.export import export
 from lrnn.cli.fit import fit
@@ -21,20 +28,37 @@ from lrnn.cli.inspect import inspect
 from lrnn.cli.report import report
 from lrnn.cli.reproduce import reproduce
 from lrnn.cli.simulate import simulate
+from lrnn.cli.voice import make_printable
+from lrnn.tables.words import as_options
 
-app = typer.Typer(
+app = CommandLine(
     name="lrnn",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
     demo, fit, encode, reconstruct, inspect, simulate, frontier, report, export, reproduce,
     benchmark,
 )  # fmt: skip
+
+
+def _ending(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which ends when it is interrupted; not all versions of Typer see to that."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
+
+
 for command in COMMANDS:
-    app.command()(command)
+    app.command()(_ending(command))
+data_app.command()(describe)
 app.add_typer(data_app, name="data")
 
 
@@ -49,7 +73,11 @@ def options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+            "--version",
+            "-V",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version and exit.",
         ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
@@ -60,29 +88,48 @@ def options(
 
         lrnn demo
 
-        lrnn fit wine --scale minmax --hidden 7 -o wine.safetensors
+        lrnn fit wine --hidden 7 -o wine.safetensors
 
         lrnn simulate wine.safetensors wine --row 7 --events 1e6
 
         lrnn report wine.safetensors wine -o wine-report
 
-    Each command's --help has more examples. Exit status: 0 done, 1 failed, 2 wrong usage.
+    Each command's --help has more examples. Exit status: 0 done, 1 failed, 2 wrong usage, 130
+    ended by Ctrl-C, 143 by SIGTERM.
     """
+
+
+SAID: set[str] = set()  # once is enough
 
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
     """A warning is for the user, and one line; where in the code it arose is not."""
-    Console(stderr=True).print(f"[bold yellow]warning:[/] {escape(str(message))}", highlight=False)
+    text = as_options(message)
+    if text in SAID:
+        return
+    SAID.add(text)
+    Console(stderr=True).print(
+        f"[bold yellow]warning:[/] {escape(text)}", highlight=False, soft_wrap=True
+    )
 
 
 def main() -> None:
     """Run the command line; errors of the user's world are one line, not a traceback."""
     debug = "--debug" in sys.argv
     sys.argv = [word for word in sys.argv if word != "--debug"]  # anywhere on the line
+    make_printable(sys.stdout, sys.stderr)
+    SAID.clear()
     warnings.showwarning = _show_warning
     warnings.filterwarnings("ignore", ".*does not have valid feature names")  # files may have none
     try:
-        app()
+        with _interruptions() as signals:
+            app()
+    except SystemExit as end:
+        if not signals and end.code != INTERRUPTED:
+            raise
+        if end.code:  # else the command has said so itself, and kept what it had
+            Console(stderr=True).print("interrupted")
+        sys.exit(128 + signals[0] if signals else INTERRUPTED)
     except BrokenPipeError:  # whoever read our output has gone: there is nothing left to say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -95,6 +142,30 @@ def main() -> None:
         sys.exit(1)
 
 
+class Interruption(KeyboardInterrupt):
+    """Of a class of its own: after a plain one in its midst, Python may end itself by SIGINT."""
+
+
+@contextmanager
+def _interruptions() -> Iterator[list[int]]:
+    """SIGTERM ends a command as Ctrl-C does; the list tells which of them have come."""
+    found: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        found.append(number)
+        raise Interruption
+
+    heard = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    if threading.current_thread() is not threading.main_thread():
+        heard = []  # only there can signals be heard
+    before = {number: signal.signal(number, note) for number in heard}
+    try:
+        yield found
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _line(error: Exception) -> str:
     """What to say of an error."""
     if isinstance(error, OSError) and error.strerror:
@@ -103,5 +174,5 @@ def _line(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"there is not enough memory: {error}" if str(error) else "not enough memory"
     if isinstance(error, OSError | ValueError | RuntimeError | ImportError):
-        return str(error)
+        return as_options(error)
     return f"{type(error).__name__}: {error} (a bug in lrnn? --debug shows where)"

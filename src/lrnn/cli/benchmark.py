@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from lrnn.cli.inputs import Scale, check_range, scaling_of, table_of
+from lrnn.cli.inputs import check_range
+from lrnn.cli.outputs import Force, check_new
 from lrnn.cli.report import check_folder
+from lrnn.cli.tables import Scale
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def benchmark(
     ] = "digits",
     scale: Annotated[
         Scale, typer.Option(help="How a file's numbers get into [0, 1]; data sets are there.")
-    ] = Scale.none,
+    ] = Scale.auto,
     hidden: Annotated[int, typer.Option(min=1, help="Code neurons.")] = 16,
     against: Annotated[
         list[str] | None,
@@ -49,8 +51,14 @@ def benchmark(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder for results.json and figures (PNG, SVG)."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder for results.json and figures (PNG, SVG); by default lrnn-benchmark-KIND, "
+            "here.",
+        ),
     ] = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -75,12 +83,15 @@ def benchmark(
     """
     from lrnn.benchmark import chosen, run
     from lrnn.tables.atomic import check_apart
+    from lrnn.tables.marks import read_json
 
     voice = Voice(quiet, as_json)
-    if output is not None:
-        check_folder(output)
-        for written in (".", "results.json", f"{kind.value}.png", f"{kind.value}.svg"):
-            check_apart(output / written, data)
+    output = output or Path(f"lrnn-benchmark-{kind.value}")
+    check_folder(output)
+    files = [output / name for name in ("results.json", f"{kind.value}.png", f"{kind.value}.svg")]
+    for written in (output, *files):
+        check_apart(written, data)
+    check_new(force, *files, own=lambda: read_json(files[0]).get("kind") == kind.value)
     peers, left_out = chosen(cast(Any, kind.value), against)
     X = _rows(data, scale, voice)
     if quick:
@@ -99,25 +110,28 @@ def benchmark(
     voice.result(result.to_json(), _table(result))
     for title, reason in result.left_out.items():
         voice.say(f"{title}: {reason}")
-    if output is not None:
-        for path in _write(result, output):
-            voice.say(f"written to {path}")
+    for path in _write(result, output):
+        voice.say(f"written to {path}")
 
 
 def _rows(source: str, scale: Scale, voice: Voice) -> Any:
     """Rows in [0, 1] in single precision, as all contenders are given them."""
     import numpy as np
+    from scipy import sparse
 
-    from lrnn.datasets import DATA_SETS, load
+    from lrnn.datasets import DATA_SETS, load, open_table
     from lrnn.rows.checks import white_of
+    from lrnn.tables.scaling import Scaling
 
-    if scale is Scale.none and source in DATA_SETS and not Path(source).exists():
-        with voice.working(f"reading {source}"):
+    with voice.working(f"reading {source}"):
+        if scale is Scale.auto and source in DATA_SETS and not Path(source).exists():
             return load(source).data.astype(np.float32)
-    table = table_of(source, voice)
-    if scale is Scale.none:
-        check_range(table, source)
-    rows = scaling_of(scale.value, table.data, table, source).apply(table.data)
+        table = open_table(source)
+        if scale is Scale.none:
+            check_range(table, source)
+        rows = Scaling.fit(table.data, scale.value, names=table.names).apply(table.data)
+    if sparse.issparse(rows):
+        rows = rows.toarray()
     white = white_of(rows.dtype, lambda: [rows.max()]) or 1
     return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(white)
 
@@ -145,57 +159,8 @@ def _bar(voice: Voice) -> Iterator[Callable[[int, int, str], None]]:
         yield progress
 
 
-def _figures(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-Show = Callable[[Any], str]
-COLUMNS: dict[str, tuple[tuple[str, str, Show], ...]] = {
-    "fit": (
-        ("iterations or passes", "iterations", "{:,}".format),
-        ("seconds", "seconds", _figures),
-        ("error", "error", "{:.5f}".format),
-        ("lrnn there after s", "lrnn_seconds", _figures),
-        ("times faster", "times_faster", _figures),
-    ),
-    "encode": (
-        ("rows", "rows", "{:,}".format),
-        ("seconds", "seconds", _figures),
-        ("rows/s", "rows_per_second", "{:,.0f}".format),
-        ("error", "error", "{:.5f}".format),
-        ("times faster", "times_faster", _figures),
-    ),
-    "simulate": (
-        ("events", "events", "{:,}".format),
-        ("seconds", "seconds", _figures),
-        ("events/s", "events_per_second", "{:,.0f}".format),
-        ("one core is faster by", "times_faster", "{:,.0f}".format),
-    ),
-    "scale": (
-        ("rows", "rows", "{:,}".format),
-        ("attributes", "attributes", "{:,}".format),
-        ("seconds", "seconds", _figures),
-        ("error", "error", "{:.5f}".format),
-        ("lrnn there after s", "lrnn_seconds", _figures),
-        ("times faster", "times_faster", _figures),
-    ),
-}
-
-
 def _table(result: "Result") -> Any:
-    columns = COLUMNS[result.kind]
-
-    def shown(row: dict[str, Any], name: str, show: Show) -> str:
-        return "" if row[name] is None else show(row[name])
-
-    return text_table(
-        ["", *(header for header, _, _ in columns)],
-        [
-            [row["title"], *(shown(row, name, show) for _, name, show in columns)]
-            for row in result.rows
-        ],
-        f"{result.kind}: {result.title}" + (" (QUICK RUN)" if result.quick else ""),
-    )
+    return text_table(result.header, result.lines(), result.heading)
 
 
 def _write(result: "Result", folder: Path) -> list[Path]:

@@ -70,8 +70,14 @@ def on_cluster(source: str, data: Any) -> Any:
     Other data go along with the work: sent ahead, they would be lost with a worker that dies.
     """
     from lrnn.rows.dask import dask_array_of
+    from lrnn.tables.recipe import TableSource
     from lrnn.tables.sources import Source
 
+    if isinstance(data, TableSource):
+        raise ValueError(
+            f"{source!r} is too large to be sent to workers, and they cannot choose its columns "
+            "themselves; train without workers, or write the numbers to a .npy file first"
+        )
     if isinstance(data, Source):
         return dask_array_of(source)
     import dask.array as da

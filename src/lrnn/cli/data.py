@@ -1,10 +1,15 @@
 """``lrnn data``: the data sets, and their files."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lrnn.cli.commands import CommandLine
+from lrnn.cli.inputs import _data_names
+from lrnn.cli.outputs import Force
 from lrnn.cli.voice import Json, Quiet, Voice
 
 if TYPE_CHECKING:
@@ -19,10 +24,10 @@ def _names(incomplete: str) -> list[str]:
     return [name for name in ("all", *NAMES) if name.startswith(incomplete)]
 
 
-data_app = typer.Typer(
-    help="The paper's data sets: list them, fetch them, check their files.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
+Split = StrEnum("Split", ["train", "test", "all"])
+
+data_app = CommandLine(
+    help="The paper's data sets: list them, fetch them, check their files, write them as files."
 )
 
 
@@ -38,20 +43,17 @@ def list_(quiet: Quiet = False, as_json: Json = False) -> None:
         lrnn data list
     """
     from rich.filesize import decimal
-    from rich.table import Table
 
     from lrnn.datasets import DATA_SETS
     from lrnn.datasets.fetch import data_folder
 
-    table = Table("name", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("rows", "attributes", "classes", "files", "size"):
-        table.add_column(heading, justify="left" if heading == "files" else "right")
+    lines: list[tuple[str, ...]] = []
     documents = []
     for entry in DATA_SETS.values():
         where, classes = _where(entry), len(entry.class_names)
         size = decimal(entry.size) if entry.files else ""
-        counts = (f"{entry.rows:,}", f"{entry.attributes:,}", str(classes or ""))
-        table.add_row(entry.name, *counts, where, size)
+        counts = (f"{entry.rows:,}", f"{entry.attributes:,}")
+        lines.append((entry.name, *counts, where, str(classes or ""), size))
         documents.append(
             {
                 "name": entry.name,
@@ -66,8 +68,27 @@ def list_(quiet: Quiet = False, as_json: Json = False) -> None:
             }
         )
     voice = Voice(quiet, as_json)
+    table = _listed(lines, voice.width)
     voice.result({"folder": str(data_folder()), "datasets": documents}, table)
     voice.say(f"folder: {data_folder()}")
+
+
+def _listed(lines: list[tuple[str, ...]], width: int) -> Any:
+    """The list; the last columns go where there is no room, for names are needed whole."""
+    from rich.table import Table
+
+    headings = ("name", "rows", "attributes", "files", "classes", "size")
+    widths = [max(map(len, column)) for column in zip(headings, *lines, strict=True)]
+    shown = len(headings)
+    while shown > 1 and sum(widths[:shown]) + 2 * (shown - 1) > width:
+        shown -= 1
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in headings[:shown]:
+        left = heading in ("name", "files")
+        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
+    for line in lines:
+        table.add_row(*line[:shown])
+    return table
 
 
 @data_app.command()
@@ -124,6 +145,8 @@ def verify(
 ) -> None:
     """Check the files that are here by their SHA-256; the status is 1 if one is wrong.
 
+    Nothing is downloaded. [bold]lrnn data fetch[/bold] replaces what is damaged.
+
     Examples:
 
         lrnn data verify
@@ -140,6 +163,60 @@ def verify(
         return "right"
 
     _visit(_chosen(names or ["all"]), status, "wrong", Voice(quiet, as_json))
+
+
+@data_app.command()
+def export(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A data set's name.", autocompletion=_data_names)
+    ],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A .csv, .tsv, .parquet, .npy, .npz, .mat or .zarr file, or a folder for images.",
+        ),
+    ],
+    split: Annotated[
+        Split | None, typer.Option(help="Which rows; by default those the paper trains on.")
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write a data set as a file, its numbers as published.
+
+    Tables (.csv, .tsv, .parquet) have names of columns, and classes in a last column, "label";
+    .npz and .mat files hold "data" and "labels". A name without an ending, or with a / at its end,
+    is that of a folder, which gets the images as PNG files, in a sub-folder for each class.
+
+    Examples:
+
+        lrnn data export wine wine.csv
+
+        lrnn data export mnist mnist-test.npz --split test
+
+        lrnn data export digits digits/
+    """
+    from lrnn.datasets.export import write_data_set
+
+    voice = Voice(quiet, as_json)
+    with voice.working(f"writing {file}"):
+        found = write_data_set(name, file, None if split is None else split.value, force)
+    rows, attributes = found.data.shape
+    labelled = found.target is not None and Path(file).suffix.lower() not in (".npy", ".zarr")
+    if found.target is not None and not labelled:
+        voice.note(f"{Path(file).suffix} files have no place for labels: these are left out")
+    voice.result(
+        {
+            "name": name,
+            "output": file,
+            "rows": rows,
+            "attributes": attributes,
+            "labels": labelled,
+        },
+        f"{rows:,} rows of {attributes:,} attributes{' and labels' * labelled} written to {file}",
+    )
 
 
 def _visit(

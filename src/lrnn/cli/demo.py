@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lrnn.cli.outputs import Force, check_new
 from lrnn.cli.report import check_folder, write
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -15,6 +16,7 @@ def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the report and the models.")
     ] = Path("lrnn-demo"),
+    force: Force = False,
     hidden: Annotated[int, typer.Option(min=1, help="Code neurons.")] = 16,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     open_it: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
@@ -41,9 +43,18 @@ def demo(
     from lrnn.plots import overview
     from lrnn.plots.axes import write_figure
     from lrnn.report import Subject
+    from lrnn.tables.marks import is_marked
 
     voice = Voice(quiet, as_json)
     check_folder(output)
+    page, picture = output / "index.html", output / "digits.png"
+    check_new(
+        force,
+        page,
+        picture,
+        *(output / name for name in FILES.values()),
+        own=lambda: is_marked(page) and is_marked(picture),
+    )
     output.mkdir(parents=True, exist_ok=True)
     digits = load("digits")
     X, shape = digits.data, digits.image_shape
@@ -58,7 +69,8 @@ def demo(
         voice.say(name)
         model = LRNNAutoencoder((hidden,), random_state=seed, verbose=voice.verbose, **settings)
         models[name] = model.fit(X)
-        _save(model, output / FILES[name])
+        if model.history_[-1].stopped == "interrupted":
+            raise KeyboardInterrupt
 
     voice.say("")
     voice.say(text_table(HEADER, [_line(name, model) for name, model in models.items()], ""))
@@ -68,7 +80,6 @@ def demo(
     voice.say(f"\n{model.audit(X)}")
     voice.say(f"its steady state differs from the forward pass by at most {gap.max():.0e}\n")
 
-    picture = output / "digits.png"
     write_figure(overview(model, X, shape=shape, curves=models), picture)
     subject = Subject(
         model,
@@ -79,7 +90,9 @@ def demo(
         against={PRINTED: models[PRINTED]},
         seed=seed,
     )
-    page = write(subject, output, voice)
+    write(subject, output, voice)
+    for name, trained in models.items():  # last: beside a page of lrnn they are known as its own
+        _save(trained, output / FILES[name])
     spikes = float(subject.simulation.compare().errors[-1].mean())
     numbers = {
         "error": model.reconstruction_err_,
@@ -120,9 +133,7 @@ def _line(name: str, model: Any) -> list[str]:
 
 def _save(model: Any, path: Path) -> None:
     """With its scaling: 16 is black."""
-    import numpy as np
-
     from lrnn.tables.scaling import Scaling
 
-    scaling = Scaling("max", np.zeros(model.n_features_in_), np.full(model.n_features_in_, 16.0))
-    model.save(path, scaling=scaling.to_json())
+    model.scale = model.scaling_ = Scaling("levels", 0.0, 16.0)
+    model.save(path)

@@ -5,22 +5,38 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from lrnn.cli.inputs import DataOf, DeviceOf, ModelOf, numbers_explained, table_for
+from lrnn.cli.inputs import (
+    DataOf,
+    DeviceOf,
+    Given,
+    ModelOf,
+    given_for,
+    model_for,
+    numbers_explained,
+)
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Output = Annotated[
-    Path,
-    typer.Option("--output", "-o", help="A file: .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr."),
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="A file: .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr; by default named after the "
+        "data, here.",
+    ),
 ]
 
 
 def encode(
     model: ModelOf,
     data: DataOf,
-    output: Output,
+    output: Output = None,
     device: DeviceOf = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -34,15 +50,17 @@ def encode(
     """
     from lrnn import streaming
 
-    check_output(output, model, data)
+    output = output or _named(data, "codes")
+    check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
     with (
-        _opened(model, data, voice, device) as (found, rows),
+        _opened(model, data, voice, device) as (found, rows, given),
         _bar(voice, f"encoding {data}", rows.shape[0]) as progress,
     ):
-        count, codes = streaming.encode(found, rows, output, progress=progress)
+        beside = _beside(given, output, voice)
+        count, codes = streaming.encode(found, rows, output, progress=progress, beside=beside)
     voice.result(
-        {"output": str(output), "rows": count, "codes": codes},
+        {"output": str(output), "rows": count, "codes": codes, **given.tell()},
         f"{count} rows of {codes} codes written to {output}",
     )
 
@@ -50,46 +68,70 @@ def encode(
 def reconstruct(
     model: ModelOf,
     data: DataOf,
-    output: Output,
-    units: Annotated[
-        bool, typer.Option("--units", help="In the units of the data, not in [0, 1].")
+    output: Output = None,
+    scaled: Annotated[
+        bool, typer.Option("--scaled", help="In [0, 1], not in the units of the data.")
     ] = False,
     device: DeviceOf = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write what the network makes of data, in [0, 1] or (--units) in the data's own units.
+    """Write what the network makes of data, in their own units or (--scaled) in [0, 1].
+
+    The data go through the code neurons and back: one row for each of theirs, with the same
+    columns. The mean squared error between the two is shown.
 
     Examples:
 
-        lrnn reconstruct wine.safetensors wine.csv -o back.csv --units
+        lrnn reconstruct wine.safetensors wine.csv -o back.csv
+
+        lrnn reconstruct digits.safetensors digits -o back.npy
     """
     from lrnn import streaming
     from lrnn.tables.scaling import Scaling
 
-    check_output(output, model, data)
+    output = output or _named(data, "reconstructed")
+    check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
-    with _opened(model, data, voice, device) as (found, rows):
-        scaling = Scaling.from_json(found.scaling_)
-        if scaling.kind == "none" and rows.white is not None:
+    with _opened(model, data, voice, device) as (found, rows, given):
+        scaling = given.scaling
+        if scaling.kind == "none" and scaling.recipe is None and rows.white is not None:
             scaling = Scaling("levels", 0.0, rows.white)  # the units are those of the data
-        revert = scaling.revert if units else None
+        beside = _beside(given, output, voice)
         with _bar(voice, f"reconstructing {data}", rows.shape[0]) as progress:
-            streaming.reconstruct(found, rows, output, revert=revert, progress=progress)
+            streaming.reconstruct(
+                found,
+                rows,
+                output,
+                scaled=scaled,
+                scaling=scaling,
+                progress=progress,
+                beside=beside,
+            )
         with voice.working("taking the error"):
             error = -found.score(rows)
     voice.result(
-        {"output": str(output), "rows": rows.shape[0], "error": error},
+        {"output": str(output), "rows": rows.shape[0], "error": error, **given.tell()},
         f"{rows.shape[0]} rows written to {output}; mean squared error {error:.5f} (scaled data)",
     )
 
 
-def check_output(output: Path, *inputs: str | Path) -> None:
+def _named(data: str, what: str) -> Path:
+    """A file beside which nothing else is meant: in the format of the data, or else as CSV."""
+    from lrnn.tables.writers import WRITERS
+
+    suffix = Path(data).suffix.lower()
+    return named_after(data, f"-{what}{suffix if suffix in WRITERS else '.csv'}")
+
+
+def check_output(output: Path, force: bool, *inputs: str | Path) -> None:
     """Complain of a name that cannot be written to, before any work is done for it."""
     from lrnn.tables import atomic, writers
 
     atomic.check_apart(output, *inputs)
     writers.check_output(output)
+    check_new(force, output)
 
 
 @contextmanager
@@ -101,13 +143,50 @@ def _bar(voice: Voice, task: str, rows: int) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def _opened(model: Path, data: str, voice: Voice, device: str | None) -> Iterator[tuple[Any, Any]]:
+def _opened(
+    model: Path, data: str, voice: Voice, device: str | None
+) -> Iterator[tuple[Any, Any, Given]]:
     """A model, and rows for it; what is wrong with them is said of the data."""
-    import lrnn
     from lrnn.validation import check_data
 
-    found = lrnn.load(model)
+    found = model_for(model, data)
     found.device = device
-    table = table_for(found, data, voice, stream=True)
-    with numbers_explained(table, data, fitting=False):
-        yield found, check_data(found, table.data, reset=False)
+    given = given_for(found, data, voice, stream=True)
+    with numbers_explained(given, data, fitting=False):
+        yield found, check_data(found, given.data, reset=False), given
+
+
+def _beside(given: Given, output: Path, voice: Voice) -> Any:
+    """The index and the label of the rows, where the output can hold them."""
+    from lrnn.storage.streaming import Beside
+    from lrnn.tables.sources import Source
+    from lrnn.tables.writers import WITH_TEXT
+
+    recipe = given.scaling.recipe
+    label, index = (None, None) if recipe is None else (recipe.label, recipe.index)
+    here = given.carried[0] if given.carried else ()
+    known = [name for name, _ in here] if given.carried else [index, label]
+    before = (index,) if index is not None and index in known else ()
+    after = (label,) if label is not None and label in known else ()
+    classes = given.labels if recipe is None else None
+    if classes is not None:
+        after = ("label",)
+    if not before and not after:
+        return None
+    if output.suffix.lower() not in WITH_TEXT:
+        voice.note(
+            f"{', '.join((*before, *after))} cannot go along into {output.suffix} files; .csv, "
+            ".tsv and .parquet hold them"
+        )
+        return None
+    if classes is None and isinstance(given.data, Source):
+        return Beside(before, after, lambda count: dict(given.carried.popleft()))
+    held = {"label": np.array(classes, dtype=object)} if classes is not None else given.beside()
+    done = 0
+
+    def take(count: int) -> dict[str, Any]:
+        nonlocal done
+        first, done = done, done + count
+        return {name: column[first:done] for name, column in held.items()}
+
+    return Beside(before, after, take)

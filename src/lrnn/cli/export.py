@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lrnn.cli.inputs import ModelOf
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Precision = StrEnum("Precision", ["float32", "float64"])
@@ -14,13 +15,16 @@ Precision = StrEnum("Precision", ["float32", "float64"])
 
 def export(
     model: ModelOf,
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="The file: model.onnx.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file; by default MODEL.onnx, here.")
+    ] = None,
     scaling: Annotated[
         bool, typer.Option("--scaling", help="Put the data's scaling into it: raw data go in.")
     ] = False,
     dtype: Annotated[
         Precision | None, typer.Option(help="Type of all numbers; by default that of the model.")
     ] = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -32,19 +36,21 @@ def export(
 
     Examples:
 
-        lrnn export digits.safetensors digits.onnx
+        lrnn export digits.safetensors -o digits.onnx
 
-        lrnn export wine.safetensors wine.onnx --scaling --dtype float32
+        lrnn export wine.safetensors -o wine.onnx --scaling --dtype float32
     """
     import lrnn
     from lrnn.storage.export import to_onnx
     from lrnn.tables.atomic import check_apart
 
+    output = output or named_after(model, ".onnx")
     if output.suffix != ".onnx":
-        raise typer.BadParameter(f"{str(output)!r} should end in .onnx", param_hint="OUT")
+        raise typer.BadParameter(f"{str(output)!r} should end in .onnx", param_hint="--output")
     if not output.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")
     check_apart(output, model)
+    check_new(force, output)
     found = lrnn.load(model)
     to_onnx(found, output, scaling=scaling, dtype=dtype and dtype.value)
     Voice(quiet, as_json).result(

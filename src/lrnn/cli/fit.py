@@ -3,6 +3,7 @@
 import os
 import tempfile
 from contextlib import nullcontext
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -17,16 +18,18 @@ from lrnn.cli.inputs import (
     DeviceOf,
     Hidden,
     Resume,
-    Scale,
-    ScaleOf,
     Seed,
     check_leftover,
     check_range,
+    going_on,
+    hidden_note,
+    hidden_rule,
     hidden_sizes,
     numbers_explained,
-    scaling_of,
-    table_of,
+    say_how_to_go_on,
 )
+from lrnn.cli.outputs import Force, check_new, named_after
+from lrnn.cli.tables import TableOptions, attributes_of, scale_note, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Solver = StrEnum("Solver", ["gram", "minibatch"])
@@ -34,11 +37,15 @@ Rates = StrEnum("Rates", ["free", "unit"])
 Stacking = StrEnum("Stacking", ["layerwise", "joint"])
 
 
+@takes_tables
 def fit(
     data: DataOf,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The model: a .safetensors file.")],
-    hidden: Hidden = "100",
-    scale: ScaleOf = Scale.none,
+    options: TableOptions,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The model; by default DATA.safetensors, here."),
+    ] = None,
+    hidden: Hidden = None,
     solver: Annotated[Solver, typer.Option(help="minibatch is the paper's.")] = Solver.gram,
     rates: Annotated[Rates, typer.Option(help="unit is the paper's constraint.")] = Rates.free,
     stacking: Annotated[
@@ -68,23 +75,26 @@ def fit(
         float, typer.Option(min=0, help="Seconds between checkpoints; they go beside the model.")
     ] = 60.0,
     resume: Resume = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Train an autoencoder on data, and write it to a file.
 
-    Data may be the name of a data set ([bold]lrnn data list[/bold]), .npy, .npz, .csv, .tsv,
-    .parquet (or a folder of such), .zarr, .h5, .mat, an idx file or a folder of images; rows are
-    samples. Large files are read block by block, and need not fit in memory. The scaling is
-    remembered in the model and applied again by [bold]encode[/bold]. A training that was killed
-    goes on with [bold]--resume[/bold] from its last checkpoint, and ends as if nothing had
-    happened.
+    Data may be the name of a data set ([bold]lrnn data list[/bold]), a table, another file of
+    numbers or a folder of images; rows are samples. Large files are read block by block, and need
+    not fit in memory. [bold]lrnn data describe[/bold] shows what a table holds, and the command for
+    it. What becomes of its columns is remembered in the model, and done again by
+    [bold]encode[/bold] and all others. A training that was killed goes on with
+    [bold]--resume[/bold] from its last checkpoint, and ends as if nothing had happened.
 
     Examples:
 
-        lrnn fit digits -o digits.safetensors --hidden 16 --scale max
+        lrnn fit digits -o digits.safetensors --hidden 16
 
-        lrnn fit wine.csv -o wine.safetensors --hidden 7 --scale minmax
+        lrnn fit wine.csv -o wine.safetensors --label class --drop 1
+
+        lrnn fit patients.csv --index id --categories onehot --na '?' --missing median
 
         lrnn fit train-images-idx3-ubyte.gz -o mnist.safetensors --hidden 1000-500-250-50
 
@@ -92,7 +102,7 @@ def fit(
 
         lrnn fit faces/ -o faces.safetensors --hidden 50 --fine-tune 10 --resume
 
-        lrnn fit large.parquet -o large.safetensors --scale minmax --device cuda
+        lrnn fit large.parquet -o large.safetensors --device cuda
 
         lrnn fit large.npy -o large.safetensors --workers 8
 
@@ -104,11 +114,22 @@ def fit(
     from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
+    output = output or named_after(data, ".safetensors")
+    unfinished = output.with_name(f"{output.name}.checkpoint")
     check_output(output)
     check_apart(output, data)
-    table = table_of(data, voice, stream=True)
-    sizes = hidden_sizes(hidden, table.data.shape[1])
-    unscaled = scale is Scale.none
+
+    def own() -> bool:
+        return unfinished.exists() and is_unfinished(output)
+
+    check_new(force, output, own=own)
+    table = options.open(data, voice)
+    scaling = options.scaling(table, data, voice)
+    with voice.working(f"reading {data}"):
+        table = attributes_of(table, scaling)
+    count, attributes = table.data.shape
+    sizes = hidden_sizes(hidden, attributes)
+    unscaled = scaling.kind == "none"
     if unscaled and not isinstance(table.data, Source):  # which is checked as it is read
         check_range(table, data)
     model = LRNNAutoencoder(
@@ -123,50 +144,53 @@ def fit(
         inhibition=inhibition,
         spike_penalty=spike_penalty,
         early_stopping=early_stopping,
+        scale=replace(scaling, recipe=None),
         device=device,
         random_state=seed,
         verbose=voice.verbose,
     )
     with sole_writer(output):
-        unfinished = output.with_name(f"{output.name}.checkpoint")
+        check_new(force, output, own=own)  # another process may have been quicker
         check_leftover(unfinished, resume, voice)
         on_workers = dask is not None or workers is not None
         shared = cluster(dask, workers, voice) if on_workers else nullcontext()
         explained = numbers_explained(table, data) if unscaled else nullcontext()
         with shared as client, explained:
             rows = table.data if client is None else on_cluster(data, table.data)
-            scaling = scaling_of(scale.value, rows, table, data)
-            checkpoints.fit(
-                model, scaling.apply(rows), unfinished, every=checkpoint, resume=bool(resume)
-            )
+            with going_on(unfinished, voice):
+                checkpoints.fit(model, rows, unfinished, every=checkpoint, resume=bool(resume))
         if table.names is not None:
             model.feature_names_in_ = np.array(table.names, dtype=object)
-        save(model, output, scaling.to_json())
+        model.scale = model.scaling_ = scaling
+        save(model, output)
         interrupted = model.history_[-1].stopped == "interrupted"
         if not interrupted:
             remove(unfinished)
-    count, attributes = table.data.shape
+    rule = hidden_rule(hidden, attributes)
     voice.result(
         {
             "model": str(output),
             "rows": count,
             "attributes": attributes,
             "hidden": list(sizes),
+            "hidden_rule": rule,
+            "scale": scaling.kind,
             "error": model.reconstruction_err_,
             "spike_cost": model.spike_cost_,
             "interrupted": interrupted,
         },
         f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
-        f"{model.reconstruction_err_:.5f}\nwritten to {output}",
+        f"{model.reconstruction_err_:.5f}\n{hidden_note(rule, sizes)}"
+        f"{scale_note(options.scale, scaling)}written to {output}",
     )
-    if interrupted and unfinished.exists():
-        voice.say("--resume goes on where it was interrupted")
+    if interrupted:
+        say_how_to_go_on(unfinished, voice)
 
 
-def save(model: Any, output: Path, scaling: Any) -> None:
+def save(model: Any, output: Path) -> None:
     """Write the model; if that fails, not to lose it, to the system's folder for such things."""
     try:
-        model.save(output, scaling=scaling)
+        model.save(output)
     except OSError as error:
         handle, name = tempfile.mkstemp(prefix="lrnn-", suffix=".safetensors")
         os.close(handle)
@@ -178,6 +202,16 @@ def save(model: Any, output: Path, scaling: Any) -> None:
         raise OSError(
             f"{error.strerror}: {str(output)!r}. The model was trained, and is in {name!r} instead"
         ) from None
+
+
+def is_unfinished(path: Path) -> bool:
+    """Whether a file is the model of a training that was interrupted."""
+    import lrnn
+
+    try:
+        return bool(lrnn.load(path).history_[-1].stopped == "interrupted")
+    except (OSError, ValueError):
+        return False
 
 
 def check_output(output: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,110 +18,160 @@ from lrnn.cli.inputs import (
     DeviceOf,
     Hidden,
     Resume,
-    Scale,
-    ScaleOf,
     Seed,
     check_leftover,
     check_range,
+    going_on,
+    hidden_note,
+    hidden_rule,
     hidden_sizes,
     numbers_explained,
-    scaling_of,
-    table_of,
+    say_how_to_go_on,
 )
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.report import check_folder
+from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
-HEADER = ("price of a spike", "error", "test error", "spikes", "model")
 COLUMNS = ("penalty", "error", "test_error", "spikes", "model")
-MODEL = re.compile(r"models/(excitatory|\d{2,})\.safetensors")
+FILES = ("frontier.json", "frontier.csv", "frontier.png", "frontier.svg", "budget.safetensors")
+MODEL = re.compile(r"models/(excitatory|\d+)\.safetensors|budget\.safetensors")
+CHOSEN = "budget.safetensors"
 
 
+@takes_tables
 def frontier(
     data: DataOf,
+    options: TableOptions,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the table, the plot and the models.")
-    ],
-    hidden: Hidden = "100",
-    scale: ScaleOf = Scale.none,
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder for the table, the plot and the models; by default DATA-frontier, here.",
+        ),
+    ] = None,
+    hidden: Hidden = None,
     test: Annotated[
         str | None,
         typer.Option(metavar="DATA", help="Other data to take errors on; MNIST has its own."),
     ] = None,
-    prices: Annotated[int, typer.Option(min=2, help="How many prices of a spike.")] = 16,
+    penalties: Annotated[int, typer.Option(min=2, help="How many penalties of a spike.")] = 16,
     passes: Annotated[
-        int | None, typer.Option(min=1, help="Over the data, at each price, on each way.")
+        int | None, typer.Option(min=1, help="Over the data, at each penalty, on each way.")
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SPIKES",
+            min=0,
+            help=f"Write the best network that needs at most so many spikes as {CHOSEN}.",
+        ),
     ] = None,
     batch_size: BatchSize = 100,
     seed: Seed = 0,
     device: DeviceOf = None,
     resume: Resume = None,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Draw what inhibition buys: the error of networks against the spikes they fire.
 
     From the excitatory network, the cheapest, to one whose spikes are free: networks for many
-    prices of a spike, each started from its neighbour. Into the folder go frontier.json and .csv,
-    the plot as .png and .svg, and every network as a model. A run that was killed goes on with
-    [bold]--resume[/bold].
+    penalties of a spike, each started from its neighbour. Into the folder go frontier.json and
+    .csv, the plot as .png and .svg, and every network as a model: models/1.safetensors, and so on.
+    With [bold]--budget[/bold] the one with the lowest error among those that need at most so many
+    spikes per unit time is named, and copied to budget.safetensors. A run that was killed goes on
+    with [bold]--resume[/bold].
 
     Examples:
 
-        lrnn frontier digits --scale max --hidden 16 -o digits-frontier
+        lrnn frontier digits --hidden 16 -o digits-frontier
 
-        lrnn frontier mnist --hidden 50 -o mnist-frontier --device cuda
+        lrnn frontier mnist --hidden 50 -o mnist-frontier --device cuda --budget 1000
 
-        lrnn frontier wine.csv --scale minmax --hidden 7 --test new.csv --prices 8 -o wine-frontier
+        lrnn frontier wine.csv --label class --hidden 7 --test new.csv --penalties 8 -o wine
     """
     import lrnn
+    from lrnn.frontiers import HEADER
     from lrnn.tables.atomic import check_apart, remove, sole_writer
     from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
-    check_folder(output)
-    for written in (".", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg", "models"):
-        check_apart(output / written, data, test)
-    table = table_of(data, voice, stream=True)
-    sizes = hidden_sizes(hidden, table.data.shape[1])
-    others = _test_rows(data, test, table.data.shape[1], voice)
-    streamed, unscaled = isinstance(table.data, Source), scale is Scale.none
-    if unscaled and not streamed:
-        check_range(table, data)
+    output = output or named_after(data, "-frontier")
     unfinished = output / "checkpoint"
+    check_folder(output)
+    for written in (".", *FILES, "models"):
+        check_apart(output / written, data, test)
+    _check_new(output, force)
+    table = options.open(data, voice)
+    scaling = options.scaling(table, data, voice)
+    with voice.working(f"reading {data}"):
+        table = attributes_of(table, scaling)
+    sizes = hidden_sizes(hidden, table.data.shape[1])
+    others = _test_rows(data, test, table.data.shape[1], options, scaling, voice)
+    unscaled = scaling.kind == "none"
+    if unscaled and not isinstance(table.data, Source):
+        check_range(table, data)
     explained = numbers_explained(table, data) if unscaled else nullcontext()
-    with _folder(output), sole_writer(output / "frontier.json"), explained:
+    watched = going_on(unfinished, voice)
+    with _folder(output), sole_writer(output / "frontier.json"), explained, watched:
+        _check_new(output, force)  # another process may have been quicker
         check_leftover(unfinished, resume, voice)
         before = _models_in(output)
-        scaling = scaling_of(scale.value, table.data, table, data)
         found = lrnn.frontier(
-            scaling.apply(table.data),
+            table.data,
             sizes,
-            X_test=None if others is None else scaling.apply(others),
-            penalties=prices,
+            X_test=others,
+            penalties=penalties,
             passes=passes,
             checkpoint=unfinished,
             resume=bool(resume),
             batch_size=batch_size,
+            scale=replace(scaling, recipe=None),
             device=device,
             random_state=seed,
             verbose=voice.verbose,
         )
         known = _known(data, sizes)
-        document = {"data": data, "paper": known, **found.to_json()}
-        _save_models(output, found, document, table.names, scaling.to_json())
+        rule = hidden_rule(hidden, table.data.shape[1])
+        document = {"data": data, "hidden_rule": rule, "paper": known, **found.to_json()}
+        _save_models(output, found, document, table.names, scaling)
+        document["chosen"] = chosen = _choose(output, found, document, budget)
         _write(output, found, document)
-        for name in before - {point["model"] for point in document["points"]}:
+        kept = {point["model"] for point in document["points"]} | ({CHOSEN} if chosen else set())
+        for name in before - kept:
             (output / name).unlink(missing_ok=True)
         if not found.interrupted:
             remove(unfinished)
-    rows = [_row(*pair) for pair in zip(found.points, document["points"], strict=True)]
     title = f"{data}, {' → '.join(map(str, found.sizes))} neurons ({found.seconds:.0f} s)"
-    voice.result({"folder": str(output), **document}, text_table(HEADER, rows, title))
+    voice.result({"folder": str(output), **document}, text_table(HEADER, found.lines(), title))
     lines = {"no linear map is below": found.svd, **known}
     voice.say("\n".join(f"{name}: {error:.4f}" for name, error in lines.items()))
-    voice.say(f"written to {output}, the models to {output / 'models'}")
-    if found.interrupted and unfinished.exists():
-        voice.say("--resume goes on where it was interrupted")
+    voice.say(f"{hidden_note(rule, sizes)}written to {output}, the networks to {output / 'models'}")
+    if chosen is not None:
+        voice.say(
+            f"within {budget:g} spikes: network {chosen['number']}, error {chosen['error']:.5f}, "
+            f"written to {output / CHOSEN}"
+        )
+    if found.interrupted:
+        say_how_to_go_on(unfinished, voice)
+    if budget is not None and chosen is None:
+        found.within(budget)  # says what the cheapest needs
+
+
+def _check_new(folder: Path, force: bool) -> None:
+    """Refuse to replace a frontier, unless it is one that was interrupted and can be gone on."""
+    from lrnn.tables.marks import read_json
+
+    def own() -> bool:
+        interrupted = read_json(folder / "frontier.json").get("interrupted")
+        return (folder / "checkpoint").exists() and interrupted is True
+
+    models = sorted((folder / "models").glob("*.safetensors"))
+    named = [path for path in models if MODEL.fullmatch(f"models/{path.name}")]
+    check_new(force, *(folder / name for name in FILES), *named, own=own)
 
 
 @contextmanager
@@ -139,19 +190,22 @@ def _folder(path: Path) -> Iterator[None]:
 def _models_in(folder: Path) -> set[str]:
     """The models of an earlier run, as its table lists them; other files are the user's."""
     try:
-        points = json.loads((folder / "frontier.json").read_bytes())["points"]
-        names = {str(point["model"]) for point in points}
+        document = json.loads((folder / "frontier.json").read_bytes())
+        names = {str(point["model"]) for point in document["points"]}
+        names |= {CHOSEN} if document.get("chosen") else set()
     except (OSError, ValueError, KeyError, TypeError):
         return set()
     return {name for name in names if MODEL.fullmatch(name)}
 
 
-def _test_rows(data: str, test: str | None, width: int, voice: Voice) -> Any:
+def _test_rows(
+    data: str, test: str | None, width: int, options: TableOptions, scaling: Any, voice: Voice
+) -> Any:
     """Rows that errors are taken on besides; data sets that come with some need not be told."""
     from lrnn.datasets import DATA_SETS, load
 
     if test is not None:
-        rows = table_of(test, voice).data
+        rows = attributes_of(options.open(test, voice), scaling).data
         if rows.shape[1] != width:
             raise ValueError(f"{test!r} has {rows.shape[1]} attributes, but {data!r} {width}")
         return rows
@@ -170,26 +224,29 @@ def _known(data: str, sizes: tuple[int, ...]) -> dict[str, float]:
     return {"Yin & Gelenbe 2016": structure.paper}
 
 
-def _row(point: Any, facts: dict[str, Any]) -> list[str]:
-    from lrnn.frontiers import readable
-
-    tested = "–" if point.test_error is None else f"{point.test_error:.5f}"
-    price = {None: "(excitatory)", 0.0: "free"}.get(point.penalty, f"{point.penalty or 0:.2g}")
-    model = Path(facts["model"]).name
-    return [price, f"{point.error:.5f}", tested, readable(point.spikes), model]
-
-
 def _save_models(folder: Path, found: Any, document: Any, names: Any, scaling: Any) -> None:
     """Every network as a model; the document is told what they are called."""
     import numpy as np
 
     (folder / "models").mkdir(exist_ok=True)
-    for number, point in enumerate(found.points):
+    for number, (point, facts) in enumerate(zip(found.points, document["points"], strict=True), 1):
         if names is not None:
             point.model.feature_names_in_ = np.array(names, dtype=object)
-        name = "excitatory" if point.penalty is None else f"{number:02}"
-        document["points"][number]["model"] = f"models/{name}.safetensors"
-        point.model.save(folder / "models" / f"{name}.safetensors", scaling=scaling)
+        facts["model"] = f"models/{number}.safetensors"
+        point.model.scale = point.model.scaling_ = scaling
+        point.model.save(folder / facts["model"])
+
+
+def _choose(folder: Path, found: Any, document: Any, budget: float | None) -> Any:
+    """The best network within the budget, copied; nothing without one, or if none is so cheap."""
+    from lrnn.tables.atomic import write_atomically
+
+    if budget is None or all(point.spikes > budget for point in found.points):
+        return None
+    number = found.points.index(found.within(budget))
+    facts = document["points"][number]
+    write_atomically(folder / CHOSEN, (folder / facts["model"]).read_bytes())
+    return {"budget": budget, "number": number + 1, **facts}
 
 
 def _write(folder: Path, found: Any, document: Any) -> None:

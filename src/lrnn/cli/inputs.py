@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +11,9 @@ import numpy as np
 import typer
 
 from lrnn.cli.voice import Voice
+from lrnn.tables.reading import ENDINGS
+
+IN_MEMORY = 1 << 27  # numbers of a table that are rather held than read again
 
 
 def _data_names(incomplete: str) -> list[str]:
@@ -24,7 +27,8 @@ DataOf = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A data set's name, a file of numbers, or a folder of images or Parquet files.",
+        help=f"A data set's name, a file of numbers ({', '.join(ENDINGS)}; .csv, .tsv, .idx and "
+        "-ubyte also .gz), or a folder of images or Parquet files.",
         autocompletion=_data_names,
     ),
 ]
@@ -37,11 +41,12 @@ DeviceOf = Annotated[
     str | None,
     typer.Option("--device", help="cuda: work on a GPU, through PyTorch or CuPy."),
 ]
-Scale = StrEnum("Scale", {"none": "none", "levels": "255", "max": "max", "minmax": "minmax"})
-
-Hidden = Annotated[str, typer.Option(help="Code neurons, or sizes of hidden layers: 1000-500-50.")]
-ScaleOf = Annotated[
-    Scale, typer.Option(help="How the data get into [0, 1]; max and minmax go by column.")
+Hidden = Annotated[
+    str | None,
+    typer.Option(
+        help="Code neurons, or sizes of hidden layers: 1000-500-50. By default half as many as "
+        "attributes, at most 100."
+    ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
@@ -51,8 +56,61 @@ Resume = Annotated[
 ]
 
 
-def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
+@dataclass(frozen=True)
+class Given:
+    """Data for a model, in [0, 1], with what goes along.
+
+    Attributes
+    ----------
+    data : ndarray, csr_array or Source
+        Rows as the model takes them.
+    names, image_shape, labels : as those of a Table
+        What is known of them.
+    scaling : Scaling
+        By which they got into [0, 1].
+    cut : CutOff
+        What was cut off, so far as they have been read.
+    carried : deque or None
+        Index and label of the blocks that have been read.
+    """
+
+    data: Any
+    names: Any
+    image_shape: tuple[int, ...] | None
+    labels: tuple[str, ...] | None
+    scaling: Any
+    cut: Any
+    carried: Any
+
+    def beside(self) -> dict[str, Any]:
+        """Index and label, all of them, of data in memory."""
+        blocks = [dict(block) for block in self.carried or ()]
+        names = blocks[0] if blocks else ()
+        return {name: np.concatenate([block[name] for block in blocks]) for name in names}
+
+    @property
+    def classes(self) -> Any:
+        """The class of each row, if there is one."""
+        recipe = self.scaling.recipe
+        if recipe is None or recipe.label is None:
+            return self.labels
+        return self.beside().get(recipe.label)
+
+    def tell(self) -> dict[str, Any]:
+        """Say what was cut off; and as a document."""
+        if self.cut:
+            from lrnn.tables.cut_off import RangeWarning
+
+            warnings.warn(str(self.cut), RangeWarning, stacklevel=2)
+        return {"cut_off": self.cut.to_json()}
+
+
+def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
     """``100`` or ``1000-500-50`` as sizes; the number of attributes may stand before them."""
+    if text is None:
+        from lrnn.validation import check_layer_sizes
+
+        return check_layer_sizes(None, n_attributes)
     try:
         sizes = tuple(int(part) for part in text.split("-"))
     except ValueError:
@@ -68,11 +126,29 @@ def hidden_sizes(text: str, n_attributes: int) -> tuple[int, ...]:
     return sizes
 
 
+def hidden_rule(text: str | None, n_attributes: int) -> str | None:
+    """By what rule the number of code neurons was chosen, if nobody gave one."""
+    from lrnn.validation import WIDEST, hidden_width
+
+    if text is not None:
+        return None
+    most = f" but at most {WIDEST}" if hidden_width(n_attributes) > WIDEST else ""
+    return f"half of the {n_attributes} attributes{most}"
+
+
+def hidden_note(rule: str | None, sizes: tuple[int, ...]) -> str:
+    """A line on the number of code neurons, if nobody gave one."""
+    if rule is None:
+        return ""
+    return f"{sizes[-1]} code neurons, {rule}; --hidden chooses another number\n"
+
+
 def check_range(table: Any, source: str, fitting: bool = True) -> None:
     """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not.
 
     A model that is fitted already takes numbers above 1 as 1.
     """
+    from lrnn.tables.places import place
     from lrnn.tables.scaling import first_cell, limits
 
     if table.data.dtype in (np.uint8, np.uint16):
@@ -88,16 +164,13 @@ def check_range(table: Any, source: str, fitting: bool = True) -> None:
         cell = first_cell(table.data, lambda block: block == lowest)
     elif highest > 1 and fitting:
         said = "above 1"
-        remedy = f"choose --scale minmax{', max or 255' if highest <= 255 else ' or max'}"
+        remedy = f"choose --scale minmax{', max or levels' if highest <= 255 else ' or max'}"
         cell = first_cell(table.data, lambda block: block == highest)
     else:
         return
     row, column, value = cell
-    name = "" if table.names is None else f" ({table.names[column]!r})"
-    raise ValueError(
-        f"{source!r} has values {said}, such as {value:g} in row {row + 1}, "
-        f"column {column + 1}{name}; {remedy}"
-    )
+    where = place(row, column, table.names)
+    raise ValueError(f"{source!r} has values {said}, such as {value:g} in {where}; {remedy}")
 
 
 @contextmanager
@@ -118,48 +191,75 @@ def numbers_explained(table: Any, source: str, fitting: bool = True) -> Iterator
             raise
 
 
-def scaling_of(kind: str, rows: Any, table: Any, source: str) -> Any:
-    """The scaling of this kind for rows of a table; what it refuses is said of their source."""
-    from lrnn.tables.scaling import Scaling
+def model_for(path: Path, data: str) -> Any:
+    """The model in a file; complains if data are given for it, and a model for data."""
+    import lrnn
 
-    try:
-        return Scaling.fit(kind, rows, table.names)
-    except ValueError as error:
-        raise ValueError(f"{source!r}: {error}") from None
+    if Path(data).suffix == ".safetensors":
+        swapped = path.suffix != ".safetensors"
+        raise ValueError(
+            f"{data!r} is a model, not data"
+            + ("; are MODEL and DATA swapped? The model comes first" if swapped else "")
+        )
+    return lrnn.load(path)
 
 
-def table_of(source: str, voice: Voice, stream: bool = False) -> Any:
-    """A table of data: what the user calls them may be a file, a folder or a data set's name.
+def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Given:
+    """Data for a model: a table that is read, taken and scaled as the model remembers.
 
-    With ``stream``, those of large files are left where they are.
+    The model itself then takes them as they are. With ``stream``, large ones are left where they
+    are.
     """
     from lrnn.datasets import open_table
-
-    with voice.working(f"reading {source}"):
-        return open_table(source, stream)
-
-
-def table_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Any:
-    """A table of data, scaled as the model remembers, if it is such as the model was made for."""
-    from dataclasses import replace
-
+    from lrnn.tables.cut_off import CutOff
+    from lrnn.tables.read import Reading, taken
+    from lrnn.tables.recipe import TableSource
     from lrnn.tables.scaling import Scaling
 
-    table = table_of(source, voice, stream)
-    if table.data.shape[1] != model.n_features_in_:
+    scaling = model.scaling_ or Scaling("none")
+    model.scaling_ = None
+    path = Path(source)
+    reading = taken(path, scaling.reading) if path.exists() else Reading()
+    with voice.working(f"reading {source}"):
+        table = open_table(source, True, reading)
+        cut = CutOff()
+        data, names = table.data, table.names
+        columns, recipe = scaling.columns_of(data, names)
+        if recipe is not None:
+            data = TableSource(columns, recipe, cut, carries=True)
+            names = recipe.names if recipe.named else None
+        _check_attributes(model, data, names, source)
+        cut.names = names
+        carried = getattr(data, "carried", None)
+        if not stream or data.shape[0] * data.shape[1] <= IN_MEMORY:
+            data = _held(data)
+        given = Given(data, names, table.image_shape, table.labels, scaling, cut, carried)
+    return replace(given, data=scaling.scaled(data, cut))
+
+
+def _held(data: Any) -> Any:
+    """Data in memory."""
+    from lrnn.tables.sources import Source
+    from lrnn.tables.table import whole
+
+    return whole(data).data if isinstance(data, Source) else data
+
+
+def _check_attributes(model: Any, data: Any, names: Any, source: str) -> None:
+    """Complain of other attributes than those that a model was trained on."""
+    if data.shape[1] != model.n_features_in_:
         raise ValueError(
-            f"{source!r} has {table.data.shape[1]} attributes, but the model is for "
+            f"{source!r} has {data.shape[1]} attributes, but the model is for "
             f"{model.n_features_in_}"
         )
     expected = getattr(model, "feature_names_in_", None)
-    if table.names is not None and expected is not None:
-        for i, (name, known) in enumerate(zip(table.names, expected, strict=True)):
+    if names is not None and expected is not None:
+        for i, (name, known) in enumerate(zip(names, expected, strict=True)):
             if name != known:
                 raise ValueError(
                     f"column {i + 1} of {source!r} is {name!r}, but the model was trained with "
                     f"{known!r} there"
                 )
-    return replace(table, data=Scaling.from_json(model.scaling_).apply(table.data))
 
 
 def check_leftover(checkpoint: Path, resume: bool | None, voice: Voice) -> None:
@@ -171,3 +271,19 @@ def check_leftover(checkpoint: Path, resume: bool | None, voice: Voice) -> None:
             f"{str(checkpoint)!r} is left from a training that did not end; --resume goes on "
             "from it, --restart throws it away"
         )
+
+
+@contextmanager
+def going_on(checkpoint: Path, voice: Voice) -> Iterator[None]:
+    """Say how to go on with a training that was interrupted before there was a result."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say_how_to_go_on(checkpoint, voice)
+        raise
+
+
+def say_how_to_go_on(checkpoint: Path, voice: Voice) -> None:
+    """If there is something to go on from."""
+    if checkpoint.exists():
+        voice.note("the same command with --resume goes on where it was interrupted")

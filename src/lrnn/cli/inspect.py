@@ -29,19 +29,21 @@ def inspect(
         lrnn inspect wine.safetensors --parts 100
     """
     import lrnn
-    from lrnn.tables.scaling import Scaling
 
     found = lrnn.load(model)
     audit = found.audit()
     sizes = found.to_network().layer_sizes or ()
-    try:
-        scaling = Scaling.from_json(found.scaling_).kind
-    except ValueError:  # saved from Python, which may note anything
-        scaling = str(found.scaling_)
+    scaling = "none" if found.scaling_ is None else found.scaling_.kind
     described = _parts(found)
     costs = found.layer_spike_costs_.tolist()
     stages = [
-        {"layer": c.layer, "passes": c.passes, "error": c.lowest, "stopped": c.stopped}
+        {
+            "stage": c.stage,
+            "layer": c.layer,
+            "passes": c.passes,
+            "error": c.lowest,
+            "stopped": c.stopped,
+        }
         for c in found.history_
     ]
     voice = Voice(quiet, as_json)

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.inputs import DataOf, ModelOf, given_for, model_for, numbers_explained
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
 
@@ -16,8 +17,13 @@ def report(
     model: ModelOf,
     data: DataOf,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The folder: index.html is written into it.")
-    ],
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The folder, into which index.html is written; by default MODEL-report, here.",
+        ),
+    ] = None,
     row: Annotated[
         int | None, typer.Option(min=1, help="Which row is shown as spikes; the first by default.")
     ] = None,
@@ -31,6 +37,7 @@ def report(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -46,45 +53,54 @@ def report(
 
         lrnn report wine.safetensors wine.csv -o wine-report --against printed.safetensors
 
-        lrnn report digits-frontier/models/03.safetensors digits --frontier digits-frontier -o page
+        lrnn report digits-frontier/models/3.safetensors digits --frontier digits-frontier -o page
     """
     import lrnn
     from lrnn.report import Subject
     from lrnn.tables.atomic import check_apart
 
     voice = Voice(quiet, as_json)
+    output = output or named_after(model, "-report")
     check_folder(output)
     check_apart(output, data)
     check_apart(output / "index.html", model, data, *(against or []))
-    found = lrnn.load(model)
-    table = table_for(found, data, voice)
-    if row is not None and row > len(table.data):
-        raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")
+    check_new(force, output / "index.html")
+    found = model_for(model, data)
+    given = given_for(found, data, voice)
+    if row is not None and row > given.data.shape[0]:
+        raise typer.BadParameter(f"{data!r} has {given.data.shape[0]} rows", param_hint="--row")
     others = {}
     for path in against or []:
         others[str(path)] = lrnn.load(path)
+        others[str(path)].scaling_ = None  # the data are in [0, 1] already
         if others[str(path)].n_features_in_ != found.n_features_in_:
             raise ValueError(
                 f"{str(path)!r} is a model for {others[str(path)].n_features_in_} attributes, "
                 f"{str(model)!r} for {found.n_features_in_}"
             )
     drawn, known = (None, {}) if frontier is None else _read_frontier(frontier, found)
-    names = getattr(found, "feature_names_in_", table.names)
+    names = getattr(found, "feature_names_in_", given.names)
     subject = Subject(
         found,
-        table.data,
+        given.data,
         name=Path(data).name or data,
         command=shlex.join(["lrnn", *sys.argv[1:]]),
-        image_shape=table.image_shape,
+        image_shape=given.image_shape,
         attributes=None if names is None else tuple(map(str, names)),
         row=None if row is None else row - 1,
         against=others,
         seed=seed,
         frontier=drawn,
         known=known,
+        classes=given.classes,
+        label=(given.scaling.recipe and given.scaling.recipe.label) or "class",
+        remarks=(str(given.cut),) if given.cut else (),
     )
-    page = write(subject, output, voice)
-    voice.result({"report": str(page), "valid": subject.audit.valid}, f"report: {page}")
+    with numbers_explained(given, data, fitting=False):
+        page = write(subject, output, voice)
+    voice.result(
+        {"report": str(page), "valid": subject.audit.valid, **given.tell()}, f"report: {page}"
+    )
     if open_it:
         typer.launch(page.resolve().as_uri())
 

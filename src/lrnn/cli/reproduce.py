@@ -11,6 +11,7 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
+from lrnn.cli.outputs import Force, check_new
 from lrnn.cli.report import check_folder
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -29,6 +30,7 @@ def reproduce(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for results, figures and the report.")
     ] = Path("lrnn-reproduction"),
+    force: Force = False,
     seeds: Annotated[
         int, typer.Option(min=1, help="Seeds of small experiments; large ones have one.")
     ] = 3,
@@ -70,8 +72,9 @@ def reproduce(
     from lrnn.arrays import backend_named
     from lrnn.paper import chosen_tasks, run_tasks
     from lrnn.paper.figures import QUICK
-    from lrnn.paper.report import write_reproduction
+    from lrnn.paper.report import FILES, write_reproduction
     from lrnn.paper.summary import inhibition, lowest_errors
+    from lrnn.tables.marks import read_json
 
     voice = Voice(quiet, as_json)
     if device is not None:
@@ -79,6 +82,11 @@ def reproduce(
             raise typer.BadParameter("only stalled is trained on it", param_hint="--device")
         backend_named(device)  # or it is an error, before any work is done
     check_folder(output)
+    check_new(
+        force,
+        *(output / name for name in FILES),
+        own=lambda: "lowest_errors" in read_json(output / "summary.json"),
+    )
     tasks = chosen_tasks(names or [], seeds, quick)
     if quick:
         voice.say(QUICK)
@@ -86,8 +94,8 @@ def reproduce(
         with _bar(len(tasks), voice) as progress:
             results = run_tasks(tasks, output, progress, device)
     except KeyboardInterrupt:
-        typer.echo(f"stopped; finished results are in {output}: the same command goes on", err=True)
-        raise typer.Exit(130) from None
+        voice.note(f"finished results are in {output}: the same command goes on")
+        raise
     page = write_reproduction(results, output, shlex.join(["lrnn", *sys.argv[1:]]))
     rows, contenders = lowest_errors(results, "free"), inhibition(results)
     tables = [table for table in (_errors(rows, quick), _contenders(contenders, quick)) if table]

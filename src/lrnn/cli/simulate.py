@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, ModelOf, table_for
+from lrnn.cli.inputs import DataOf, ModelOf, given_for, model_for, numbers_explained
+from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 
@@ -28,10 +29,13 @@ def simulate(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="The figure: .png, .svg or .pdf; by default MODEL-rowN.png."
+            "--output",
+            "-o",
+            help="The figure: .png, .svg or .pdf; by default MODEL-rowN.png, here.",
         ),
     ] = None,
     figure: Annotated[bool, typer.Option("--figure/--no-figure", help="Draw it or not.")] = True,
+    force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +57,6 @@ def simulate(
 
         lrnn simulate digits.safetensors digits --estimator events
     """
-    import lrnn
     from lrnn.spiking.estimators import ESTIMATORS
     from lrnn.tables.atomic import check_apart
 
@@ -63,31 +66,42 @@ def simulate(
             f"{estimator!r} should be one of {', '.join(ESTIMATORS)}", param_hint="--estimator"
         )
     count = _number(events)
-    output = output or Path(f"{model.stem}-row{row}.png")
+    output = output or named_after(model, f"-row{row}.png")
     if figure:
         _check_figure(output)
         check_apart(output, model, data)
-    found = lrnn.load(model)
-    table = table_for(found, data, voice)
-    if row > len(table.data):
-        raise typer.BadParameter(f"{data!r} has {len(table.data)} rows", param_hint="--row")
-    network = found.to_network()
+        check_new(force, output)
+    trained = model_for(model, data)
+    given = given_for(trained, data, voice)
+    if row > given.data.shape[0]:
+        raise typer.BadParameter(f"{data!r} has {given.data.shape[0]} rows", param_hint="--row")
+    with numbers_explained(given, data, fitting=False):
+        arrivals = trained.arrivals(given.data[row - 1 : row])[0]
+    network = trained.to_network()
     result = network.simulate(
-        found.arrivals(table.data[row - 1 : row])[0],
+        arrivals,
         events=count,
         replicas=replicas,
         at_events=estimator == "events",
         progress=bool(voice.verbose),
         random_state=seed,
     )
-    document = _summary(result, estimator)
+    found = result.compare(estimator=estimator)
+    document = _summary(result, found, estimator)
     if figure:
-        _draw(result, table.image_shape, output, estimator)
+        names = getattr(trained, "feature_names_in_", given.names)
+        _draw(result, output, estimator=estimator, shape=given.image_shape, names=names)
     voice.result(
-        {"model": str(model), "row": row, "figure": str(output) if figure else None, **document},
+        {
+            "model": str(model),
+            "row": row,
+            "figure": str(output) if figure else None,
+            **document,
+            **given.tell(),
+        },
         text_table(
-            ["events", *(f"{name} RMSE" for name in result.layer_names)],
-            [[f"{e:,.0f}", *(f"{v:.4f}" for v in errors)] for e, errors in document["rmse"]],
+            found.header,
+            found.lines(),
             f"row {row} of {data}, {network.n_neurons} neurons, {document['events']:,} events; "
             f"{100 * document['covered']:.0f} % of the neurons' 95 % intervals hold the numeric "
             "value" + (" (interrupted)" if result.interrupted else ""),
@@ -109,21 +123,14 @@ def _number(text: str) -> int:
     )
 
 
-def _summary(result: Any, estimator: str) -> dict[str, Any]:
+def _summary(result: Any, found: Any, estimator: str) -> dict[str, Any]:
     """What a simulation has shown, as JSON can hold it."""
-    import numpy as np
-
-    found = result.compare(estimator=estimator)
-    powers = {n for n in 10.0 ** np.arange(3, 16) if n in result.snapshots}
-    wanted = [i for i, e in enumerate(found.events) if any(np.isclose(e, n) for n in powers)]
-    if len(found.events) and len(found.events) - 1 not in wanted:
-        wanted.append(len(found.events) - 1)
     return {
         "events": int(result.events),
         "estimator": estimator,
         "time": float(result.time),
         "layers": list(result.layer_names),
-        "rmse": [(float(found.events[i]), found.errors[i].tolist()) for i in wanted],
+        "rmse": [(float(found.events[i]), found.errors[i].tolist()) for i in found.milestones],
         "covered": result.coverage(),
         "saturated": int(result.saturated.sum()),
         "interrupted": bool(result.interrupted),
@@ -139,12 +146,11 @@ def _check_figure(output: Path) -> None:
         raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")
 
 
-def _draw(result: Any, shape: tuple[int, ...] | None, output: Path, estimator: Any) -> None:
+def _draw(result: Any, output: Path, **look: Any) -> None:
     from lrnn.plots import simulated_layers
     from lrnn.plots.axes import write_figure
     from lrnn.plots.spikes import EVENTS_SHOWN
 
     last = result.snapshots[-1]
     moments = [m for m in EVENTS_SHOWN if m < last and m in result.snapshots]
-    drawn = simulated_layers(result, (*moments, last), shape=shape, estimator=estimator)
-    write_figure(drawn, output)
+    write_figure(simulated_layers(result, (*moments, last), **look), output)

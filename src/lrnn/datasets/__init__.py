@@ -1,17 +1,17 @@
 """The paper's data sets by name, and files: what a person calls their data."""
 
-from lrnn.datasets.dataset import DataSet, hidden_width
+from lrnn.datasets.dataset import DataSet
 from lrnn.datasets.load import load
 from lrnn.datasets.open import open_table
 from lrnn.datasets.registry import DATA_SETS, find
-from lrnn.tables.read import Table, read, read_idx
+from lrnn.tables.read import Reading, Table, read, read_idx
 
 __all__ = [
     "DATA_SETS",
     "DataSet",
+    "Reading",
     "Table",
     "find",
-    "hidden_width",
     "load",
     "open_table",
     "read",

@@ -153,12 +153,3 @@ class DataSet:
         if self.paper_rows is not None:
             counted = f"{self.rows} rows, where the paper counts {self.paper_rows}."
         return " ".join(filter(None, (counted, self.remarks)))
-
-
-def hidden_width(attributes: int) -> int:
-    """The paper's number of hidden neurons for a UCI set: N/2, halves rounded up.
-
-    >>> [hidden_width(n) for n in (4, 5, 7, 279)]
-    [2, 3, 4, 140]
-    """
-    return (attributes + 1) // 2

@@ -119,12 +119,13 @@ def download(file: File, show: bool | None = None) -> Path:
 def _bar(file: File, show: bool | None) -> Iterator[Callable[[int], None]]:
     """A bar that moves by bytes."""
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
 
-    console = Console(stderr=True)
+    from lrnn.progress import bars_of
+
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    wanted = console.is_terminal if show is None else show
-    with Progress(*columns, console=console, disable=not wanted) as progress:
+    wanted = Console(stderr=True).is_terminal if show is None else show
+    with bars_of(*columns, show=wanted) as progress:
         task = progress.add_task(file.path, total=file.size)
         yield lambda done: progress.update(task, completed=done)
 

@@ -99,5 +99,5 @@ def _scaled(entry: DataSet, split: str, data: NDArray[Any]) -> NDArray[Any]:
     if entry.white is not None:
         return data / np.float32(entry.white)
     seen = data if split != "test" else _read(entry, "train")[0].data
-    scaled: NDArray[Any] = Scaling.fit("minmax", seen).apply(data)
+    scaled: NDArray[Any] = Scaling.fit(seen, "minmax").apply(data)
     return scaled

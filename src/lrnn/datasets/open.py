@@ -6,37 +6,53 @@ from pathlib import Path
 
 from lrnn.datasets.load import load
 from lrnn.datasets.registry import DATA_SETS, unknown
-from lrnn.tables.read import Table, format_of, read
+from lrnn.tables.read import BY_DEFAULT, Reading, Table, format_of, read
 
 LARGE = 1 << 30  # bytes of a file that is rather read block by block
 
 
-def open_table(source: str | PathLike[str], stream: bool = False) -> Table:
+def open_table(
+    source: str | PathLike[str], stream: bool = False, reading: Reading = BY_DEFAULT
+) -> Table:
     """The table in a file or folder, or else the data set of that name, its numbers unscaled.
 
-    With ``stream``, the data of large files are not read, but a source of rows
-    (:mod:`lrnn.tables.sources`). Some kinds of files can be read only so, and are read at once
-    without it.
+    With ``stream``, large files are not read, but a source of rows (:mod:`lrnn.tables.sources`) is
+    given; for text and Parquet files of any size, their columns (:mod:`lrnn.tables.frame`).
+    ``reading`` tells how a file is to be read, where it does not tell itself.
 
     >>> open_table("digits").data.shape
     (1797, 64)
     """
     name = fspath(source)
     if Path(name).exists():
-        return _file(Path(name), stream)
+        return _file(Path(name), stream, reading)
     if name in DATA_SETS:
+        if reading.given:
+            raise ValueError(f"{reading.given[0]!r} is for files, and {name!r} is a data set")
         entry = DATA_SETS[name]
-        return Table(load(name, scaled=False).data, entry.names or None, entry.image_shape)
+        found = load(name, scaled=False)
+        labels = None if found.target is None else [found.target_names[i] for i in found.target]
+        return Table(
+            found.data,
+            entry.names or None,
+            entry.image_shape,
+            None if labels is None else tuple(labels),
+            entry.white,
+        )
     if Path(name).suffix or any(mark and mark in name for mark in (os.sep, os.altsep)):
         raise FileNotFoundError(f"there is no file {name!r}")
     raise ValueError(f"there is no file {name!r}, and {unknown(name)}")
 
 
-def _file(path: Path, stream: bool) -> Table:
-    found = format_of(path)
-    if not stream or found is None or found.source is None:
-        return read(path)
-    if found.read is not None and path.stat().st_size <= LARGE:
-        return read(path)
-    source = found.source(path)
-    return Table(source, source.columns)
+def _file(path: Path, stream: bool, reading: Reading) -> Table:
+    found = format_of(path, reading)
+    if not stream or found is None:
+        return read(path, reading)
+    if found.columns is not None:
+        table = found.columns(path, reading)
+        return Table(table, table.columns if table.named else None)
+    large = found.read is None or path.stat().st_size > LARGE
+    if found.source is None or not large:
+        return read(path, reading)
+    source = found.source(path, reading)
+    return Table(source, source.columns, source.image_shape)

@@ -116,7 +116,7 @@ def _arrival_rates(n_neurons: int, arrivals: ArrayLike, name: str) -> Floats:
             f"{name} has shape {array.shape}; it must be ({n_neurons},) or (rows, {n_neurons}), "
             "one rate per neuron"
         )
-    place = "{0}" if array.ndim == 1 else "{1} in row {0}"
+    place = "{0}" if array.ndim == 1 else "{1} in row {row}"
     _no_offender(array, f"{name}: the rate at neuron {place} is {{value}}")
     return array
 
@@ -159,7 +159,7 @@ def _no_offender(array: Floats, message: str, coordinates: Any = None) -> None:
         value = array[tuple(where)]
         place = [axis[where[0]] for axis in coordinates()] if coordinates else where
         raise ValueError(
-            message.format(*place, value=f"{value:.6g}")
+            message.format(*place, row=place[0] + 1, value=f"{value:.6g}")
             + f"{_others(int(offends.sum()))}; it must be finite and 0 or more"
         )
 

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from lrnn.arrays import Floats
-from lrnn.datasets import DATA_SETS, hidden_width
+from lrnn.datasets import DATA_SETS
 from lrnn.spiking.estimators import Estimator
+from lrnn.validation import hidden_width
 
 Kind = Literal["training", "recognition", "spiking", "inhibition", "stalled"]
 LAYERWISE = "printed-layerwise"  # Algorithm 2; "printed" is Algorithm 1, of deep structures 3

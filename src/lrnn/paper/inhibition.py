@@ -86,12 +86,12 @@ def trained(contender: Contender, task: Task, X: Any, white: np.float32) -> Any:
 def inhibitory(excitatory: LRNNAutoencoder, share: float, passes: int) -> LRNNAutoencoder:
     """A network with inhibition, to be trained on the rows that an excitatory one has learnt.
 
-    A spike costs it ``share`` of the excitatory network's error per spike: a price that is
+    A spike costs it ``share`` of the excitatory network's error per spike: a penalty that is
     neither high nor low for any data.
     """
-    price = share * excitatory.reconstruction_err_ / excitatory.spike_cost_
+    penalty = share * excitatory.reconstruction_err_ / excitatory.spike_cost_
     model: LRNNAutoencoder = clone(excitatory)
-    model.set_params(inhibition=True, spike_penalty=price, fine_tune=passes)
+    model.set_params(inhibition=True, spike_penalty=penalty, fine_tune=passes)
     return model
 
 

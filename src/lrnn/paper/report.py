@@ -77,6 +77,19 @@ EXPLAINED = [
 ]
 
 
+TABLES = (
+    "verdicts", "lowest_errors", "lowest_errors_unit_rates", "audits", "recognition",
+    "figure4_networks", "figure4_errors", "figure4_verdicts", "figure4_estimators", "stalled",
+    "inhibition", "inhibition_robustness", "inhibition_coverage",
+)  # fmt: skip
+FILES = (
+    "summary.json", "index.html", "README.md",
+    *(f"{name}.csv" for name in TABLES),
+    *(f"figures/{name}.{kind}" for name in CAPTIONS for kind in ("png", "svg")),
+)  # fmt: skip
+"""All that is written, as far as there are results for it."""
+
+
 def write_reproduction(results: Sequence[Result], folder: Path, command: str) -> Path:
     """Write ``index.html`` and ``README.md``, tables as CSV and JSON, figures as PNG and SVG."""
     summary: dict[str, Any] = {
@@ -98,9 +111,9 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
         "quick": any(result["quick"] for result in results),
     }
     write_atomically(folder / "summary.json", json.dumps(summary, indent=1).encode())
-    for name, rows in summary.items():
-        if isinstance(rows, list) and rows:
-            write_atomically(folder / f"{name}.csv", _csv(rows).encode())
+    for name in TABLES:
+        if summary[name]:
+            write_atomically(folder / f"{name}.csv", _csv(summary[name]).encode())
     drawn = figures(results)
     for name, figure in drawn.items():
         for kind in ("png", "svg"):

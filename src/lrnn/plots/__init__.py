@@ -7,7 +7,7 @@ need no display.
 
 from lrnn.plots.benchmarks import error_against_time, time_against_size
 from lrnn.plots.curves import convergence, learning_curves
-from lrnn.plots.distributions import codes, firing_rates
+from lrnn.plots.distributions import classes, codes, firing_rates
 from lrnn.plots.frontier import frontier
 from lrnn.plots.images import image_grid, layer_image
 from lrnn.plots.model import overview, parts, reconstructions
@@ -15,6 +15,7 @@ from lrnn.plots.networks import network
 from lrnn.plots.spikes import raster, simulated_layers
 
 __all__ = [
+    "classes",
     "codes",
     "convergence",
     "error_against_time",

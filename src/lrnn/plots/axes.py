@@ -1,6 +1,7 @@
 """Axes: where to draw, how it looks in print, and how a figure becomes a file."""
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,7 @@ from matplotlib.ticker import (
 )
 
 from lrnn.tables.atomic import write_atomically
+from lrnn.tables.marks import figure_metadata
 
 # those of Okabe and Ito, which colour-blind readers can tell apart, without the yellow
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -63,13 +65,36 @@ def key(ax: Axes, markers: float = 1) -> None:
         ax.legend(fontsize=SMALL, frameon=False, markerscale=markers)
 
 
-def level(ax: Axes, label: str, value: float, side: Literal["left", "right"] = "right") -> None:
-    """A dotted line to compare with, and its name at one of its ends."""
-    ax.axhline(value, color="0.3", linestyle=":", linewidth=1)
-    ax.text(
-        0.01 if side == "left" else 1, value, literal(label), transform=ax.get_yaxis_transform(),
-        ha=side, va="bottom", fontsize=SMALL, color="0.3",
-    )  # fmt: skip
+def levels(
+    ax: Axes,
+    lines: Mapping[str, float],
+    side: Literal["left", "right"] = "right",
+    log: bool = True,
+) -> None:
+    """Dotted lines to compare with, and their names at one end; the axis is then ``log`` or not.
+
+    Names of lines that are close to each other stand above the highest of them, in their order.
+    """
+    for value in lines.values():
+        ax.axhline(value, color="0.3", linestyle=":", linewidth=1)
+    if log:
+        logarithmic(ax, "y")
+    low, high = ax.get_ylim()
+    ends = ax.transScale.transform([(1, low), (1, high)])[:, 1]
+    apart = 1.4 * SMALL / 72 / size(ax)[1] * (ends[1] - ends[0])  # a line of text
+    groups: list[tuple[list[str], float, float]] = []  # names, height of the highest line, and top
+    for label, value in sorted(lines.items(), key=lambda line: line[1]):
+        height = ax.transScale.transform((1, value))[1]
+        if groups and height < groups[-1][2]:
+            names, _, top = groups.pop()
+            groups.append(([label, *names], value, max(top, height + apart * len(names)) + apart))
+        else:
+            groups.append(([label], value, height + apart))
+    for names, value, _ in groups:
+        ax.text(
+            0.01 if side == "left" else 1, value, "\n".join(map(literal, names)),
+            transform=ax.get_yaxis_transform(), ha=side, va="bottom", fontsize=SMALL, color="0.3",
+        )  # fmt: skip
 
 
 def bare(ax: Axes, title: str | None = None) -> Axes:
@@ -128,5 +153,5 @@ def write_figure(figure: Figure, path: Path) -> None:
     """Write a figure as PNG, SVG or PDF, as its path ends: the whole file, or nothing."""
     kind = path.suffix[1:].lower()
     content = io.BytesIO()
-    figure.savefig(content, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    figure.savefig(content, format=kind, metadata=figure_metadata(kind))
     write_atomically(path, content.getvalue())

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import Floats
-from lrnn.plots.axes import axes_or_new, key, level, literal, logarithmic, plain, style
+from lrnn.plots.axes import axes_or_new, key, levels, literal, logarithmic, plain, style
 
 if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
@@ -64,11 +64,8 @@ def learning_curves(
             pale = name is not None and stage[0].layer is not None
             _draw_stage(ax, *stage, line, pale, dot=i > 0, label=label if new else None)
     positive = any((curve.errors > 0).any() for _, stages in runs for curve in stages)
-    for label, value in (bounds or {}).items():
-        if value > 0 or not positive:
-            level(ax, label, value)
-    if positive:
-        logarithmic(ax, "y")
+    shown = {label: v for label, v in (bounds or {}).items() if v > 0 or not positive}
+    levels(ax, shown, log=positive)
     key(ax)
     passed = "iterations" if against == "iterations" else "seconds of training"
     return plain(ax, passed, "mean squared error")
@@ -207,6 +204,8 @@ def _full_batch(curve: "LearningCurve") -> bool:
 
 
 def _kind(curve: "LearningCurve") -> str:
+    if curve.stage:
+        return curve.name.removesuffix(", all layers")
     if curve.layer is not None:
         return f"layer pair {curve.layer}"
     return "full batch" if _full_batch(curve) else "minibatches"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BINS = 20
 NEARLY_ZERO = 0.01  # a code below it
+MOST_POINTS = 5_000
 
 
 def firing_rates(model: "LRNNAutoencoder", *, ax: Axes | None = None) -> Axes:
@@ -64,6 +65,35 @@ def codes(codes: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_xlim(edges[0], edges[-1])
     logarithmic(ax, "y")
     return plain(ax, "code", "share of all values")
+
+
+def classes(codes: Any, labels: Any, *, ax: Axes | None = None) -> Axes:
+    """Codes of rows, coloured by their class: the plane in which they vary most.
+
+    Of more than 5,000 rows so many are shown, chosen evenly; classes beyond the seventh are grey.
+    """
+    values, names = matrix(codes, "codes"), np.asarray(labels)
+    if len(names) != len(values):
+        raise ValueError(f"there are {len(values)} rows of codes, but {len(names)} labels")
+    ax = axes_or_new(ax, 3.6, 2.8)
+    chosen = np.unique(np.linspace(0, len(values) - 1, MOST_POINTS).astype(int))
+    centred = values - values.mean(axis=0)
+    _, strengths, axes = np.linalg.svd(centred[chosen], full_matrices=False)
+    axes = axes[:2] if len(axes) > 1 else np.vstack([axes, np.zeros_like(axes)])
+    plane, texts = centred[chosen] @ axes.T, np.array([str(name) for name in names[chosen]])
+    found, counts = np.unique(texts, return_counts=True)
+    order = found[np.argsort(-counts, kind="stable")]
+    total = float((strengths**2).sum()) or 1.0
+    shares = 100 * np.pad(strengths**2, (0, 2))[:2] / total
+    for i, name in enumerate(order):
+        here = texts == name
+        colour = COLOURS[i] if i < len(COLOURS) else "0.6"
+        label = name if i < len(COLOURS) else "others" if i == len(COLOURS) else None
+        ax.plot(*plane[here].T, ".", markersize=3, color=colour, alpha=0.7, label=label)
+    key(ax)
+    return plain(
+        ax, f"first direction ({shares[0]:.0f} % of the variance)", f"second ({shares[1]:.0f} %)"
+    )
 
 
 def _bins(rates: Floats) -> Floats:

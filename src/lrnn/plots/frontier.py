@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
-from lrnn.plots.axes import COLOURS, axes_or_new, key, level, logarithmic, plain
+from lrnn.plots.axes import COLOURS, axes_or_new, key, levels, logarithmic, plain
 
 if TYPE_CHECKING:
     from lrnn.frontiers import Frontier
@@ -63,9 +63,6 @@ def frontier(
     logarithmic(ax, "x")
     lines = {"no linear map is below": found.svd, **(known or {})}
     lines |= {p.name: p.error for p in found.points if p.penalty == 0}
-    for name, error in lines.items():
-        if error > 0:
-            level(ax, name, error, side="left")
-    logarithmic(ax, "y")
+    levels(ax, {name: error for name, error in lines.items() if error > 0}, side="left")
     key(ax)
     return plain(ax, "spikes per unit time", "mean squared error")

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from lrnn.arrays import Floats
 from lrnn.plots.axes import SMALL, TEXT, TITLE, axes_or_new, plain, size, style, tick_step
 from lrnn.plots.images import layer_image
+from lrnn.plots.tables import named_bars
 
 if TYPE_CHECKING:
     from lrnn.spiking import Simulation
     from lrnn.spiking.estimators import Estimator
     from lrnn.spiking.simulation import Raster
 
+MOST_NAMED = 40  # neurons of a layer that are drawn as bars
 EVENTS_SHOWN = (10_000, 100_000, 1_000_000)
 """After how many events a simulation is shown: as in the paper's Figure 4."""
 
@@ -59,12 +61,14 @@ def simulated_layers(
     moments: Sequence[float] | None = None,
     *,
     shape: Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
     row: int = 0,
     estimator: "Estimator" = "potential",
 ) -> Figure:
     """The paper's Figure 4: each layer as computed, and as simulated after so many events.
 
-    Under each picture stands its root mean square error.
+    Under each picture stands its root mean square error. Layers are drawn as images or, where the
+    attributes have names, as bars; marks on the bars are where the computed ones end.
 
     Parameters
     ----------
@@ -75,6 +79,9 @@ def simulated_layers(
         as far as the simulation has come.
     shape : (height, width), (height, width, 3) or (3, height, width), optional
         Of the images in the first and last layers.
+    names : sequence of str, optional
+        What attributes are called; then bars take the place of images, in layers that are not too
+        wide for that.
     row : int, default=0
         Which row of arrivals.
     estimator : {"potential", "busy", "arrivals", "events"}, default="potential"
@@ -86,22 +93,45 @@ def simulated_layers(
         raise ValueError(f"row is {row}, but there are {len(numeric)} rows of arrivals")
     exact = _split(result, numeric[row])
     estimates = [np.atleast_2d(result.at(m).activation(estimator))[row] for m in moments]
+    called = [_names(i, exact, None if shape else names) for i in range(len(exact))]
     columns = 1 + len(moments)
-    figure = Figure(figsize=(1.9 * columns + 0.4, 2.05 * len(exact)), layout="constrained", dpi=150)
-    grid = figure.subplots(len(exact), columns, squeeze=False)
+    heights = [0.55 + 0.15 * len(c) if c else 2.05 for c in called]
+    margin = 0.4 + (1.2 if any(called) else 0)
+    size = (1.9 * columns + margin, sum(heights))
+    figure = Figure(figsize=size, layout="constrained", dpi=150)
+    grid = figure.subplots(len(exact), columns, squeeze=False, height_ratios=heights)
     titles = ["numeric", *(_after(result, moment) for moment in moments)]
     for ax, title in zip(grid[0], titles, strict=True):
         ax.set_title(title, fontsize=TITLE)
     pictures = zip(*(_split(result, values) for values in estimates), strict=True)
     for i, (line, computed, simulated) in enumerate(zip(grid, exact, pictures, strict=True)):
         outer = shape if i in (0, len(exact) - 1) else None
-        layer_image(computed, shape=outer, ax=line[0])
+        if called[i]:
+            named_bars(computed, called[i], line[0])
+        else:
+            layer_image(computed, shape=outer, ax=line[0])
         line[0].set_ylabel(result.layer_names[i], fontsize=TITLE)
         for ax, values in zip(line[1:], simulated, strict=True):
-            layer_image(values, shape=outer, ax=ax)
+            if called[i]:
+                named_bars(values, None, ax, computed)
+            else:
+                layer_image(values, shape=outer, ax=ax)
             error = np.sqrt(((values - computed) ** 2).mean())
             ax.set_xlabel(f"RMSE {error:.4f}", fontsize=TEXT)
+    figure.align_ylabels(grid[:, 0])
     return figure
+
+
+def _names(
+    layer: int, layers: Sequence[Floats], names: Sequence[str] | None
+) -> Sequence[str] | None:
+    """What the neurons of a layer are called, if those of the data are and there are not many."""
+    width = len(layers[layer])
+    if names is None or width > MOST_NAMED:
+        return None
+    if layer in (0, len(layers) - 1):
+        return [*map(str, names)] if len(names) == width else None
+    return [str(i + 1) for i in range(width)]
 
 
 def _label_neurons(

@@ -67,6 +67,27 @@ def scatter(
     return ax
 
 
+def named_bars(
+    values: Floats, names: Sequence[str] | None, ax: Axes, exact: Floats | None = None
+) -> Axes:
+    """Values in [0, 1] as bars, one below the other, and marks where they should end.
+
+    Without names there are none: those of the bars on the left hold for all in a line.
+    """
+    places = np.arange(len(values))
+    ax.barh(places, values, height=0.7, color=COLOURS[5])
+    if exact is not None:
+        ax.plot(exact, places, "|", color="black", markersize=6, markeredgewidth=1)
+    plain(ax, "", "")
+    ax.set(xlim=(0, 1), ylim=(len(values) - 0.4, -0.6), xticks=(0, 0.5, 1))
+    ax.set_xticklabels(["0", "0.5", "1"])
+    ax.set_yticks(places if names is not None else [])
+    if names is not None:
+        ax.set_yticklabels(map(shorten, names))
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
 def shorten(name: str) -> str:
     """At most 24 letters of a name."""
     return literal(name if len(name) <= 24 else f"{name[:23]}…")

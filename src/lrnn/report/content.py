@@ -9,19 +9,20 @@ import numpy as np
 from lrnn import plots
 from lrnn.arrays import Floats
 from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.frontiers import readable
+from lrnn.frontiers import HEADER, readable
 from lrnn.network import layer_names
 from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
 from lrnn.plots.networks import figure_size
-from lrnn.plots.spikes import EVENTS_SHOWN
+from lrnn.plots.spikes import EVENTS_SHOWN, MOST_NAMED
 from lrnn.report import pictures
 from lrnn.report.machine import machine
 from lrnn.report.subject import Subject
 
 MOST_PARTS = 100  # that are shown
 MOST_BARS = 8  # attributes of a part of a table
-PAIRS = 24  # rows that are shown with their reconstructions
+PAIRS = 24  # rows that are shown with their reconstructions, if they are images
+ROWS = 6  # likewise, if they are of a table
 MOST_ATTRIBUTES = 60  # that get a line of their own
 ENOUGH_TIME = 10.0  # units of time, in which an output neuron could fire so often
 
@@ -44,7 +45,7 @@ def audited(subject: Subject) -> dict[str, Any]:
     """Whether it is a random neural network."""
     audit = subject.audit
     table = TableOf(
-        "The network's layers",
+        "The layers of the network that is simulated",
         ["layer", "neurons", "lowest rate", "median rate", "highest rate", "largest row sum",
          "rows above 1", "largest Σ probabilities", "silent", "saturated"],
         [
@@ -89,7 +90,7 @@ def learning(subject: Subject) -> dict[str, Any]:
     )
     rows = [
         [
-            "all layers" if curve.layer is None else f"layer pair {curve.layer}",
+            curve.name,
             str(len(curve.batch_errors)),
             str(curve.passes),
             f"{curve.errors[0]:.5f}",
@@ -100,7 +101,9 @@ def learning(subject: Subject) -> dict[str, Any]:
         for curve in model.history_
     ]
     header = ["stage", "iterations", "passes", "first error", "lowest error", "seconds", "ended by"]
-    return {"figure": drawn, "table": TableOf("Stages of the training", header, rows)}
+    stages = list(dict.fromkeys(curve.stage for curve in model.history_ if curve.stage))
+    table = TableOf("Stages of the training", header, rows)
+    return {"figure": drawn, "table": table, "stages": stages}
 
 
 STOPPED = {
@@ -114,11 +117,16 @@ STOPPED = {
 def reconstructions(subject: Subject) -> dict[str, Any]:
     """Data beside what the network makes of them."""
     X = subject.X
-    chosen = np.unique(np.linspace(0, X.shape[0] - 1, PAIRS).astype(int))
+    count = PAIRS if subject.image_shape is not None else ROWS
+    chosen = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(int))
     given = matrix(X[chosen], "X")
     back = np.asarray(subject.model.reconstruct(X[chosen]))
     if subject.image_shape is None:
-        return {"images": None, **_of_table(subject)}
+        rows = [
+            _bars(subject, int(i), above, below)
+            for i, above, below in zip(chosen, given, back, strict=True)
+        ]
+        return {"images": None, "rows": rows, **_of_table(subject)}
     ink = pictures.is_ink(given)
     images = [
         (
@@ -129,6 +137,20 @@ def reconstructions(subject: Subject) -> dict[str, Any]:
         for i, above, below in zip(chosen, given, back, strict=True)
     ]
     return {"images": images}
+
+
+def _bars(subject: Subject, row: int, given: Floats, back: Floats) -> dict[str, Any]:
+    """A row of a table as named bars, the data beside the reconstruction, in percent."""
+    shown = np.sort(np.argsort(-np.maximum(given, back), kind="stable")[:MOST_NAMED])
+    return {
+        "number": row + 1,
+        "error": f"{np.mean((given - back) ** 2):.4f}",
+        "left": len(given) - len(shown),
+        "bars": [
+            (_attribute(subject, a), *(f"{100 * min(max(v[a], 0), 1):.0f}" for v in (given, back)))
+            for a in shown
+        ],
+    }
 
 
 def _of_table(subject: Subject) -> dict[str, Any]:
@@ -198,7 +220,15 @@ def codes(subject: Subject) -> dict[str, Any]:
         ["mean code", f"{values.mean():.4f}"],
         ["Hoyer's sparsity, mean", f"{hoyer(values):.3f}"],
     ]
-    return {"figure": drawn, "table": TableOf("Sparsity of the codes", ["", ""], rows)}
+    table = TableOf("Sparsity of the codes", ["", ""], rows)
+    coloured = None
+    if subject.classes is not None:
+        coloured = pictures.figure(
+            lambda ax: plots.classes(values, subject.classes, ax=ax),
+            "classes",
+            f"Codes in the plane in which they vary most, coloured by {subject.label}",
+        )
+    return {"figure": drawn, "table": table, "classes": coloured}
 
 
 def hoyer(values: Floats) -> float:
@@ -243,6 +273,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
         ],
     )
     return {
+        "figure": _layers_as_bars(subject),
         "layers": layers,
         "moments": [f"{m:,}" for m in EVENTS_SHOWN],
         "table": table,
@@ -265,6 +296,20 @@ def spiking(subject: Subject) -> dict[str, Any]:
         ),
         "recorded": len(subject.shown_neurons),
     }
+
+
+def _layers_as_bars(subject: Subject) -> Any:
+    """Layers as computed and as simulated, of a table that is not too wide; else nothing."""
+    width = subject.X.shape[1]
+    if subject.image_shape is not None or width > MOST_NAMED:
+        return None
+    names = [_attribute(subject, i) for i in range(width)]
+    moments = ", ".join(f"{m:,}" for m in EVENTS_SHOWN)
+    return pictures.markup(
+        plots.simulated_layers(subject.simulation, EVENTS_SHOWN, names=names),
+        "layers",
+        f"Activations of each layer as bars: numeric, and after {moments} events",
+    )
 
 
 def drawn(subject: Subject) -> dict[str, Any]:
@@ -306,9 +351,6 @@ def frontier(subject: Subject) -> dict[str, Any]:
         return {"figure": None}
     point = model.spike_cost_, model.reconstruction_err_
     shown = point[0] <= 10 * max(p.spikes for p in found.points if p.penalty != 0)
-    rows = [
-        [p.name, f"{p.error:.5f}", number(p.test_error), readable(p.spikes)] for p in found.points
-    ]
     return {
         "figure": pictures.figure(
             lambda ax: plots.frontier(
@@ -318,9 +360,7 @@ def frontier(subject: Subject) -> dict[str, Any]:
             "Error against spikes, from the excitatory network to those with the lowest errors",
             (5.2, 3.6),
         ),
-        "table": TableOf(
-            "Networks of the same structure", ["network", "error", "on test data", "spikes"], rows
-        ),
+        "table": TableOf("Networks of the same structure", HEADER, found.lines()),
         "shown": shown,
     }
 

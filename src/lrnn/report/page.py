@@ -15,6 +15,7 @@ from markupsafe import Markup
 from lrnn.report.content import SECTIONS
 from lrnn.report.subject import Subject
 from lrnn.tables.atomic import write_atomically
+from lrnn.tables.marks import mark
 
 
 def write_report(
@@ -55,6 +56,7 @@ def render(template: str, content: dict[str, Any], package: str = "lrnn.report")
     script = _asset("script.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template(template).render(
+        generator=mark(),
         date=datetime.now(UTC).date().isoformat(),
         style=Markup(_asset("style.css")),
         script=Markup(script),

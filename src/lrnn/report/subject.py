@@ -46,6 +46,12 @@ class Subject:
         What `lrnn.frontier` has found for these data.
     known : dict of str to float
         Errors to compare with in its plot, such as the paper's.
+    classes : array-like of shape (n_rows,), optional
+        The class of each row.
+    label : str, default="class"
+        What the classes are called.
+    remarks : tuple of str
+        What else is to be known of the data, such as values that were cut off.
     """
 
     model: LRNNAutoencoder
@@ -59,6 +65,9 @@ class Subject:
     seed: int = 0
     frontier: Frontier | None = None
     known: dict[str, float] = field(default_factory=dict)
+    classes: Any = None
+    label: str = "class"
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def audit(self) -> Audit:
@@ -74,7 +83,10 @@ class Subject:
     def simulation(self) -> Simulation:
         """Of one row, as long as in the paper."""
         network = self.model.to_network()
-        return network.simulate(self._arrivals, events=EVENTS_SHOWN[-1], random_state=self.seed)
+        result = network.simulate(self._arrivals, events=EVENTS_SHOWN[-1], random_state=self.seed)
+        if result.interrupted:
+            raise KeyboardInterrupt  # half a simulation is no result
+        return result
 
     @cached_property
     def recorded(self) -> Simulation:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import Array, Backend, host_dtype
+from lrnn.tables.cut_off import CutOff
 
 BUFFER_BYTES = 1 << 30  # of rows in memory, for minibatches of those that come only in order
 
@@ -36,6 +37,8 @@ class Rows(ABC):
         The level that is 1, where the numbers are stored as levels.
     columns : sequence of str or None
         Their names, where the rows themselves know them.
+    cut_off : CutOff or None
+        What their scaling has cut off, so far as they have been read.
     resident : bool
         Whether they are in memory: to read them again costs little.
     in_any_order : bool
@@ -49,6 +52,7 @@ class Rows(ABC):
     backend: Backend
     white: float | None = None
     columns: Sequence[str] | None = None
+    cut_off: CutOff | None = None
     resident: bool
     in_any_order: bool
     held_on_device: bool = False

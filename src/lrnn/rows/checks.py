@@ -1,13 +1,9 @@
 """Are rows what the model takes, numbers in [0, 1]? Errors name the value, place and remedy."""
 
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -15,11 +11,12 @@ from lrnn.arrays import Array, are_levels, backend_of, host_dtype, take_rows, to
 from lrnn.functional import saturate
 from lrnn.rows.device import DeviceRows
 from lrnn.rows.memory import map_rows, within_unit_interval
+from lrnn.tables.places import place
 from lrnn.tables.types import check_kind
+from lrnn.tables.words import warn
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 PART = 1 << 14  # rows of which levels are looked at, at a time
-INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))
 
 
 class UnfitNumbersError(ValueError):
@@ -28,14 +25,6 @@ class UnfitNumbersError(ValueError):
 
 class SaturationWarning(UserWarning):
     """Data above 1 were given; the network saturates them to 1."""
-
-
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of the line that called lrnn (or scikit-learn, that called it), however deep inside."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
 
 
 def white_of(
@@ -120,7 +109,7 @@ def check_alike(
     """
     if are_levels(dtype) and isinstance(block, np.ndarray) and block.dtype.kind == "f":
         check_values(np.clip(block, 0, 1), names, user, first)
-    said = f"the block from row {first} on" if isinstance(first, int) else "a block"
+    said = f"the block from row {first + 1} on" if isinstance(first, int) else "a block"
     check_kind(block.dtype, dtype, f"{where}: {said}")
 
 
@@ -168,15 +157,15 @@ def check_values(
     if lowest < 0:
         raise UnfitNumbersError(
             f"Negative values in data passed to {user}: {_value(cells, cells < 0)} at "
-            f"{_places(X, cells < 0, names, first)}. Scale X to [0, 1], for example with "
-            "sklearn.preprocessing.MinMaxScaler"
+            f"{_places(X, cells < 0, names, first)}. Scale X to [0, 1], as "
+            f"LRNNAutoencoder(scale='minmax') does"
         )
     if highest > 1 + 16 * np.finfo(X.dtype).eps:  # more than rounding
         warn(
             f"X has values above 1: {_value(cells, cells > 1)} at "
             f"{_places(X, cells > 1, names, first)}. A neuron cannot be excited with a probability "
-            "above 1, so they count as 1. If that is not meant, scale X to [0, 1], for example "
-            "with sklearn.preprocessing.MinMaxScaler",
+            "above 1, so they count as 1. If that is not meant, scale X to [0, 1], as "
+            f"LRNNAutoencoder(scale={'max' if sparse.issparse(X) else 'minmax'!r}) does",
             SaturationWarning,
         )
     return saturate(X) if highest > 1 else X
@@ -197,9 +186,3 @@ def _places(X: Array, offends: Any, names: Any, begin: Any) -> str:
     number = row if begin is None else begin[row] if np.ndim(begin) else row + begin
     where = place(number, column, names) + " of its block" * (begin is None)
     return f"{where}{f' (and {more} more)' if more else ''}"
-
-
-def place(row: Any, column: Any, names: Any) -> str:
-    """A cell, counted from 0."""
-    name = None if names is None else names[column]
-    return f"row {row}, column {column}{f' ({name!r})' if isinstance(name, str) else ''}"

@@ -12,7 +12,9 @@ from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, summed, white_of
 from lrnn.rows.device import held
 from lrnn.rows.memory import as_floats
+from lrnn.tables.cut_off import RangeWarning
 from lrnn.tables.sources import Source, block_height, read_ahead
+from lrnn.tables.words import warn
 
 
 class Stream(Rows):
@@ -40,7 +42,7 @@ class Stream(Rows):
         self.dtype: Any = self._host_dtype
         if not backend.is_numpy:
             self.dtype = getattr(backend.xp, self._host_dtype.name)
-        self._user = user
+        self._user, self._told = user, False
 
     def take(self, rows: Any) -> Array:
         """Some rows, read now."""
@@ -64,8 +66,8 @@ class Stream(Rows):
         for raw in read_ahead(wanted):
             if raw.ndim != 2 or raw.shape[1] != self.shape[1]:
                 raise ValueError(
-                    f"{self.source.name}: the block from row {seen} on has the shape {raw.shape}; "
-                    f"it should have {self.shape[1]} columns"
+                    f"{self.source.name}: the block from row {seen + 1} on has the shape "
+                    f"{raw.shape}; it should have {self.shape[1]} columns"
                 )
             yield self._checked(raw, seen)
             seen += raw.shape[0]
@@ -74,6 +76,9 @@ class Stream(Rows):
                 f"{self.source.name} has {seen} rows now, but it had {self.shape[0]}; it was "
                 "changed while it was read"
             )
+        if self.cut_off and not self._told and last is None:
+            self._told = True
+            warn(str(self.cut_off), RangeWarning)
 
     def make(self, one: Pass) -> Any:
         """Make a pass; each block is worked on as rows in memory are."""

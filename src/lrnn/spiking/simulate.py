@@ -106,7 +106,7 @@ def make_plan(
     minus = None if minus is None or not minus.any() else np.broadcast_to(minus, rows.shape)
     total = rows.sum(axis=1) + (0 if minus is None else minus.sum(axis=1))
     if not (total > 0).all():
-        where = f" in row {int(np.flatnonzero(total == 0)[0])}" if plus.ndim > 1 else ""
+        where = f" in row {int(np.flatnonzero(total == 0)[0]) + 1}" if plus.ndim > 1 else ""
         raise ValueError(
             f"arrivals are all 0{where}: no event would ever happen, and all activations are 0"
         )

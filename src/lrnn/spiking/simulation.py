@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork, SteadyState, layer_names
+from lrnn.notebook import table
 from lrnn.spiking.estimators import (
     Estimator,
     batch_ends,
@@ -78,6 +79,27 @@ class Convergence:
     events: Floats
     layers: tuple[str, ...]
     errors: Floats
+
+    @property
+    def milestones(self) -> list[int]:
+        """Which snapshots are after a power of ten of events, and the last."""
+        tens = [i for i, e in enumerate(self.events) if np.isclose(e, 10 ** np.round(np.log10(e)))]
+        return sorted({*tens, len(self.events) - 1}) if len(self.events) else []
+
+    def lines(self) -> list[list[str]]:
+        """Errors at these, as a table for a person has them; see `header`."""
+        return [
+            [f"{self.events[i]:,.0f}", *(f"{error:.4f}" for error in self.errors[i])]
+            for i in self.milestones
+        ]
+
+    @property
+    def header(self) -> list[str]:
+        """What is in the columns of that table."""
+        return ["events", *(f"{name} RMSE" for name in self.layers)]
+
+    def _repr_html_(self) -> str:
+        return table("", self.header, self.lines())
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +284,10 @@ class Simulation:
         """What layers are called."""
         count = len(self.network.layer_sizes or ())
         return ("all",) if count < 2 else layer_names(count)
+
+    def _repr_html_(self) -> str:
+        found = self.compare()
+        return table(repr(self), found.header, found.lines())
 
     def __repr__(self) -> str:
         runs = len(self._counts[0, 0])

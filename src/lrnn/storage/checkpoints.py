@@ -20,7 +20,6 @@ import lrnn
 from lrnn.arrays import Array, is_array, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.rows import Rows
-from lrnn.rows.checks import warn
 from lrnn.rows.memory import digest
 from lrnn.storage.model_files import (
     READ_ERRORS,
@@ -29,8 +28,9 @@ from lrnn.storage.model_files import (
     read_tensors,
     write_tensors,
 )
+from lrnn.tables.words import warn
 from lrnn.training import Observer, State
-from lrnn.validation import rows_elsewhere
+from lrnn.validation import check_data
 
 __all__ = ["CheckpointError", "fit"]
 
@@ -76,10 +76,11 @@ def fit(
     >>> model.transform(X).shape
     (50, 2)
     """
-    X = rows_elsewhere(X, model) or X
-    watcher = checkpoint_of(model, X, Path(path), every, resume)
+    model._validate_params()
+    rows = check_data(model, X, reset=True)
+    watcher = checkpoint_of(model, rows, Path(path), every, resume)
     with watcher:
-        model._fit(X, watcher)
+        model._fit(rows, watcher)
     if model.history_[-1].stopped == "interrupted":
         watcher.save()
     return model

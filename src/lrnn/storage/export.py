@@ -112,7 +112,7 @@ def to_onnx(
     zero, one = scalar("zero", 0.0), scalar("one", 1.0)
     layer = "data"
     if scaling:
-        how = Scaling.from_json(model.scaling_)
+        how = model.scaling_ or Scaling("none")
         span = np.where(np.asarray(how.span) == 0, np.inf, how.span) * (model.white_ or 1.0)
         layer = node("Sub", [layer, constant("low", how.low)], "shifted")
         layer = node("Div", [layer, constant("span", span)], "scaled")
@@ -149,7 +149,11 @@ def to_onnx(
         producer_version=lrnn.__version__,
     )
     helper.set_model_props(
-        made, {"scaling": json.dumps(model.scaling_), "scaled inside": str(scaling)}
+        made,
+        {
+            "scaling": json.dumps(model.scaling_ and model.scaling_.to_json()),
+            "scaled inside": str(scaling),
+        },
     )
     onnx.checker.check_model(made)
     write_atomically(Path(path), made.SerializeToString())

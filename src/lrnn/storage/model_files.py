@@ -23,6 +23,8 @@ import lrnn
 from lrnn.arrays import Array, Rates, to_numpy
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.tables.atomic import write_atomically
+from lrnn.tables.scaling import Scaling
+from lrnn.tables.words import warn
 from lrnn.training import LearningCurve, StopReason
 from lrnn.weights import Weights
 
@@ -75,13 +77,14 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         "lrnn_version": lrnn.__version__,
         "parameters": plain_parameters(model) | {"device": None},  # the reader may have no GPU
         "history": [
-            {"layer": c.layer, "passes": c.passes, "stopped": c.stopped} for c in model.history_
+            {"layer": c.layer, "passes": c.passes, "stopped": c.stopped, "stage": c.stage}
+            for c in model.history_
         ],
         "n_iter": model.n_iter_,
         "reconstruction_err": model.reconstruction_err_,
         "spike_cost": model.spike_cost_,
         "feature_names": None if names is None else list(names),
-        "scaling": model.scaling_,
+        "scaling": None if model.scaling_ is None else model.scaling_.to_json(),
         "white": model.white_,
     }
     if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
@@ -119,7 +122,7 @@ def plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
             return value.item()
         if isinstance(value, list | tuple | np.ndarray):
             return [plain(v) for v in value]
-        return value if value is None or isinstance(value, bool | int | float | str) else None
+        return value if isinstance(value, bool | int | float | str) else None
 
     return {name: plain(value) for name, value in model.get_params().items()}
 
@@ -136,7 +139,7 @@ def _check_format(document: dict[str, Any]) -> None:
 
 
 def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
-    parameters = dict(document["parameters"])
+    parameters = dict(document["parameters"]) | {"verbose": 0}  # whoever has trained it may be gone
     known = LRNNAutoencoder().get_params()
     unknown = sorted(set(parameters) - set(known))
     if unknown:
@@ -164,23 +167,42 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         _finite(document["reconstruction_err"]),
         _spike_costs(weights, document, spike_cost),
         spike_cost,
-        document["scaling"],
     )
+    model.scaling_ = _scaling(document["scaling"], model)
     model._become(fitted)
     return model
 
 
+def _scaling(stored: Any, model: LRNNAutoencoder) -> Scaling | None:
+    if stored is None:
+        return None
+    if not isinstance(stored, dict) or "kind" not in stored:  # a user's own note, once
+        warn(f"the model was saved with a note on its scaling, {stored!r:.200}: scale data so")
+        return None
+    scaling = Scaling.from_json(stored)
+    width = np.size(scaling.low) if np.ndim(scaling.low) else model.n_features_in_
+    if scaling.names is not None:
+        width = len(scaling.names)
+    if width != model.n_features_in_:
+        raise ModelFileError("its scaling does not fit its weights")
+    if model.scale is None:
+        model.scale = scaling
+    return scaling
+
+
 def _curve(i: int, facts: dict[str, Any], tensors: dict[str, Array]) -> LearningCurve:
     arrays = {name: tensors[f"history.{i}.{name}"] for name in CURVE_ARRAYS}
-    layer, stopped = facts["layer"], facts["stopped"]
+    layer, stopped, stage = facts["layer"], facts["stopped"], facts.get("stage", "")
     if (
         any(array.ndim != 1 or array.dtype.kind not in "fi" for array in arrays.values())
         or len({len(arrays[name]) for name in ("iterations", "errors", "seconds")}) != 1
         or not (layer is None or isinstance(layer, int))
         or stopped not in get_args(StopReason)
+        or not isinstance(stage, str)
     ):
         raise ModelFileError(f"its learning curve {i} makes no sense")
-    return LearningCurve(layer=layer, passes=int(facts["passes"]), stopped=stopped, **arrays)
+    passes = int(facts["passes"])
+    return LearningCurve(layer=layer, passes=passes, stopped=stopped, stage=stage, **arrays)
 
 
 def _matrices(tensors: dict[str, Array], kind: str) -> list[Array]:

@@ -2,20 +2,45 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Layer, host_dtype, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.rows import held
 from lrnn.tables.atomic import check_apart
-from lrnn.tables.writers import check_output, write_blocks
+from lrnn.tables.scaling import Scaling
+from lrnn.tables.writers import WITH_TEXT, check_output, write_blocks
 from lrnn.validation import check_data
 
-__all__ = ["encode", "reconstruct"]
+__all__ = ["Beside", "encode", "reconstruct"]
 
 Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Columns beside the results: names of those before and after them, and what gives the next.
+
+    ``take(count)`` gives the columns for so many further rows, by their names.
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    take: Callable[[int], dict[str, NDArray[Any]]]
+
+    def arranged(self, values: Any) -> list[Any]:
+        """Results between the columns that go along."""
+        columns = list(values.T) if isinstance(values, np.ndarray) else list(values)
+        beside = self.take(len(columns[0]))
+        return [
+            *(beside[name] for name in self.before),
+            *columns,
+            *(beside[name] for name in self.after),
+        ]
 
 
 def encode(
@@ -24,6 +49,7 @@ def encode(
     path: str | os.PathLike[str],
     *,
     progress: Progress | None = None,
+    beside: Beside | None = None,
 ) -> tuple[int, int]:
     """Write the codes of X to a file, block by block.
 
@@ -38,6 +64,8 @@ def encode(
         not at all. What goes to .npz and .mat files is held in memory until then.
     progress : callable, optional
         Is told after each block how many rows are done.
+    beside : Beside, optional
+        Columns that are written beside the codes.
 
     Returns
     -------
@@ -57,8 +85,10 @@ def encode(
     """
     width = int(model.encoders_[-1].shape[1])
     names = [f"code{i}" for i in range(width)]
-
-    return _write(model, X, path, model.weights_.encoding, width, names, progress)
+    arranged = None
+    if beside is not None:
+        names, arranged = [*beside.before, *names, *beside.after], beside.arranged
+    return _write(model, X, path, model.weights_.encoding, names, progress, arranged)
 
 
 def reconstruct(
@@ -66,18 +96,37 @@ def reconstruct(
     X: Any,
     path: str | os.PathLike[str],
     *,
-    revert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+    scaled: bool = False,
+    scaling: Scaling | None = None,
     progress: Progress | None = None,
+    beside: Beside | None = None,
 ) -> tuple[int, int]:
     """Write what the network makes of X, block by block; see `encode`.
 
-    ``revert`` may bring it back to the units of the data.
+    It is in the units of the data, if the model has a scaling (or another ``scaling`` is given),
+    unless they shall stay ``scaled``. In .csv, .tsv and .parquet files columns of text, each of
+    whose values is an attribute, are text again.
     """
-    names = getattr(model, "feature_names_in_", None)
-    known = None if names is None else list(names)
-    return _write(
-        model, X, path, model.weights_.layers, model.n_features_in_, known, progress, revert
-    )
+    known = getattr(model, "feature_names_in_", None)
+    names = None if known is None else list(known)
+    how = None if scaled else scaling or model.scaling_
+
+    def arranged(values: NDArray[Any]) -> Any:
+        frame = how.to_frame(values) if how is not None and as_table else None
+        if frame is None:
+            block = values if how is None else how.revert(values)
+            columns = list(block.T) if beside is not None else block
+        else:
+            columns = list(frame.columns)
+        return columns if beside is None else beside.arranged(columns)
+
+    as_table = os.path.splitext(os.fspath(path))[1].lower() in WITH_TEXT
+    if how is not None and how.recipe is not None and as_table:
+        names = [column.name for column in how.recipe.columns]
+    if beside is not None:
+        inner = names or [f"column{i}" for i in range(model.n_features_in_)]
+        names = [*beside.before, *inner, *beside.after]
+    return _write(model, X, path, model.weights_.layers, names, progress, arranged)
 
 
 def _write(
@@ -85,26 +134,27 @@ def _write(
     X: Any,
     path: str | os.PathLike[str],
     layers: Sequence[Layer],
-    width: int,
     names: Sequence[str] | None,
     progress: Progress | None,
-    revert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+    arranged: Callable[[NDArray[Any]], Any] | None,
 ) -> tuple[int, int]:
     if progress is not None and not callable(progress):
         raise TypeError(f"progress is told how many rows are done; it cannot be {progress!r}")
     check_output(path)
     check_apart(path, X, getattr(X, "filename", None))
     rows = check_data(model, X, reset=False)
-    shape = (int(rows.shape[0]), width)
+    last = layers[-1][0] if isinstance(layers[-1], tuple) else layers[-1]
+    width = int(last.shape[1])
 
-    def results() -> Iterator[NDArray[Any]]:
+    def results() -> Iterator[Any]:
         done = 0
         for block in rows.blocks():
             found = to_numpy(model._passed(held(block), layers))
-            yield found if revert is None else revert(found)
+            yield found if arranged is None else arranged(found)
             done += found.shape[0]
             if progress is not None:
                 progress(done)
 
+    shape = (int(rows.shape[0]), width if names is None else len(names))
     write_blocks(path, results(), shape, host_dtype(model.weights_.dtype), names)
-    return shape
+    return int(rows.shape[0]), width

@@ -1,131 +1,378 @@
-"""Data into [0, 1] and back, in a way that a model file can remember."""
+"""Data into [0, 1] and back into their own units, in a way that a model file can remember."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from lrnn.arrays import Floats, is_dask
+from lrnn.arrays import Array, Floats, are_levels, backend_of, is_array, is_dask, to_numpy
+from lrnn.tables.cut_off import CutOff
+from lrnn.tables.frame import Columns, Frame, FrameColumns, is_frame
+from lrnn.tables.places import column_at, place
+from lrnn.tables.reading import Reading
+from lrnn.tables.recipe import (
+    FEWEST_COUNTED,
+    Categories,
+    Chosen,
+    MatrixColumns,
+    Missing,
+    Recipe,
+    TableSource,
+)
 from lrnn.tables.sources import Source, block_height, read_ahead
+from lrnn.tables.types import matrix_of, type_of_columns, types_of
+from lrnn.tables.words import TableError, TableWarning, warn
 
 __all__ = ["KINDS", "Kind", "ScaledSource", "Scaling"]
 
-Kind = Literal["none", "255", "max", "minmax"]
+Kind = Literal["auto", "none", "levels", "max", "minmax"]
 KINDS: tuple[str, ...] = get_args(Kind)
-ALLOWED = {"max": (0.0, np.inf), "255": (0.0, 255.0)}  # what these take to [0, 1], and no more
+WHITES = (255.0, 65_535.0)  # the highest levels of 8 and of 16 bits
+IN_MEMORY = 1 << 27  # cells of a table that are rather held than read again
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scaling:
-    """``(x − low) / span``, column by column or the same for all.
+    """How raw data get into [0, 1]: ``(x − low) / span``, attribute by attribute.
 
-    "none" leaves numbers as they are, "255" divides by 255, "max" divides each column by its
-    maximum, "minmax" maps each column's range to [0, 1]. A constant column becomes 0 (with "max",
-    only one that is 0 throughout).
+    "none" leaves numbers as they are, "levels" divides by the level that is white, "max" divides
+    each column by its maximum, "minmax" maps each column's range to [0, 1]. A constant column
+    becomes 0 (with "max", only one that is 0 throughout).
+
+    Attributes
+    ----------
+    kind : {"none", "levels", "max", "minmax"}
+        Which of these.
+    low, span : float or ndarray
+        The lowest value, and the range above it, of each attribute or of all.
+    recipe : Recipe or None
+        Which columns of a table become attributes, and how, where not all are taken as they are.
+    reading : Reading
+        How the file that they were in was read.
+
+    Examples
+    --------
+    >>> raw = np.array([[10.0, 3.0], [20.0, 3.0], [15.0, 3.0]])
+    >>> scaling = Scaling.fit(raw, "minmax")
+    >>> scaling.apply(raw)[:, 0].tolist()
+    [0.0, 1.0, 0.5]
+    >>> bool((scaling.revert(scaling.apply(raw)) == raw).all())
+    True
     """
 
     kind: str
-    low: Floats | float
-    span: Floats | float
+    low: Floats | float = 0.0
+    span: Floats | float = 1.0
+    recipe: Recipe | None = None
+    reading: Reading = field(default_factory=Reading)
 
     @classmethod
-    def fit(cls, kind: str, data: Any, names: Sequence[str] | None = None) -> "Scaling":
-        """The scaling that takes this data, an array or a source of rows, to [0, 1].
+    def fit(
+        cls,
+        X: Any,
+        kind: str = "auto",
+        *,
+        columns: Chosen = None,
+        drop: Chosen = None,
+        label: str | int | None = None,
+        index: str | int | None = None,
+        categories: Categories = "refuse",
+        missing: Missing = "refuse",
+        white: float | None = None,
+        names: Sequence[str] | None = None,
+    ) -> "Scaling":
+        """The scaling that takes these data to [0, 1].
 
-        Numbers that it would cut off are refused, as are those that are not finite. ``names`` are
-        those of the columns, for messages.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, or what is larger than memory
+            Raw data: whatever `LRNNAutoencoder.fit` takes.
+        kind : {"auto", "none", "levels", "max", "minmax"}, default="auto"
+            "auto" leaves numbers that are in [0, 1], and levels of 8 or 16 bits, as they are,
+            divides sparse ones by the maxima of their columns, and takes the range of all others.
+        columns, drop : names or numbers from 0, optional
+            The columns to take, and those to leave out.
+        label, index : name or number from 0, optional
+            Columns that are no attributes, but go along with the rows.
+        categories : {"refuse", "onehot"}, default="refuse"
+            What to do with columns of text: an attribute for each of their values.
+        missing : {"refuse", "drop", "median"}, default="refuse"
+            What to do with missing cells: leave out their rows, or fill in the median of their
+            column (of text: what occurs most).
+        white : float, optional
+            The level that is 1, for "levels" and "auto". By default 255, or 65,535 where there are
+            higher ones.
+        names : sequence of str, optional
+            Names of the columns of an array, for messages.
+
+        Numbers that it would cut off are refused, as are such as are not finite.
         """
         if kind not in KINDS:
             raise ValueError(f"the scaling must be one of {', '.join(KINDS)}; got {kind!r}")
-        if kind == "none":
-            return cls(kind, 0.0, 1.0)
-        if kind == "255" and data.dtype == np.uint8:
-            return cls(kind, 0.0, 255.0)
-        low, high = found = limits(data)
-        check_within(data, found, kind, names)
-        if kind == "255":
-            return cls(kind, 0.0, 255.0)
-        if kind == "max":
-            low = np.zeros_like(high)
-        with np.errstate(over="ignore"):
-            span = high - low
-        if not np.isfinite(span).all():
-            column = int(np.flatnonzero(~np.isfinite(span))[0])
-            raise ValueError(
-                f"the range of {_column(column, names)}, from {low[column]:g} to {high[column]:g}, "
-                "is beyond all numbers; divide that column by some large one"
-            )
-        return cls(kind, low, span)
+        given = (columns, drop, label, index) != (None,) * 4 or (categories, missing) != (
+            "refuse",
+            "refuse",
+        )
+        table = _as_columns(X, given, names)
+        if table is None:
+            if kind == "none" or (kind in ("auto", "levels") and are_levels(_dtype(X))):
+                return cls("none")
+            return _fitted(kind, X, limits(X), names, white)
+        recipe, facts = Recipe.fit(
+            table,
+            columns=columns,
+            drop=drop,
+            label=label,
+            index=index,
+            categories=categories,
+            missing=missing,
+        )
+        low, high = [], []
+        for column, found in zip(recipe.columns, facts, strict=True):
+            numbers = column.values is None and not column.truth
+            low += [found.low] if numbers else [0.0] * len(column.attributes)
+            high += [found.high] if numbers else [1.0] * len(column.attributes)
+        levels = facts[0].rows and getattr(X, "dtype", None) is not None and are_levels(X.dtype)
+        if kind == "auto" and levels:
+            kind = "none"
+        source = TableSource(table, recipe, rows=facts[0].rows)
+        made = _fitted(kind, source, (np.array(low), np.array(high)), recipe.names, white)
+        plain = not given and not isinstance(X, Columns) and recipe.plain
+        return made if plain else replace(made, recipe=recipe)
 
-    def apply(self, data: Any) -> Any:
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the attributes, where a recipe makes them."""
+        return None if self.recipe is None else self.recipe.names
+
+    @property
+    def range(self) -> tuple[Floats | float, Floats | float]:
+        """What becomes 0, and what becomes 1, in the units of the data."""
+        return self.low, self.low + self.span
+
+    def __repr__(self) -> str:
+        columns = np.size(self.low)
+        of = f", {columns} attributes" if np.ndim(self.low) else ""
+        return f"Scaling({self.kind!r}{of}{', with a recipe' if self.recipe is not None else ''})"
+
+    def apply(self, X: Any, cut: CutOff | None = None) -> Any:
         """The data in [0, 1]; numbers beyond the range that was seen by `fit` are cut off.
 
-        Without scaling they are returned untouched, and of the type they have. A source of rows
-        is scaled as it is read.
+        They are counted in ``cut``. What is larger than memory is scaled as it is read. Without
+        scaling numbers are returned untouched, and of the type they have.
         """
-        if self.kind == "none":
-            return data
-        self._check(data)
-        if isinstance(data, Source):
-            return ScaledSource(data, self)
-        span = np.where(self.span == 0, np.inf, self.span)
-        return np.clip((data - self.low) / span, 0, 1)
+        return self.scaled(self.selected(X, cut), cut)
 
-    def revert(self, scaled: NDArray[Any]) -> NDArray[Any]:
-        """Numbers in [0, 1] in the units of the data."""
+    def columns_of(self, X: Any, names: Sequence[str] | None = None) -> tuple[Any, Recipe | None]:
+        """Data as columns, and the recipe for them; no recipe, if they are a matrix to be used.
+
+        Columns of a matrix may have ``names``.
+        """
+        columns = _as_columns(X, self.recipe is not None, names)
+        if columns is None or self.recipe is not None or is_frame(X):
+            return columns, self.recipe
+        return columns, Recipe.fit(columns)[0]
+
+    def selected(self, X: Any, cut: CutOff | None = None) -> Any:
+        """The attributes of raw data, in their own units: a matrix, or a source of rows."""
+        table, recipe = self.columns_of(X)
+        if recipe is None:
+            return X
+        source = TableSource(table, recipe, cut)
+        if isinstance(X, Columns | Source) and source.shape[0] * source.shape[1] > IN_MEMORY:
+            return source
+        blocks = list(source.blocks(0, source.shape[0]))
+        return np.concatenate(blocks) if blocks else np.empty(source.shape)
+
+    def scaled(self, X: Any, cut: CutOff | None = None) -> Any:
+        """Attributes, as `selected` gives them, in [0, 1]."""
+        if self.kind == "none":
+            return X
+        self._check(X)
+        if isinstance(X, Source):
+            return ScaledSource(X, self, cut)
+        if is_dask(X):
+            return self._of_dask(X, cut)
+        if sparse.issparse(X):
+            return self._of_sparse(X, cut)
+        if not is_array(X) or isinstance(X, np.ndarray):
+            X = matrix_of(X) if is_frame(X) else np.asarray(X)
+            return self._of_array(X, cut)
+        backend = backend_of(X)
+        if cut is not None:
+            self._count(to_numpy(X), cut)
+        xp = backend.xp
+        if not xp.isdtype(X.dtype, "real floating"):
+            X = xp.astype(X, xp.float64)
+        low, span = (
+            xp.astype(backend.send(np.asarray(v, dtype=np.float64)), X.dtype)
+            for v in (self.low, self._divisor)
+        )
+        return xp.clip((X - low) / span, 0, 1)
+
+    def revert(self, scaled: Array) -> Array:
+        """Attributes in [0, 1] in the units of the data."""
         if self.kind == "none":
             return scaled
         self._check(scaled)
-        return scaled * self.span + self.low
+        if is_array(scaled) and not isinstance(scaled, np.ndarray):
+            backend = backend_of(scaled)
+            low, span = (
+                backend.xp.astype(backend.send(np.asarray(v, dtype=np.float64)), scaled.dtype)
+                for v in (self.low, self.span)
+            )
+            return scaled * span + low
+        if is_dask(scaled):
+            return scaled * self.span + self.low
+        values = np.asarray(scaled)
+        kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+        return values * np.asarray(self.span, dtype=kind) + np.asarray(self.low, dtype=kind)
+
+    def to_frame(self, scaled: NDArray[Any]) -> Frame | None:
+        """Attributes in [0, 1] as columns of the table they came from; None without a recipe.
+
+        A column of text holds the value whose attribute is highest.
+        """
+        if self.recipe is None:
+            return None
+        values, columns, at = self.revert(scaled), [], 0
+        for column in self.recipe.columns:
+            width = len(column.attributes)
+            if column.values is None:
+                columns.append(values[:, at])
+            else:
+                texts = np.array(column.values, dtype=object)
+                columns.append(texts[np.argmax(values[:, at : at + width], axis=1)])
+            at += width
+        return Frame(tuple(c.name for c in self.recipe.columns), tuple(columns))
 
     def to_json(self) -> dict[str, Any]:
         """As a model file holds it."""
-        if np.ndim(self.low) == 0:
-            return {"kind": self.kind}
-        return {
-            "kind": self.kind,
-            "low": np.asarray(self.low).tolist(),
-            "span": np.asarray(self.span).tolist(),
-        }
+        found: dict[str, Any] = {"kind": self.kind}
+        if self.kind != "none":
+            found |= {"low": np.asarray(self.low).tolist(), "span": np.asarray(self.span).tolist()}
+        if self.recipe is not None:
+            found["recipe"] = self.recipe.to_json()
+        if self.reading.given:
+            found["reading"] = self.reading.to_json()
+        return found
 
     @classmethod
     def from_json(cls, stored: Any) -> "Scaling":
-        """What `to_json` gave; None is no scaling."""
-        if stored is None:
-            return cls("none", 0.0, 1.0)
+        """What `to_json` gave."""
         try:
-            if stored["kind"] in ("none", "255"):
-                return cls(stored["kind"], 0.0, 255.0 if stored["kind"] == "255" else 1.0)
+            recipe = Recipe.from_json(stored["recipe"]) if "recipe" in stored else None
+            reading = Reading.from_json(stored.get("reading"))
+            kind = stored["kind"]
+            if kind == "none":
+                return cls("none", recipe=recipe, reading=reading)
+            if kind == "255":  # as it was called once
+                return cls("levels", 0.0, 255.0)
             low = np.array(stored["low"], dtype=np.float64)
             span = np.array(stored["span"], dtype=np.float64)
-            known = stored["kind"] in KINDS and low.ndim == 1 and low.shape == span.shape
+            width = None if recipe is None else len(recipe.names)
+            fits = (
+                low.shape == span.shape
+                and low.ndim < 2
+                and (low.ndim == 0 or width in (None, len(low)))
+            )
+            known = kind in KINDS and kind != "auto" and fits
             if known and np.isfinite(low).all() and np.isfinite(span).all() and (span >= 0).all():
-                return cls(stored["kind"], low, span)
-        except (KeyError, TypeError, ValueError):
+                if low.ndim == 0:
+                    return cls(kind, float(low), float(span), recipe, reading)
+                return cls(kind, low, span, recipe, reading)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             pass
-        raise ValueError(
-            f"the model remembers a scaling that is not one of {', '.join(KINDS)}: {stored!r:.200}"
-            ". Scale the data in that way in Python, and use lrnn.load there"
+        raise ValueError(f"it remembers a scaling that makes no sense: {stored!r:.200}")
+
+    @property
+    def _divisor(self) -> Any:
+        return np.where(np.asarray(self.span) == 0, np.inf, self.span)
+
+    def _of_array(self, X: NDArray[Any], cut: CutOff | None) -> NDArray[Any]:
+        kind = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+        if cut is not None:
+            self._count(X, cut)
+        found: NDArray[Any] = np.subtract(X, np.asarray(self.low, dtype=kind), dtype=kind)
+        with np.errstate(invalid="ignore"):
+            found /= np.asarray(self._divisor, dtype=kind)
+        np.clip(found, 0, 1, out=found)
+        wrong = ~np.isfinite(X)
+        if wrong.any():
+            found[wrong] = X[wrong]  # what is no number stays none
+        return found
+
+    def _of_sparse(self, X: Any, cut: CutOff | None) -> Any:
+        shifted = np.flatnonzero(np.broadcast_to(self.low, X.shape[1:]))
+        if len(shifted):
+            raise ValueError(
+                f"the range of column {shifted[0] + 1} does not begin at 0, and to shift it would "
+                'fill all zeros of a sparse matrix; scale it by "max"'
+            )
+        found = sparse.csr_array(X).astype(
+            X.dtype if X.dtype in (np.float32, np.float64) else np.float64
+        )
+        divisor = np.broadcast_to(self._divisor, X.shape[1:])[found.indices]
+        if cut is not None:
+            high = np.broadcast_to(self.span, X.shape[1:])[found.indices]
+            wrong = (found.data < 0) | (found.data > high * (1 + _slack(found.dtype)))
+            cut.add_sparse(found, wrong, high)
+        found.data /= divisor.astype(found.dtype)
+        np.clip(found.data, 0, 1, out=found.data)
+        return found
+
+    def _of_dask(self, X: Any, cut: CutOff | None) -> Any:
+        """A Dask array or dataframe; what is cut off is counted at once, which reads it."""
+        from dask import compute, delayed
+
+        if cut is not None:
+            parts = X.to_delayed() if hasattr(X, "columns") else X.rechunk({1: -1}).to_delayed()
+            count = delayed(self._counted, pure=False)
+            for found in compute(*(count(part) for part in np.ravel(parts)))[0:]:
+                cut.include(found)
+        if hasattr(X, "columns"):
+            return X.map_partitions(self._of_frame, meta=self._of_frame(X._meta_nonempty)[:0])
+        kind = X.dtype if X.dtype == np.float32 else np.dtype(np.float64)
+        return X.map_blocks(self.scaled, dtype=kind, meta=np.empty((0, 0), dtype=kind))
+
+    def _counted(self, block: Any) -> CutOff:
+        cut = CutOff()
+        self.scaled(block, cut)
+        return cut
+
+    def _of_frame(self, frame: Any) -> Any:
+        """A data frame of pandas, as one."""
+        return type(frame)(
+            self._of_array(matrix_of(frame), None), index=frame.index, columns=frame.columns
         )
 
-    def _check(self, data: Any) -> None:
+    def _count(self, X: NDArray[Any], cut: CutOff) -> None:
+        low, high = self.range
+        cut.add(X, low, high, self._tolerance(X.dtype))
+
+    def _tolerance(self, dtype: Any) -> Any:
+        low, high = self.range
+        return _slack(dtype) * np.maximum(np.abs(low), np.abs(high))
+
+    def _check(self, X: Any) -> None:
         width = np.size(self.low)
-        if np.ndim(self.low) and data.shape[1] != width:
+        if np.ndim(self.low) and X.shape[1] != width:
             raise ValueError(
-                f"the scaling is for {width} attributes, but the data have {data.shape[1]}"
+                f"the scaling is for {width} attributes, but the data have {X.shape[1]}"
             )
 
 
 class ScaledSource(Source):
-    """Rows of a source that are scaled as they are read."""
+    """Rows of a source that are scaled as they are read; what is cut off is counted once."""
 
-    def __init__(self, source: Source, scaling: Scaling) -> None:
+    def __init__(self, source: Source, scaling: Scaling, cut: CutOff | None = None) -> None:
         self.name, self.shape, self.columns = source.name, source.shape, source.columns
         self.in_any_order = source.in_any_order
-        self.dtype = scaling.apply(np.zeros((1, self.shape[1]), source.dtype)).dtype
-        self._source, self._scaling = source, scaling
+        self.dtype = scaling.scaled(np.zeros((1, self.shape[1]), source.dtype)).dtype
+        self._source, self._scaling, self._cut = source, scaling, cut
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -134,11 +381,13 @@ class ScaledSource(Source):
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows in [0, 1]."""
-        return map(self._scaling.apply, self._source.blocks(first, height))
+        cut, self._cut = self._cut, None
+        for block in self._source.blocks(first, height):
+            yield self._scaling.scaled(block, cut)
 
     def take(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Some rows in [0, 1]."""
-        return np.asarray(self._scaling.apply(self._source.take(rows)))
+        return np.asarray(self._scaling.scaled(self._source.take(rows)))
 
     def identity(self) -> str:
         """That of the source, and the scaling."""
@@ -154,71 +403,177 @@ def limits(data: Any) -> tuple[Floats, Floats]:
         return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     low, high = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf)
     for block in _blocks(data):
-        low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+        least, most = (_dense(getattr(block, name)(axis=0)) for name in ("min", "max"))
+        low, high = np.minimum(low, least), np.maximum(high, most)
     return low, high
-
-
-def check_within(
-    data: Any, limits: tuple[Floats, Floats], kind: str, names: Sequence[str] | None
-) -> None:
-    """Refuse cells that are not finite, or that a scaling of this kind would cut off.
-
-    The first one is named, and those of its column are counted; only then are the data read again.
-    """
-    names = data.columns if names is None and isinstance(data, Source) else names
-    least, most = ALLOWED.get(kind, (-np.inf, np.inf))
-    low, high = limits
-    if ((low >= least) & (high <= most) & np.isfinite(low) & np.isfinite(high)).all():
-        return
-    count, seen, first = np.zeros(data.shape[1], dtype=np.int64), 0, None
-    for block in _blocks(data):
-        wrong = ~((block >= least) & (block <= most) & np.isfinite(block))
-        if first is None and wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            first = seen + int(row), int(column), float(block[row, column])
-        count += wrong.sum(axis=0)
-        seen += block.shape[0]
-    if first is None:
-        raise ValueError("the data changed while they were read")
-    row, column, value = first
-    others = int(count.sum() - count[column])
-    also = f"{count[column]:,} such in this column{f', {others:,} in others' if others else ''}"
-    where = f"row {row + 1}, {_column(column, names)}"
-    if not np.isfinite(value):
-        raise ValueError(
-            f"{where} is {value}, not a finite number ({also}); fill or drop such cells"
-        )
-    beyond = f"below {least:g}" if value < least else f"above {most:g}"
-    raise ValueError(
-        f"{where} is {value:g}, {beyond} ({also}): scaling by {kind} would cut that off; scale by "
-        "minmax"
-    )
 
 
 def first_cell(data: Any, wanted: Callable[[Any], Any]) -> tuple[int, int, float]:
     """Row, column and value of the first cell that is ``wanted``; block by block, all are asked."""
     seen = 0
     for block in _blocks(data):
-        cells = np.argwhere(wanted(block))
+        full = block.toarray() if sparse.issparse(block) else block
+        cells = np.argwhere(wanted(full))
         if len(cells):
             row, column = cells[0]
-            return seen + int(row), int(column), float(block[row, column])
+            return seen + int(row), int(column), float(full[row, column])
         seen += block.shape[0]
     raise ValueError("the data changed while they were read")
 
 
-def _blocks(data: Any) -> Iterator[NDArray[Any]]:
+def _fitted(
+    kind: str,
+    data: Any,
+    found: tuple[Floats, Floats],
+    names: Sequence[str] | None,
+    white: float | None,
+) -> Scaling:
+    """The scaling for data with these limits."""
+    low, high = found
+    names = data.columns if names is None and isinstance(data, Source) else names
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise _refusal(data, kind, names, -np.inf, np.inf)
+    levels = are_levels(_dtype(data))
+    inside = bool((low >= 0).all() and (high <= 1).all())
+    if kind == "auto":
+        kind = "minmax"
+        if levels or inside:
+            kind = "none"
+        elif white is not None:
+            kind = "levels"
+        elif sparse.issparse(data):
+            kind = "max"
+    if kind == "none" or (kind == "levels" and levels):
+        return Scaling("none")
+    _warn_of_counting(data, found, names)
+    if kind == "levels":
+        most = white or next((w for w in WHITES if high.max() <= w), WHITES[-1])
+        if (low < 0).any() or (high > most).any():
+            raise _refusal(data, kind, names, 0.0, most)
+        if inside and most > 1:
+            warn(
+                f"no value is above 1, and all are divided by {most:g}: nearly nothing is left of "
+                'them. Numbers in [0, 1] need no scaling ("none")'
+            )
+        return Scaling(kind, 0.0, most)
+    if kind == "max":
+        if (low < 0).any():
+            raise _refusal(data, kind, names, 0.0, np.inf)
+        low = np.zeros_like(high)
+    with np.errstate(over="ignore"):
+        span = high - low
+    if not np.isfinite(span).all():
+        column = int(np.flatnonzero(~np.isfinite(span))[0])
+        raise TableError(
+            f"the range of {column_at(column, names)}, from {low[column]:g} to {high[column]:g}, "
+            "is beyond all numbers; divide that column by some large one"
+        )
+    return Scaling(kind, low, span)
+
+
+def _refusal(
+    data: Any, kind: str, names: Sequence[str] | None, least: float, most: float
+) -> TableError:
+    """Cells that are not finite, or that a scaling of this kind would cut off.
+
+    The first one is named, and those of its column are counted; only then are the data read again.
+    """
+    count, seen, first = np.zeros(data.shape[1], dtype=np.int64), 0, None
+    for block in _blocks(data):
+        full = block.toarray() if sparse.issparse(block) else block
+        wrong = ~((full >= least) & (full <= most) & np.isfinite(full))
+        if first is None and wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            first = seen + int(row), int(column), float(full[row, column])
+        count += wrong.sum(axis=0)
+        seen += block.shape[0]
+    if first is None:
+        return TableError("the data changed while they were read")
+    row, column, value = first
+    others = int(count.sum() - count[column])
+    also = f"{count[column]:,} such in this column{f', {others:,} in others' if others else ''}"
+    where = place(row, column, names)
+    if np.isnan(value):
+        return TableError(
+            f"{where} is missing ({also}); {{missing=median}} fills such cells with the middle of "
+            "their column, {missing=drop} leaves their rows out"
+        )
+    if not np.isfinite(value):
+        return TableError(f"{where} is {value}, not a finite number ({also}); mend such cells")
+    beyond = f"below {least:g}" if value < least else f"above {most:g}"
+    return TableError(
+        f"{where} is {value:g}, {beyond} ({also}): scaling by {kind} would cut that off; give "
+        "{scale=minmax}"
+    )
+
+
+def _warn_of_counting(data: Any, found: tuple[Floats, Floats], names: Any) -> None:
+    """Warn of columns that only count the rows; a table's recipe has done so already."""
+    low, high = found
+    if isinstance(data, TableSource) or sparse.issparse(data) or is_dask(data):
+        return
+    rows = int(data.shape[0])
+    if rows < FEWEST_COUNTED:
+        return
+    with np.errstate(over="ignore"):
+        counted = np.flatnonzero(high - low == rows - 1)
+    for column in counted[:8]:
+        cells = np.concatenate([to_numpy(block[:, int(column)]) for block in _blocks(data)])
+        if (np.diff(cells.astype(np.float64)) == 1).all():
+            warn(
+                TableWarning(
+                    f"{column_at(int(column), names)} only counts the rows, from "
+                    f"{low[column]:g} to {high[column]:g}, and is trained on like any other; "
+                    f"{{drop={column if names is None else names[column]}}} leaves it out"
+                )
+            )
+
+
+def _as_columns(X: Any, needed: bool, names: Sequence[str] | None = None) -> Columns | None:
+    """Data as columns under their names, if they are such, or ``needed`` as such."""
+    if isinstance(X, Columns) and (needed or not getattr(X, "holds_numbers", False)):
+        return X
+    if is_frame(X):
+        return FrameColumns(X)
+    if not needed:
+        return None
+    if isinstance(X, Source):
+        return MatrixColumns(X, names)
+    if sparse.issparse(X) or is_dask(X):
+        raise TypeError(
+            f"columns of a {type(X).__name__} cannot be chosen here; choose them before, by "
+            "indexing it"
+        )
+    return MatrixColumns(to_numpy(X) if is_array(X) else np.asarray(X), names)
+
+
+def _blocks(data: Any) -> Iterator[Any]:
     """Blocks of raw rows, one after the other; an array in memory is one."""
     if is_dask(data):
-        for part in data.rechunk({1: -1}).blocks:
-            yield np.asarray(part.compute())
+        parts = data.partitions if hasattr(data, "columns") else data.rechunk({1: -1}).blocks
+        for part in parts:
+            block = part.compute()
+            yield matrix_of(block) if is_frame(block) else np.asarray(block)
         return
     if isinstance(data, Source):
         yield from read_ahead(data.blocks(0, block_height(data.shape[1], data.dtype)))
     else:
-        yield data
+        yield to_numpy(data) if is_array(data) else data
 
 
-def _column(column: int, names: Sequence[str] | None) -> str:
-    name = "" if names is None else f" ({names[column]!r})"
-    return f"column {column + 1}{name}"
+def _dtype(data: Any) -> Any:
+    """The type of the numbers, of a dataframe's too."""
+    if hasattr(data, "dtype"):
+        return data.dtype
+    return type_of_columns(types_of(data), list(data.columns))
+
+
+def _dense(values: Any) -> Floats:
+    """The lowest or highest numbers of columns, those of a sparse matrix too."""
+    full = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    return full.reshape(-1).astype(np.float64)
+
+
+def _slack(dtype: Any) -> float:
+    kind = np.dtype(dtype)
+    return 16 * float(np.finfo(kind).eps) if kind.kind == "f" else 0.0

@@ -3,8 +3,10 @@
 import errno
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
+from math import prod
 from pathlib import Path
 from queue import Full, Queue
 from threading import Event, Thread
@@ -14,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lrnn.tables.frame import Columns, Frame
 from lrnn.tables.types import check_kind, matrix_of, type_of_columns
 
 __all__ = [
@@ -24,8 +27,9 @@ __all__ = [
     "ParquetFiles",
     "Source",
     "block_height",
+    "damage_named",
+    "file_identity",
     "read_ahead",
-    "reading",
 ]
 
 Item = TypeVar("Item")
@@ -47,6 +51,8 @@ class Source(ABC):
         Names of the columns, if they have any.
     in_any_order : bool
         Whether `take` can give any rows.
+    image_shape : tuple of int or None
+        Height and width (and channels), if rows are images.
     """
 
     name: str
@@ -54,6 +60,7 @@ class Source(ABC):
     dtype: np.dtype[Any]
     columns: tuple[str, ...] | None = None
     in_any_order: bool = False
+    image_shape: tuple[int, ...] | None = None
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -79,14 +86,23 @@ def block_height(width: int, dtype: Any) -> int:
 
 
 class ArraySource(Source):
-    """An array on disk that is read in slices: a memory map, a dataset of Zarr or HDF5."""
+    """An array on disk that is read in slices: a memory map, a dataset of Zarr or HDF5.
+
+    With ``images``, axes beyond the second are those of images.
+    """
 
     in_any_order = True
 
-    def __init__(self, array: Any, name: str = "X") -> None:
+    def __init__(self, array: Any, name: str = "X", *, images: bool = False) -> None:
         self.name = name
         self.dtype = np.dtype(array.dtype)
-        self.shape = _two_dimensional(tuple(array.shape), name)
+        if self.dtype.kind not in "biuf":
+            raise ValueError(f"{name!r} holds {self.dtype}, not numbers")
+        shape = tuple(map(int, array.shape))
+        if images and len(shape) > 2:
+            self.image_shape = shape[1:]
+            shape = shape[0], prod(shape[1:])
+        self.shape = _two_dimensional(shape, name)
         chunks = getattr(array, "chunks", None)
         self._chunk = int(chunks[0]) if chunks else 1
         self._array = array
@@ -96,15 +112,27 @@ class ArraySource(Source):
         height = max(height // self._chunk * self._chunk, min(height, self._chunk))
         while first < self.shape[0]:
             last = min((first // height + 1) * height, self.shape[0])
-            yield np.asarray(self._array[first:last])
+            yield self._rows(self._array, slice(first, last))
             first = last
 
     def take(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Some rows."""
         if isinstance(self._array, np.ndarray):
-            return np.asarray(self._array[rows])
+            return self._rows(self._array, rows)
         wanted, back = np.unique(rows, return_inverse=True)  # in order, for HDF5
-        return np.asarray(getattr(self._array, "oindex", self._array)[wanted])[back]
+        return self._rows(getattr(self._array, "oindex", self._array), wanted)[back]
+
+    def _rows(self, array: Any, which: Any) -> NDArray[Any]:
+        try:
+            block = np.asarray(array[which])
+        except MemoryError:
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # of the disk
+            line = " ".join(str(error).split())
+            raise ValueError(f"{self.name!r} is damaged, and cannot be read: {line}") from None
+        return block.reshape(-1, self.shape[1])
 
     def identity(self) -> str:
         """Its shape, its type, and the first and last row."""
@@ -131,6 +159,9 @@ class NpyFile(Source):
             self._start = file.tell()
         if dtype.kind not in "biuf":
             raise ValueError(f"{self.name!r} holds {dtype}, not numbers")
+        if len(shape) > 2:
+            self.image_shape = shape[1:]
+            shape = shape[0], prod(shape[1:])
         self.shape = _two_dimensional(shape, self.name)
         promised = self._start + self.shape[0] * self.shape[1] * dtype.itemsize
         if path.stat().st_size < promised:
@@ -145,7 +176,8 @@ class NpyFile(Source):
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows, by plain reads: these use no more memory than a block."""
         if self._by_columns:
-            yield from ArraySource(np.load(self._path, mmap_mode="r")).blocks(first, height)
+            array = np.load(self._path, mmap_mode="r")
+            yield from ArraySource(array, images=True).blocks(first, height)
             return
         width = self.shape[1] * self.dtype.itemsize
         with open(self._path, "rb", buffering=0) as file:
@@ -162,18 +194,20 @@ class NpyFile(Source):
 
     def take(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Some rows."""
-        return np.asarray(np.load(self._path, mmap_mode="r")[rows])
+        return np.asarray(np.load(self._path, mmap_mode="r")[rows]).reshape(-1, self.shape[1])
 
     def identity(self) -> str:
         """Its size, and when it was written."""
-        return _file_identity(self._path)
+        return file_identity(self._path)
 
 
-class ParquetFiles(Source):
+class ParquetFiles(Source, Columns):
     """A Parquet file or a folder of them, read row group by row group.
 
     Columns that pandas wrote as the index of a table are not among its columns.
     """
+
+    columns: tuple[str, ...] = ()
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
@@ -191,17 +225,33 @@ class ParquetFiles(Source):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"{str(part)!r} has more than one column {twice!r}")
-            if self.columns is None:
+            if not self.columns:
                 self.columns = names
             elif names != self.columns:
                 raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
-            kinds.append(
-                type_of_columns([_number(f, part) for f in fields], names, repr(str(part)))
-            )
-            check_kind(kinds[-1], kinds[0], repr(str(part)))
+            kinds.append([_type(field) for field in fields])
         self.shape = _two_dimensional((sum(self._counts), len(names)), self.name)
-        found = np.result_type(*kinds)
-        self.dtype = np.dtype(np.float64) if found.kind == "b" else found
+        self._kinds, self._fields = kinds, fields
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
+        """The type of the numbers; an error, if a column holds none."""
+        found = []
+        for path, kinds in zip(self._paths, self._kinds, strict=True):
+            for field, kind in zip(self._fields, kinds, strict=True):
+                if kind.kind not in "biuf":
+                    raise ValueError(
+                        f"{str(path)!r}: column {field.name!r} holds {field.type}, not numbers"
+                    )
+            found.append(type_of_columns(kinds, self.columns, repr(str(path))))
+            check_kind(found[-1], found[0], repr(str(path)))
+        together = np.result_type(*found)
+        return np.dtype(np.float64) if together.kind == "b" else together
+
+    @property
+    def holds_numbers(self) -> bool:
+        """Whether all columns do."""
+        return all(kind.kind in "biuf" for kinds in self._kinds for kind in kinds)
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -209,6 +259,16 @@ class ParquetFiles(Source):
         return tuple(np.cumsum([0, *self._groups]).tolist())
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
+        """Consecutive rows."""
+        return map(self._matrix, self._batches(first, height))
+
+    def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
+        """Rows in order, with columns of any kind."""
+        for batch in self._batches(first, block_height(self.shape[1], np.float64)):
+            yield Frame(self.columns, tuple(map(_cells, batch.columns)), first)
+            first += batch.num_rows
+
+    def _batches(self, first: int, height: int) -> Iterator[Any]:
         """Consecutive rows; those before ``first`` are read, if they share its row group."""
         for path, count in zip(self._paths, self._counts, strict=True):
             if first >= count:
@@ -222,12 +282,12 @@ class ParquetFiles(Source):
                     first -= groups.pop(0).num_rows
                 for group in groups:  # one by one: who ends early has not read more
                     for batch in fragment.subset(row_group_ids=[group.id]).to_batches(
-                        columns=list(self.columns or ()), batch_size=height, batch_readahead=1
+                        columns=list(self.columns), batch_size=height, batch_readahead=1
                     ):
                         kept = batch.slice(first)
                         first = max(0, first - batch.num_rows)
                         if kept.num_rows:
-                            yield self._matrix(kept)
+                            yield kept
 
     def _matrix(self, batch: Any) -> NDArray[Any]:
         columns = [c.cast("float64") if str(c.type) == "bool" else c for c in batch.columns]
@@ -238,7 +298,7 @@ class ParquetFiles(Source):
 
     def identity(self) -> str:
         """Sizes, and when they were written."""
-        return " ".join(map(_file_identity, self._paths))
+        return " ".join(map(file_identity, self._paths))
 
 
 class Blocks(Source):
@@ -337,7 +397,7 @@ def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 
 @contextmanager
-def reading(path: Path, said: str) -> Iterator[None]:
+def damage_named(path: Path, said: str) -> Iterator[None]:
     """Turn whatever a damaged file leads to, anywhere in its reader, into one clear error."""
     with open(path, "rb") as file:
         file.read(1)  # what fails here is not the content's fault
@@ -357,7 +417,7 @@ def _reading_parquet(path: Path) -> Iterator[Any]:
         from pyarrow import dataset, fs
     except ImportError:
         raise ValueError("reading Parquet needs pyarrow: pip install pyarrow") from None
-    with reading(path, "is damaged, or no Parquet file"):
+    with damage_named(path, "is damaged, or no Parquet file"):
         yield dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
 
 
@@ -383,16 +443,30 @@ def _fill(file: Any, buffer: memoryview, where: str) -> None:
         buffer = buffer[got:]
 
 
-def _file_identity(path: Path) -> str:
+def file_identity(path: Path) -> str:
+    """Where a file is, its size, and when it was written."""
     stat = path.stat()
     return f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
 
 
-def _number(field: Any, path: Path) -> np.dtype[Any]:
+def _type(field: Any) -> np.dtype[Any]:
+    """The type of a column's numbers; that of objects, if it holds none."""
     try:
         kind: np.dtype[Any] = np.dtype(field.type.to_pandas_dtype())
     except (TypeError, NotImplementedError):
-        kind = np.dtype(object)
-    if kind.kind not in "biuf":
-        raise ValueError(f"{str(path)!r}: column {field.name!r} holds {field.type}, not numbers")
+        return np.dtype(object)
     return kind
+
+
+def _cells(column: Any) -> NDArray[Any]:
+    """A column of Parquet as numbers, NaN where one is missing; or as text, and None."""
+    kind = str(column.type)
+    if kind == "bool" or kind.startswith("decimal"):
+        column = column.cast("float64")
+    found = column.to_numpy(zero_copy_only=False)
+    if found.dtype.kind in "biuf":
+        return np.asarray(found)
+    texts = np.empty(len(column), dtype=object)
+    for i, cell in enumerate(column.to_pylist()):
+        texts[i] = cell if cell is None or isinstance(cell, str) else str(cell)
+    return texts

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 
 from lrnn.tables.atomic import put_in_place
 
-__all__ = ["WRITERS", "check_output", "write", "write_blocks"]
+__all__ = ["WRITERS", "check_output", "in_place", "write", "write_arrays", "write_blocks"]
 
-Put: TypeAlias = Callable[[NDArray[Any]], object]
+Block: TypeAlias = NDArray[Any] | Sequence[Any]
+Put: TypeAlias = Callable[[Any], object]
 Names: TypeAlias = Sequence[str] | None
 Writer: TypeAlias = Callable[
     [Path, tuple[int, int], np.dtype[Any], Names], AbstractContextManager[Put]
 ]
 
+WITH_TEXT = (".csv", ".tsv", ".parquet")  # formats whose columns may be text
 NEEDED = {".parquet": "pyarrow", ".zarr": "zarr"}  # libraries that not everyone has
 
 
@@ -33,24 +35,51 @@ def write(path: str | os.PathLike[str], data: NDArray[Any], names: Names = None)
 
 def write_blocks(
     path: str | os.PathLike[str],
-    blocks: Iterable[NDArray[Any]],
+    blocks: Iterable[Block],
     shape: tuple[int, int],
     dtype: Any,
     names: Names = None,
 ) -> None:
     """Write blocks of rows to a .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr file.
 
+    A block is a matrix, or a list of columns. In .csv, .tsv and .parquet files these may be of
+    several types, or text; None is a missing one.
+
     What was there under this name is replaced as a whole, or not at all. A .npz or .mat file is
     held in memory until it is complete.
     """
     path = check_output(path).resolve()
+    suffix = path.suffix.lower()
+    with (
+        in_place(path) as unfinished,
+        WRITERS[suffix](unfinished, shape, np.dtype(dtype), names) as put,
+    ):
+        for block in blocks:
+            put(block if suffix in WITH_TEXT else _matrix(block, path, names))
+
+
+def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays of any shape, each by its name, to a .npz or .mat file; or one to a .npy file.
+
+    What was there under this name is replaced as a whole, or not at all.
+    """
+    path = check_output(path).resolve()
+    with in_place(path) as unfinished, _synced(unfinished) as file:
+        if path.suffix.lower() == ".npy":
+            (array,) = arrays.values()
+            np.save(file, array)
+        else:
+            {".npz": _npz, ".mat": _mat}[path.suffix.lower()](file, arrays)
+
+
+@contextmanager
+def in_place(path: Path) -> Iterator[Path]:
+    """A name to write to; what is written there gets its own name when it is complete."""
     temporary = ""
     try:
         temporary = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         unfinished = Path(temporary) / path.name
-        with WRITERS[path.suffix.lower()](unfinished, shape, np.dtype(dtype), names) as put:
-            for block in blocks:
-                put(block)
+        yield unfinished
         put_in_place(unfinished, path)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
@@ -90,6 +119,24 @@ def _is_zarr_array(folder: Path) -> bool:
     return isinstance(node, dict) and node.get("node_type") == "array"
 
 
+def _matrix(block: Block, path: Path, names: Names) -> NDArray[Any]:
+    """A block as a matrix, for formats that have nothing else."""
+    if isinstance(block, np.ndarray):
+        return block
+    for i, column in enumerate(block):
+        if _is_text(column):
+            name = f"column {i + 1}" if names is None else f"the column {names[i]!r}"
+            raise ValueError(
+                f"{name} holds text, which {path.suffix} files do not take; {', '.join(WITH_TEXT)} "
+                f"files do: {str(path.with_suffix('.csv'))!r}"
+            )
+    return np.column_stack([np.asarray(column) for column in block])
+
+
+def _is_text(column: Any) -> bool:
+    return np.asarray(column).dtype.kind not in "biuf"
+
+
 @contextmanager
 def _synced(path: Path) -> Iterator[IO[bytes]]:
     """A file that is on the disk when it is closed."""
@@ -116,23 +163,34 @@ def _text(delimiter: str) -> Writer:
             if names is not None:
                 file.write((delimiter.join(map(_quoted, names)) + "\n").encode())
 
-            def put(block: NDArray[Any]) -> None:
+            def put(block: Block) -> None:
                 # repr of a float is the shortest text that reads back as the same number
-                lines = (delimiter.join(map(repr, row)) + "\n" for row in block.tolist())
-                file.writelines(line.encode() for line in lines)
+                rows: Iterable[Iterable[str]]
+                if isinstance(block, np.ndarray):
+                    rows = (map(repr, row) for row in block.tolist())
+                else:
+                    rows = zip(*map(_cells, block), strict=True)
+                file.writelines((delimiter.join(row) + "\n").encode() for row in rows)
 
             yield put
 
     return opened
 
 
+def _cells(column: Any) -> Iterator[str]:
+    """A column's cells as they stand in lines of text."""
+    if _is_text(column):
+        return ("" if cell is None else _quoted(str(cell)) for cell in column)
+    return map(repr, np.asarray(column).tolist())
+
+
 def _quoted(name: str) -> str:
-    """A column's name as it stands in a line of text."""
+    """A name or a text as it stands in a line."""
     plain = not set(name) & set(',;\t"\r\n')
     return name if plain else '"' + name.replace('"', '""') + '"'
 
 
-def _at_once(save: Callable[[IO[bytes], NDArray[Any]], None]) -> Writer:
+def _at_once(save: Callable[[IO[bytes], Mapping[str, NDArray[Any]]], None]) -> Writer:
     """For formats that cannot be written in parts: the blocks are collected."""
 
     @contextmanager
@@ -142,19 +200,21 @@ def _at_once(save: Callable[[IO[bytes], NDArray[Any]], None]) -> Writer:
         blocks: list[NDArray[Any]] = []
         yield blocks.append
         with _synced(path) as file:
-            save(file, np.concatenate(blocks, dtype=dtype))
+            save(file, {"data": np.concatenate(blocks, dtype=dtype)})
 
     return opened
 
 
-def _npz(file: IO[bytes], data: NDArray[Any]) -> None:
-    np.savez_compressed(file, data=data)
+def _npz(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
+    named: dict[str, Any] = dict(arrays)
+    np.savez_compressed(file, **named)
 
 
-def _mat(file: IO[bytes], data: NDArray[Any]) -> None:
+def _mat(file: IO[bytes], arrays: Mapping[str, NDArray[Any]]) -> None:
     from scipy.io import savemat
 
-    savemat(file, {"data": data}, do_compression=True)
+    cells = {k: a[:, None].astype(object) if _is_text(a) else a for k, a in arrays.items()}
+    savemat(file, cells, do_compression=True)
 
 
 @contextmanager
@@ -165,14 +225,28 @@ def _parquet(
     from pyarrow import parquet
 
     names = list(names or (f"column{i}" for i in range(shape[1])))
-    schema = pyarrow.schema([(name, pyarrow.from_numpy_dtype(dtype)) for name in names])
-    with parquet.ParquetWriter(path, schema) as file:
+    number = pyarrow.from_numpy_dtype(dtype)
+    file: Any = None
 
-        def put(block: NDArray[Any]) -> None:
+    def opened(types: Sequence[Any]) -> Any:
+        schema = pyarrow.schema(list(zip(names, types, strict=True)))
+        return parquet.ParquetWriter(path, schema)
+
+    def put(block: Block) -> None:
+        nonlocal file
+        if isinstance(block, np.ndarray):
             columns = [pyarrow.array(column) for column in block.astype(dtype, copy=False).T]
-            file.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
+        else:
+            columns = [pyarrow.array(c, pyarrow.string() if _is_text(c) else None) for c in block]
+        file = file or opened([column.type for column in columns])  # the first block tells types
+        file.write_table(pyarrow.Table.from_arrays(columns, schema=file.schema))
 
+    try:
         yield put
+        file = file or opened([number] * len(names))
+    finally:
+        if file is not None:
+            file.close()
 
 
 @contextmanager

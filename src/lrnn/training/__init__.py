@@ -6,7 +6,7 @@ end to end, and with inhibition.
 
 from lrnn.training.end_to_end import fine_tuned, train_end_to_end
 from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated
-from lrnn.training.frontier import PricedNetwork, prices, train_frontier
+from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
 from lrnn.training.gram import train_gram
 from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.inhibition import train_inhibitory, train_on_part
@@ -19,7 +19,7 @@ __all__ = [
     "Evaluation",
     "LearningCurve",
     "Observer",
-    "PricedNetwork",
+    "PenalisedNetwork",
     "Run",
     "Settings",
     "State",
@@ -28,7 +28,7 @@ __all__ = [
     "evaluate",
     "ever_saturated",
     "fine_tuned",
-    "prices",
+    "penalties_for",
     "train_end_to_end",
     "train_frontier",
     "train_gram",

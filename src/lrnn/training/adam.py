@@ -21,8 +21,8 @@ CELLS_IN_CACHE = 1 << 15
 TINY = 1e-30  # keeps running means off subnormal numbers, on which processors are slow
 
 STEP = 0.1  # by which share a weight changes at most, at first
-CHEAP = 1e-2  # share of the price of a spike at which a network from scratch starts
-RISE = 0.5  # share of the passes after which it has to pay the full price
+CHEAP = 1e-2  # share of the penalty of a spike at which a network from scratch starts
+RISE = 0.5  # share of the passes after which it has to pay the full penalty
 LATER = 0.3  # size of the steps on a later part of a stream, beside those on the first
 
 Move = tuple[Callable[[Array, Array], Array], Callable[[Array, Array], Array]]
@@ -103,7 +103,7 @@ class StepSchedule:
     ends : bool
         And the next time training ends.
     cheap : bool
-        The price of a spike rises to its full height on the way.
+        The penalty of a spike rises to its full height on the way.
     later : bool
         This is a later part of a stream, of which weights learn less.
     """
@@ -136,8 +136,8 @@ class StepSchedule:
             return STEP * LATER
         return STEP * min(1.0, (self.passes - done) / (self.passes - self._steady))
 
-    def price(self, done: float) -> float:
-        """The price of a spike after so many passes, as a share of the full one."""
+    def penalty(self, done: float) -> float:
+        """The penalty of a spike after so many passes, as a share of the full one."""
         return float(CHEAP ** (1 - done / self._rise)) if done < self._rise else 1.0
 
     def adapt(self, history: History) -> None:
@@ -180,7 +180,7 @@ class Descent(MinibatchStepper):
         The matrices of ``current``.
     gradients : callable
         ``gradients(batch, share)`` gives the error on a batch, a number, and the gradients by
-        the parameters; ``share`` is that of the full price of a spike.
+        the parameters; ``share`` is that of the full penalty of a spike.
     """
 
     def __init__(
@@ -223,7 +223,7 @@ class Descent(MinibatchStepper):
         for numbers in self.batches:
             done = self.iterations / len(self.batches)
             scale = self._adam.scale(self._schedule.size(done))
-            self.history.batch(self._one(numbers, scale, self._schedule.price(done)))
+            self.history.batch(self._one(numbers, scale, self._schedule.penalty(done)))
             iteration()
         self.history.finish_pass(self._current.copy())
         self._schedule.adapt(self.history)

@@ -41,7 +41,7 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     rates = settings.rates
     descent = Descent(batches, start, current, layers, gradients, rates, schedule, history)
     stopped = run.train(descent, "training end to end")
-    return Trained(history.best, [history.curve(None, stopped)])
+    return Trained(history.best, [history.curve(None, stopped, "end to end")])
 
 
 def large_batches(rows: int, width: int, batch_size: int) -> int:

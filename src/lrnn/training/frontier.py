@@ -1,6 +1,6 @@
-"""Error against spikes: networks for many prices of a spike, each started from its neighbour.
+"""Error against spikes: networks for many penalties of a spike, each started from its neighbour.
 
-Prices are gone through twice. Down, from the excitatory network: inhibition grows as it becomes
+Penalties are gone through twice. Down, from the excitatory network: inhibition grows as it becomes
 cheaper. And up, from a network that starts from scratch where spikes cost next to nothing, and
 saves more and more of them. The first way is the better one where spikes are dear, the second where
 they are cheap; of all networks those are kept that no other one betters.
@@ -18,14 +18,14 @@ from lrnn.training.inhibition import InhibitoryTraining, inhibited, schedule_of,
 from lrnn.training.run import Run
 from lrnn.weights import Weights
 
-DEAREST, CHEAPEST = 1.0, 1e-6  # prices of a spike, as shares of error/spikes of no inhibition
+DEAREST, CHEAPEST = 1.0, 1e-6  # penalties, as shares of error/spikes of no inhibition
 
 
 @dataclass(frozen=True)
-class PricedNetwork:
-    """A network, what it costs, and the price of a spike it was trained for (None: no inhibition).
+class PenalisedNetwork:
+    """A network, what it costs, and the penalty of a spike that it was trained for.
 
-    Where spikes are free the price is 0.
+    Where spikes are free that is 0; without inhibition there is none (None).
     """
 
     penalty: float | None
@@ -34,7 +34,7 @@ class PricedNetwork:
     spikes: float
 
     @classmethod
-    def of(cls, rows: Rows, penalty: float | None, trained: Trained) -> "PricedNetwork":
+    def of(cls, rows: Rows, penalty: float | None, trained: Trained) -> "PenalisedNetwork":
         """Evaluate it."""
         evaluation = evaluate(rows, trained.weights)
         spikes = trained.weights.spikes(evaluation.mean_activations)
@@ -46,19 +46,19 @@ class PricedNetwork:
         return self.evaluation.error
 
 
-def prices(excitatory: PricedNetwork, count: int) -> list[float]:
-    """So many prices of a spike, dear ones first, for data of any scale."""
+def penalties_for(excitatory: PenalisedNetwork, count: int) -> list[float]:
+    """So many penalties of a spike, high ones first, for data of any scale."""
     unit = excitatory.error / excitatory.spikes if excitatory.spikes else 1.0
     return [float(unit * share) for share in np.geomspace(DEAREST, CHEAPEST, count)]
 
 
 def train_frontier(
-    rows: Rows, excitatory: PricedNetwork, penalties: Sequence[float], run: Run
-) -> tuple[list[PricedNetwork], bool]:
+    rows: Rows, excitatory: PenalisedNetwork, penalties: Sequence[float], run: Run
+) -> tuple[list[PenalisedNetwork], bool]:
     """The excitatory network and all that are not bettered by others, the cheapest first.
 
-    Prices are dear ones first; at each a network is trained for ``fine_tune`` passes. When training
-    is interrupted (the second thing that is returned), those that are there have to do.
+    Penalties are high ones first; at each a network is trained for ``fine_tune`` passes. When
+    training is interrupted (the second thing that is returned), those that are there have to do.
     """
     walk = Walk(rows, excitatory, run)
     sizes = run.settings.sizes
@@ -70,12 +70,12 @@ def train_frontier(
     return [walk.thin(one) for one in undominated(walk.found)], walk.interrupted
 
 
-def undominated(found: Iterable[PricedNetwork]) -> list[PricedNetwork]:
+def undominated(found: Iterable[PenalisedNetwork]) -> list[PenalisedNetwork]:
     """The cheapest first, and only those that are better than all cheaper ones.
 
     The excitatory network stays in any case: others are compared with it.
     """
-    kept: list[PricedNetwork] = []
+    kept: list[PenalisedNetwork] = []
     lowest = np.inf
     for one in sorted(found, key=lambda one: (one.spikes, one.error)):
         if one.penalty is None or one.error < lowest:
@@ -87,20 +87,20 @@ def undominated(found: Iterable[PricedNetwork]) -> list[PricedNetwork]:
 class Walk:
     """Networks that are trained one after the other, until somebody interrupts it."""
 
-    def __init__(self, rows: Rows, excitatory: PricedNetwork, run: Run) -> None:
+    def __init__(self, rows: Rows, excitatory: PenalisedNetwork, run: Run) -> None:
         self.found = [excitatory]
         self.interrupted = False
         self._rows, self._run = rows, run
 
     def go(
         self,
-        start: PricedNetwork | Weights,
+        start: PenalisedNetwork | Weights,
         penalties: Sequence[float],
         way: str,
         cheap: bool = False,
     ) -> None:
-        """Train at these prices, each time from where the last has ended."""
-        weights = start.trained.weights if isinstance(start, PricedNetwork) else start
+        """Train at these penalties, each time from where the last has ended."""
+        weights = start.trained.weights if isinstance(start, PenalisedNetwork) else start
         if weights.inhibitory is None:
             weights = inhibited(weights, self._run.random)
         for i, penalty in enumerate(penalties, start=1):
@@ -111,14 +111,16 @@ class Walk:
             schedule = schedule_of(settings.fine_tune, settings, cheap=cheap)
             trained = self._training(penalty).train(weights, schedule, task)
             weights, self.interrupted = trained.weights, trained.interrupted
-            self.found.append(PricedNetwork.of(self._rows, penalty, trained))
+            self.found.append(PenalisedNetwork.of(self._rows, penalty, trained))
 
-    def thin(self, found: PricedNetwork) -> PricedNetwork:
+    def thin(self, found: PenalisedNetwork) -> PenalisedNetwork:
         """The same without connections that do nothing."""
         if found.penalty is None:
             return found
         weights = self._training(found.penalty).thinned(found.trained.weights)
-        return PricedNetwork.of(self._rows, found.penalty, replace(found.trained, weights=weights))
+        return PenalisedNetwork.of(
+            self._rows, found.penalty, replace(found.trained, weights=weights)
+        )
 
     def _training(self, penalty: float) -> InhibitoryTraining:
         settings = replace(self._run.settings, spike_penalty=penalty)

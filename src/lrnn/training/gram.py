@@ -313,6 +313,7 @@ class GramSearch(Stepper):
             np.array(self._seconds),
             self.steps,
             stopped,
+            "gram solver",
         )
 
 
@@ -335,7 +336,8 @@ def pass_through(width: int, hidden: int, rows: Rows) -> Weights:
 def nothing_to_learn(layer: int | None) -> LearningCurve:
     """The learning curve of a pair that reconstructs exactly from the start."""
     none = np.zeros(1)
-    return LearningCurve(layer, np.zeros(0), np.zeros(1, np.int64), none, none, 0, "tol")
+    first = np.zeros(1, np.int64)
+    return LearningCurve(layer, np.zeros(0), first, none, none, 0, "tol", "passed on unchanged")
 
 
 def _error(rows: Rows, trained: Trained) -> float:

@@ -35,6 +35,8 @@ class LearningCurve:
         Passes over the data.
     stopped : {"max_iter", "tol", "interrupted", "callback"}
         What ended the training.
+    stage : str
+        What it was, such as "gram solver" or "end to end"; empty in old files.
     """
 
     layer: int | None
@@ -44,6 +46,13 @@ class LearningCurve:
     seconds: Floats
     passes: int
     stopped: StopReason
+    stage: str = ""
+
+    @property
+    def name(self) -> str:
+        """What was trained, and how."""
+        trained = "all layers" if self.layer is None else f"layer pair {self.layer}"
+        return f"{self.stage}, {trained}" if self.stage else trained
 
     @property
     def lowest(self) -> float:
@@ -153,7 +162,7 @@ class History:
         self._lowest_after_pass = state["lowest_after_pass"].tolist()
         self._began = perf_counter() - state["seconds"]
 
-    def curve(self, layer: int | None, stopped: StopReason) -> LearningCurve:
+    def curve(self, layer: int | None, stopped: StopReason, stage: str) -> LearningCurve:
         """The learning curve."""
         iterations, errors, seconds = zip(*self._evaluations, strict=True)
         return LearningCurve(
@@ -164,6 +173,7 @@ class History:
             np.array(seconds),
             self.passes,
             stopped,
+            stage,
         )
 
 

@@ -1,4 +1,4 @@
-"""The full random neural network, with inhibition: trained end to end, at a price for spikes.
+"""The full random neural network, with inhibition: trained end to end, with a penalty for spikes.
 
 Training is done twice: from scratch, with spikes that are cheap at first, and from the excitatory
 network. Where spikes are free the first one wins, where they are dear the second. What comes out is
@@ -63,10 +63,10 @@ def train_on_part(rows: Rows, weights: Weights | None, run: Run) -> Trained:
 
 
 class InhibitoryTraining:
-    """Trainings on the same rows at the same price of a spike, from whatever start.
+    """Trainings on the same rows at the same penalty of a spike, from whatever start.
 
-    The best weights are those with the lowest error (and price of spikes) on all rows, or on those
-    that are held out.
+    The best weights are those with the lowest error (and penalty of spikes) on all rows, or on
+    those that are held out.
     """
 
     def __init__(self, rows: Rows, run: Run) -> None:
@@ -106,7 +106,7 @@ class InhibitoryTraining:
         weights = [*plus, *minus]
         descent = Descent(batches, start, current, weights, gradients, "free", schedule, history)
         stopped = self.run.train(descent, task)
-        return Trained(history.best, [history.curve(None, stopped)])
+        return Trained(history.best, [history.curve(None, stopped, "with inhibition")])
 
     def thinned(self, weights: Weights) -> Weights:
         """Without connections that do nothing, if nothing is lost with them."""

@@ -168,7 +168,7 @@ def train_jointly(
     """Algorithm 1, for layer pair ``layer`` of a network, or Algorithm 3."""
     stepper = algorithm(rows, weights, run)
     stopped = run.train(stepper, training(layer))
-    return Trained(stepper.history.best, [stepper.history.curve(layer, stopped)])
+    return Trained(stepper.history.best, [stepper.history.curve(layer, stopped, "as printed")])
 
 
 def train_layerwise(

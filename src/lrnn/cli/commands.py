@@ -1,0 +1,74 @@
+"""Commands as Typer makes them, but for how their flags and the errors of their options read."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class _Plain:
+    """What groups and commands have in common."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """The parameters; a flag takes no value, and shows none in the help."""
+        found = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in found:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return found
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the arguments; an error names the value, not the library that checked it."""
+        try:
+            return super().parse_args(ctx, args)  # type: ignore[misc]
+        except typer.BadParameter as error:
+            error.message = _plain(error)
+            raise
+
+
+class Command(_Plain, TyperCommand):
+    """A command."""
+
+
+class Group(_Plain, TyperGroup):
+    """A group of commands."""
+
+
+class CommandLine(typer.Typer):
+    """A group, and all commands in it, of these kinds."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(cls=Group, no_args_is_help=True, rich_markup_mode="rich", **settings)
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
+        """As `typer.Typer.command`; the help is the function's docstring."""
+
+        def register(function: Function) -> Function:
+            told = {"cls": Command, "help": flowing(function.__doc__ or ""), **settings}
+            typer.Typer.command(self, name, **told)(function)
+            return function
+
+        return register
+
+
+def flowing(text: str) -> str:
+    r"""A docstring whose paragraphs are lines, for terminals of any width; examples stay.
+
+    >>> flowing("One\n    line.\n\n        lrnn demo")
+    'One line.\n\n    lrnn demo'
+    """
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(p if p.startswith(" ") else p.replace("\n", " ") for p in paragraphs)
+
+
+def _plain(error: typer.BadParameter) -> str:
+    """The message without pydantic's words, which newer versions of Typer check values with."""
+    message = error.message.removeprefix("Value error, ").split(", unable to parse")[0]
+    checked: Any = getattr(error.__cause__, "errors", list)()
+    if checked and message.startswith("Input should"):
+        message = f"{checked[0]['input']!r}{message.removeprefix('Input')}"
+    return message

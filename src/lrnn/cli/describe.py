@@ -1,0 +1,175 @@
+"""``lrnn data describe``: what a table holds, and the command that would train on it."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lrnn.cli.inputs import DataOf
+from lrnn.cli.tables import TableOptions, takes_tables
+from lrnn.cli.voice import Json, Quiet, Voice, text_table
+
+LABELS = {"class", "label", "target", "species", "category", "outcome", "y", "diagnosis"}
+MOST_SHOWN = 60  # columns
+FEW = 20  # different values of a class
+HEADER = ("column", "holds", "from", "to", "missing", "suggestion")
+
+
+@takes_tables
+def describe(
+    data: DataOf, options: TableOptions, quiet: Quiet = False, as_json: Json = False
+) -> None:
+    """Show what the columns of a table hold, and the command that would train on it.
+
+    For each column: its kind, its range, how many cells are missing, and what to do about it.
+
+    Examples:
+
+        lrnn data describe patients.csv
+
+        lrnn data describe patients.csv --na '?' --decimal ,
+    """
+    from lrnn.tables.frame import Columns
+    from lrnn.tables.recipe import MatrixColumns
+    from lrnn.tables.survey import survey
+
+    voice = Voice(quiet, as_json)
+    table = options.open(data, voice)
+    columns = table.data if isinstance(table.data, Columns) else MatrixColumns(table.data)
+    if table.names is not None and not isinstance(table.data, Columns):
+        columns.columns, columns.named = tuple(table.names), True
+    with voice.working(f"looking at {data}"):
+        facts = survey(columns, columns.columns)
+    advice = _advice(facts, columns.named)
+    command = _command(data, options, facts, advice, table)
+    document = {
+        "data": data,
+        "rows": facts[0].rows,
+        "named": columns.named,
+        "columns": [_document(found, advice) for found in facts],
+        "command": command,
+    }
+    shown = facts[:MOST_SHOWN]
+    lines = [_line(number, found, advice) for number, found in enumerate(shown, start=1)]
+    title = f"{data}: {facts[0].rows:,} rows, {len(facts):,} columns"
+    if not columns.named:
+        title += ", without names"
+    voice.result(document, text_table(HEADER, lines, title))
+    if len(facts) > MOST_SHOWN:
+        voice.say(f"and {len(facts) - MOST_SHOWN:,} more columns (--json lists all)")
+    voice.say(command)
+
+
+def _advice(facts: list[Any], named: bool) -> dict[str, tuple[str, str]]:
+    """What to do with columns that are not to be trained on as they are: an option, and why."""
+    found: dict[str, tuple[str, str]] = {}
+    for facts_of in facts:
+        name, kind = facts_of.name, facts_of.kind
+        count = len(facts_of.values) if facts_of.values is not None else None
+        filled = facts_of.rows - facts_of.missing
+        if kind == "nothing":
+            found[name] = "drop", "is empty"
+        elif kind == "number" and facts_of.counting and facts_of.rows >= 5:
+            free = "index" not in {option for option, _ in found.values()}
+            found[name] = ("index" if free else "drop"), "counts the rows"
+        elif kind == "date":
+            found[name] = "drop", "dates"
+        elif kind == "text" and facts_of.numbers > filled / 2:
+            found[name] = "na", "numbers, and other marks"
+        elif kind == "text" and (count is None or (count > 10 and count > filled / 2)):
+            free = "index" not in {option for option, _ in found.values()}
+            found[name] = ("index" if free else "drop"), "nearly all differ"
+        elif kind == "text":
+            found[name] = "categories", f"{count} values"
+    candidates = [f for f in facts if f.name.lower() in LABELS and f.name not in ("",)]
+    last = facts[-1]
+    if not candidates and last.kind == "text" and found.get(last.name, ("",))[0] == "categories":
+        candidates = [last]
+    for candidate in candidates[:1]:
+        few = candidate.kind == "text" or (candidate.whole and candidate.high - candidate.low < FEW)
+        if few and len(facts) > 1:
+            found[candidate.name] = "label", "looks like a class"
+    return found
+
+
+def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, table: Any) -> str:
+    words = ["lrnn", "fit", data]
+    reading = options.reading
+    for name in reading.given:
+        value = getattr(reading, name)
+        if name == "na":
+            words += [word for text in value for word in ("--na", text)]
+        elif name == "grey":
+            words.append("--grey")
+        else:
+            words += [f"--{name}", "x".join(map(str, value)) if name == "resize" else str(value)]
+    missing = False
+    for found in facts:
+        option, _ = advice.get(found.name, ("", ""))
+        if option in ("drop", "index", "label"):
+            words += [f"--{option}", _called(found, facts)]
+            continue
+        missing |= found.missing > 0
+        if option == "na" and found.odd is not None and not any(map(str.isdigit, found.odd[1])):
+            words += ["--na", found.odd[1]]
+            missing = True
+    if any(option == "categories" for option, _ in advice.values()):
+        words += ["--categories", "onehot"]
+    if missing:
+        words += ["--missing", "median"]
+    stem = Path(data).name.removesuffix(".gz")
+    words += ["-o", f"{Path(stem).stem or 'data'}.safetensors"]
+    return shlex.join(words)
+
+
+def _called(found: Any, facts: list[Any]) -> str:
+    names = [one.name for one in facts]
+    number = names.index(found.name) + 1
+    return str(number) if found.name == f"column {number}" or "," in found.name else found.name
+
+
+def _line(number: int, found: Any, advice: Any) -> list[str]:
+    option, why = advice.get(found.name, ("", ""))
+    said = {
+        "drop": f"--drop ({why})",
+        "index": f"--index ({why})",
+        "label": f"--label ({why})",
+        "na": f"{found.odd[1]!r} is no number" if found.odd else "",
+        "categories": f"--categories onehot ({why})",
+    }.get(option, "")
+    if not said and found.missing:
+        said = "--missing median"
+    low, high = _range(found)
+    missing = f"{found.missing:,}" if found.missing else ""
+    return [f"{number}  {found.name}", _kind(found), low, high, missing, said]
+
+
+def _kind(found: Any) -> str:
+    if found.kind == "number":
+        return "whole numbers" if found.whole else "numbers"
+    return {"truth": "true, false", "date": "dates", "nothing": "nothing"}.get(found.kind, "text")
+
+
+def _range(found: Any) -> tuple[str, str]:
+    if found.kind == "number":
+        return f"{found.low:g}", f"{found.high:g}"
+    if found.values:
+        texts = sorted(found.values)
+        return texts[0][:16], texts[-1][:16]
+    return "", ""
+
+
+def _document(found: Any, advice: Any) -> dict[str, Any]:
+    option, why = advice.get(found.name, (None, None))
+    number = found.kind == "number" and np.isfinite(found.low)
+    return {
+        "name": found.name,
+        "kind": found.kind,
+        "low": found.low if number else None,
+        "high": found.high if number else None,
+        "missing": found.missing,
+        "values": None if found.values is None else len(found.values),
+        "option": option,
+        "why": why,
+    }

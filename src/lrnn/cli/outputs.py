@@ -1,0 +1,30 @@
+"""Where results go: a name if none is given, and nobody's file is replaced unasked."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+
+
+def check_new(force: bool, *outputs: Path, own: Callable[[], bool] = lambda: False) -> None:
+    """Refuse to replace what is there, unless it is forced, before any work is done.
+
+    Pages and pictures that lrnn has made may be made again, and so may files that the command
+    knows for its ``own``.
+    """
+    from lrnn.tables.marks import is_marked
+
+    taken = [] if force else [path for path in outputs if path.exists() and not is_marked(path)]
+    if taken and not own():
+        raise FileExistsError(
+            f"{str(taken[0])!r} exists; --force replaces it, or give another name"
+        )
+
+
+def named_after(source: str | Path, ending: str) -> Path:
+    """A name in this folder for what is made of data or a model: wine.csv and ``-report``."""
+    name = Path(source).resolve().name.removesuffix(".gz")
+    return Path((Path(name).stem or "data") + ending)

@@ -1,0 +1,265 @@
+"""How a table becomes attributes in [0, 1]: options of every command that trains on data."""
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from lrnn.cli.voice import Voice
+
+PANEL = "Tables: what becomes of their columns; remembered by the model"
+
+Scale = StrEnum("Scale", ["auto", "none", "levels", "max", "minmax"])
+Categories = StrEnum("Categories", ["refuse", "onehot"])
+Missing = StrEnum("Missing", ["refuse", "drop", "median"])
+
+
+def _option(*names: str, **more: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=PANEL, **more)
+
+
+OPTIONS: dict[str, tuple[Any, Any]] = {
+    "scale": (
+        Annotated[
+            Scale,
+            _option(
+                "--scale",
+                help="How the data get into [0, 1]: max and minmax go by column, levels divides "
+                "by the level that is white.",
+            ),
+        ],
+        Scale.auto,
+    ),
+    "columns": (
+        Annotated[
+            list[str] | None,
+            _option("--columns", metavar="COLUMNS", help="Those to take: names, numbers, 3-7."),
+        ],
+        None,
+    ),
+    "drop": (
+        Annotated[
+            list[str] | None, _option("--drop", metavar="COLUMNS", help="Those to leave out.")
+        ],
+        None,
+    ),
+    "label": (
+        Annotated[
+            str | None,
+            _option(
+                "--label",
+                metavar="COLUMN",
+                help="The class of the rows: kept out of training, carried along to the codes.",
+            ),
+        ],
+        None,
+    ),
+    "index": (
+        Annotated[
+            str | None,
+            _option("--index", metavar="COLUMN", help="Names of the rows: carried along."),
+        ],
+        None,
+    ),
+    "categories": (
+        Annotated[
+            Categories,
+            _option("--categories", help="Columns of text: onehot makes one of each value."),
+        ],
+        Categories.refuse,
+    ),
+    "missing": (
+        Annotated[
+            Missing,
+            _option("--missing", help="Missing cells: drop their rows, or fill in the median."),
+        ],
+        Missing.refuse,
+    ),
+    "na": (
+        Annotated[
+            list[str] | None,
+            _option("--na", metavar="TEXT", help="How missing cells are written, such as '?'."),
+        ],
+        None,
+    ),
+    "decimal": (
+        Annotated[str, _option("--decimal", metavar="MARK", help="That of decimals: . or ,")],
+        ".",
+    ),
+    "delimiter": (
+        Annotated[
+            str | None, _option("--delimiter", metavar="MARK", help="Between cells; tab is one.")
+        ],
+        None,
+    ),
+    "encoding": (
+        Annotated[str, _option("--encoding", metavar="NAME", help="Of text, such as latin-1.")],
+        "utf-8",
+    ),
+    "key": (
+        Annotated[
+            str | None,
+            _option("--key", metavar="NAME", help="Which array, of a file with several."),
+        ],
+        None,
+    ),
+    "resize": (
+        Annotated[
+            str | None, _option("--resize", metavar="WxH", help="Width and height of images.")
+        ],
+        None,
+    ),
+    "grey": (Annotated[bool, _option("--grey", help="Images without colours.")], False),
+}
+READING = ("na", "decimal", "delimiter", "encoding", "key", "resize", "grey")
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What a user says of a table."""
+
+    scale: str
+    columns: Sequence[str]
+    drop: Sequence[str]
+    label: str | None
+    index: str | None
+    categories: Any
+    missing: Any
+    reading: Any
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> "TableOptions":
+        """Options as the command line gives them."""
+        from lrnn.tables.reading import Reading
+
+        reading = {name: given.pop(name) for name in READING}
+        reading["na"] = reading["na"] and tuple(reading["na"])
+        return cls(
+            scale=given["scale"].value,
+            columns=given["columns"] or (),
+            drop=given["drop"] or (),
+            label=given["label"],
+            index=given["index"],
+            categories=given["categories"].value,
+            missing=given["missing"].value,
+            reading=Reading(**reading),
+        )
+
+    def open(self, source: str, voice: Voice) -> Any:
+        """The table that a user calls so; large ones are left where they are."""
+        from lrnn.datasets import open_table
+
+        with voice.working(f"reading {source}"):
+            return open_table(source, True, self.reading)
+
+    def scaling(self, table: Any, source: str, voice: Voice) -> Any:
+        """How this table gets into [0, 1]."""
+        from lrnn.tables.scaling import Scaling
+        from lrnn.tables.words import TableError
+
+        data = table.data
+        names = getattr(data, "columns", None) or table.names
+        width = len(names) if names is not None else data.shape[1]
+        label, index = (
+            None if word is None else _sole(word, names, width, source, option)
+            for word, option in ((self.label, "--label"), (self.index, "--index"))
+        )
+        try:
+            with voice.working(f"looking at {source}"):
+                found = Scaling.fit(
+                    data,
+                    self.scale,
+                    columns=_meant(self.columns, names, width, source, "--columns") or None,
+                    drop=_meant(self.drop, names, width, source, "--drop") or None,
+                    label=label,
+                    index=index,
+                    categories=self.categories,
+                    missing=self.missing,
+                    white=table.white,
+                    names=table.names,
+                )
+        except TableError as error:
+            known = repr(source) in error.text
+            raise error if known else TableError(f"{source!r}: {error.text}") from None
+        return replace(found, reading=self.reading)
+
+
+def attributes_of(table: Any, scaling: Any) -> Any:
+    """A table of attributes, in the units of the data."""
+    if scaling.recipe is None:
+        names = getattr(table.data, "columns", None) or table.names
+        return replace(table, names=names)
+    names = scaling.names if scaling.recipe.named else None
+    return replace(table, data=scaling.selected(table.data), names=names)
+
+
+def scale_note(asked: str, scaling: Any) -> str:
+    """A line on the scaling, if it was chosen here."""
+    if asked != "auto" or scaling.kind == "none":
+        return ""
+    said = {
+        "minmax": "each column's range is scaled to [0, 1]",
+        "max": "each column is divided by its maximum",
+        "levels": f"levels are divided by {scaling.span:g}" if scaling.kind == "levels" else "",
+    }[scaling.kind]
+    return f"{said}; --scale chooses another way\n"
+
+
+def takes_tables(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that is given `TableOptions` as ``options``, and has all of these."""
+    signature = inspect.signature(command)
+
+    @wraps(command)
+    def wrapped(**given: Any) -> Any:
+        chosen = {name: given.pop(name) for name in OPTIONS}
+        return command(**given, options=TableOptions.of(chosen))
+
+    own = [p for p in signature.parameters.values() if p.name != "options"]
+    more = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        )
+        for name, (annotation, default) in OPTIONS.items()
+    ]
+    wrapped.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in (*own, *more)}
+    del wrapped.__wrapped__
+    return wrapped
+
+
+def _sole(word: str, names: Any, width: int, source: str, option: str) -> Any:
+    found = _meant([word], names, width, source, option)
+    if len(found) != 1:
+        raise typer.BadParameter(f"{word!r} is not one column", param_hint=option)
+    return found[0]
+
+
+def _meant(words: Sequence[str], names: Any, width: int, source: str, option: str) -> list[Any]:
+    """Columns that are meant by names, numbers from 1, and ranges of these.
+
+    Columns are given by their names, or without any by their numbers from 0.
+    """
+    found: list[Any] = []
+    known = list(names or ())
+    for word in words:
+        parts = [word] if word in known else [part.strip() for part in word.split(",")]
+        for part in filter(None, parts):
+            if part in known:
+                found.append(part)
+                continue
+            spread = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+            first = int(spread[1]) if spread else 0
+            last = int(spread[2] or spread[1]) if spread else 0
+            if not 1 <= first <= last <= width:
+                shown = ", ".join(map(repr, known[:10])) or f"columns 1 to {width}"
+                more = f" and {len(known) - 10} more" if len(known) > 10 else ""
+                raise typer.BadParameter(
+                    f"{source!r} has no column {part!r}; it has {shown}{more}", param_hint=option
+                )
+            found += known[first - 1 : last] if known else range(first - 1, last)
+    return found

@@ -1,0 +1,132 @@
+"""What is beyond the range that a model was trained on, counted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.tables.places import column_at
+
+__all__ = ["CutOff", "RangeWarning"]
+
+SHOWN = 3  # columns that are named
+
+
+class RangeWarning(UserWarning):
+    """Data have values beyond the range of training, which are cut off."""
+
+
+@dataclass
+class CutOff:
+    """What a scaling has cut off: numbers beyond the range that it was made for.
+
+    Attributes
+    ----------
+    names : sequence of str or None
+        Of the attributes.
+    counts : ndarray of int
+        How many numbers, by attribute.
+    rows : int
+        How many rows were looked at.
+    dropped : int
+        How many more were left out, since cells of theirs are missing.
+    filled : int
+        How many missing cells were filled.
+    unseen : dict of str to (int, str)
+        By column of text, how many cells hold what training has not seen, and one of these.
+    """
+
+    names: Sequence[str] | None = None
+    counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    rows: int = 0
+    dropped: int = 0
+    filled: int = 0
+    unseen: dict[str, tuple[int, str]] = field(default_factory=dict)
+    _furthest: dict[int, tuple[float, float, float]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.counts.any() or self.unseen or self.dropped)
+
+    def add(self, values: Any, low: Any, high: Any, slack: Any) -> None:
+        """Count the numbers of further rows that are not from ``low`` to ``high``."""
+        wrong = (values < low - slack) | (values > high + slack)
+        found = np.asarray(wrong.sum(axis=0), dtype=np.int64)
+        self.rows += int(values.shape[0])
+        self.counts = found if not len(self.counts) else self.counts + found
+        for column in np.flatnonzero(found):
+            cells = values[:, column]
+            lowest, highest = np.broadcast_to(low, found.shape), np.broadcast_to(high, found.shape)
+            far = float(cells[int(np.argmax(np.abs(cells - (lowest + highest)[column] / 2)))])
+            before = self._furthest.get(int(column))
+            if before is None or abs(far - lowest[column]) > abs(before[0] - lowest[column]):
+                limits = float(lowest[column]), float(highest[column])
+                self._furthest[int(column)] = (far, *limits)
+
+    def add_sparse(self, values: Any, wrong: Any, high: Any) -> None:
+        """Count those of the stored numbers of a sparse matrix that are ``wrong``."""
+        found = np.bincount(values.indices[wrong], minlength=values.shape[1]).astype(np.int64)
+        self.rows += int(values.shape[0])
+        self.counts = found if not len(self.counts) else self.counts + found
+        for column in np.flatnonzero(found):
+            here = wrong & (values.indices == column)
+            far = float(values.data[here].max())
+            self._furthest.setdefault(int(column), (far, 0.0, float(high[here][0])))
+
+    def include(self, other: "CutOff") -> None:
+        """Count what was counted elsewhere, too."""
+        self.rows += other.rows
+        if len(other.counts):
+            self.counts = other.counts if not len(self.counts) else self.counts + other.counts
+        for column, far in other._furthest.items():
+            self._furthest.setdefault(column, far)
+
+    def add_unseen(self, name: str, count: int, example: str) -> None:
+        """Count further cells whose text training has not seen."""
+        before, first = self.unseen.get(name, (0, example))
+        self.unseen[name] = before + count, first
+
+    def __str__(self) -> str:
+        said = []
+        if self.counts.any():
+            total, cells = int(self.counts.sum()), self.rows * len(self.counts)
+            worst = np.argsort(-self.counts, kind="stable")[:SHOWN]
+            named = "; ".join(self._of(int(i)) for i in worst if self.counts[i])
+            more = int(np.count_nonzero(self.counts)) - SHOWN
+            others = f"; and {more} more columns" if more > 0 else ""
+            units = ". Are they in other units?" if 2 * total > cells else ""
+            said.append(
+                f"{total:,} of {cells:,} values are beyond the range of training, and cut off: "
+                f"{named}{others}{units}"
+            )
+        for name, (count, example) in self.unseen.items():
+            said.append(
+                f"{count:,} cells of column {name!r} hold what training has not seen, such as "
+                f"{example!r}; they count as none of its values"
+            )
+        if self.dropped:
+            said.append(f"{self.dropped:,} rows with missing cells are left out")
+        return ". ".join(said)
+
+    def to_json(self) -> dict[str, Any]:
+        """For a document."""
+        found = {self._name(int(i)): int(self.counts[i]) for i in np.flatnonzero(self.counts)}
+        texts = {name: count for name, (count, _) in self.unseen.items()}
+        return {
+            "values": int(self.counts.sum()),
+            "columns": found,
+            "unseen": texts,
+            "rows_left_out": self.dropped,
+            "filled": self.filled,
+        }
+
+    def _of(self, column: int) -> str:
+        far, low, high = self._furthest[column]
+        return (
+            f"{self.counts[column]:,} in {column_at(column, self.names)}, as far as "
+            f"{far:g}, where training had {low:g} to {high:g}"
+        )
+
+    def _name(self, column: int) -> str:
+        return f"column {column + 1}" if self.names is None else str(self.names[column])

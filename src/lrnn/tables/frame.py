@@ -1,0 +1,153 @@
+"""Columns under their names, of numbers or of text: tables before they are matrices."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.tables.types import types_of
+
+__all__ = [
+    "Columns",
+    "Frame",
+    "FrameColumns",
+    "frame_of",
+    "is_frame",
+    "is_missing",
+    "is_text",
+]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Some rows of a table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the columns.
+    columns : tuple of ndarray
+        Numbers, NaN where one is missing; or objects: text, None where it is missing.
+    first : int
+        Number of the first row among all, from 0.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[NDArray[Any], ...]
+    first: int = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return (len(self.columns[0]) if self.columns else 0), len(self.columns)
+
+    def __getitem__(self, rows: Any) -> "Frame":
+        """Some rows: a slice, or a mask."""
+        first = self.first + (rows.start or 0) if isinstance(rows, slice) else self.first
+        return Frame(self.names, tuple(column[rows] for column in self.columns), first)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """The column of this name."""
+        return self.columns[self.names.index(name)]
+
+
+class Columns(ABC):
+    """Where columns of any kind come from, block by block.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    columns : tuple of str
+        Names of the columns.
+    named : bool
+        Whether these names are the user's, and not made from the columns' numbers.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    named: bool = True
+
+    @abstractmethod
+    def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
+        """Rows in order, from number ``first`` on.
+
+        The columns ``text`` are given as text, also where all of it is numbers.
+        """
+
+    @abstractmethod
+    def identity(self) -> str:
+        """By what one sees whether the rows are still the same."""
+
+
+class FrameColumns(Columns):
+    """A data frame of pandas or Polars."""
+
+    name = "X"
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame if isinstance(frame, Frame) else frame_of(frame)
+        self.columns = self._frame.names
+
+    def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
+        """All rows at once."""
+        yield self._frame[first:] if first else self._frame
+
+    def identity(self) -> str:
+        """Only the shape is known."""
+        return f"{self._frame.shape}"
+
+
+def is_frame(X: Any) -> bool:
+    """Whether this is a data frame of pandas or Polars, or a `Frame`."""
+    return isinstance(X, Frame) or (
+        hasattr(X, "columns") and hasattr(X, "dtypes") and not hasattr(X, "dask")
+    )
+
+
+def frame_of(X: Any) -> Frame:
+    """A data frame of pandas or Polars as one of ours."""
+    if isinstance(X, Frame):
+        return X
+    columns = []
+    for i, kind in enumerate(types_of(X)):
+        series = X.iloc[:, i] if hasattr(X, "iloc") else X[:, i]
+        columns.append(_column(series, kind))
+    return Frame(tuple(map(str, X.columns)), tuple(columns))
+
+
+def _column(series: Any, kind: np.dtype[Any]) -> NDArray[Any]:
+    """Numbers with NaN for what is missing, or objects with None."""
+    absent = np.asarray(series.isna() if hasattr(series, "isna") else series.is_null())
+    if kind.kind in "biuf":
+        if hasattr(series, "sparse"):
+            series = series.sparse.to_dense()
+        if not absent.any():
+            return np.asarray(series.to_numpy(), dtype=kind)
+        wide = np.result_type(kind, np.float32) if kind.kind != "b" else np.dtype(np.float64)
+        values = np.full(len(absent), np.nan, dtype=wide)
+        values[~absent] = np.asarray(
+            series[~absent]
+            if hasattr(series, "isna")
+            else series.filter(series.is_not_null()).to_numpy()
+        )
+        return values
+    found = np.empty(len(absent), dtype=object)
+    for i, (cell, gone) in enumerate(zip(series.to_list(), absent, strict=True)):
+        found[i] = None if gone else cell if isinstance(cell, str) else str(cell)
+    return found
+
+
+def is_text(column: NDArray[Any]) -> bool:
+    """Whether a column of a `Frame` holds text."""
+    return column.dtype.kind not in "biuf"
+
+
+def is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which cells of a column of a `Frame` are missing."""
+    if is_text(column):
+        return np.fromiter((cell is None for cell in column), dtype=bool, count=len(column))
+    return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)

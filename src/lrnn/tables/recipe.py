@@ -1,0 +1,549 @@
+"""From the columns of a table to attributes that are numbers: a recipe that can be saved."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.arrays import Floats
+from lrnn.tables.cut_off import CutOff
+from lrnn.tables.frame import Columns, Frame, is_missing, is_text
+from lrnn.tables.places import column_at, place, short
+from lrnn.tables.sources import Source, block_height
+from lrnn.tables.survey import MOST_VALUES, Facts, survey, truth_of
+from lrnn.tables.words import TableError, TableWarning, escaped, warn
+
+__all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource"]
+
+Missing = Literal["refuse", "drop", "median"]
+Categories = Literal["refuse", "onehot"]
+Chosen = str | int | Sequence[str | int] | None
+FEWEST_COUNTED = 5  # rows, such that a column that counts them is one
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table that becomes one attribute, or several.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    position : int
+        Its number in the table, from 0.
+    values : tuple of str or None
+        The texts that it holds, each of which becomes an attribute: 1 where it stands, else 0.
+    truth : bool
+        Whether it holds "true" and "false".
+    fill : float, str or None
+        What is taken where a cell is missing.
+    """
+
+    name: str
+    position: int
+    values: tuple[str, ...] | None = None
+    truth: bool = False
+    fill: float | str | None = None
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of what it becomes."""
+        if self.values is None:
+            return (self.name,)
+        return tuple(f"{self.name}={value}" for value in self.values)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What of a table becomes attributes, and how.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        Those that are taken.
+    width : int
+        How many columns the table has.
+    named : bool
+        Whether its columns have names of their own, and are found by these.
+    label, index : str or None
+        Columns that are no attributes, but go along with the rows.
+    missing : {"refuse", "drop", "median"}
+        What to do with missing cells.
+    """
+
+    columns: tuple[Column, ...]
+    width: int
+    named: bool = True
+    label: str | None = None
+    index: str | None = None
+    missing: Missing = "refuse"
+
+    @classmethod
+    def fit(
+        cls,
+        table: Columns,
+        *,
+        columns: Chosen = None,
+        drop: Chosen = None,
+        label: str | int | None = None,
+        index: str | int | None = None,
+        categories: Categories = "refuse",
+        missing: Missing = "refuse",
+    ) -> tuple["Recipe", list[Facts]]:
+        """The recipe for a table, and the facts of the columns that it takes.
+
+        Columns that hold no numbers, and missing cells, are refused, unless it is said what to do
+        with them.
+        """
+        _check(categories, "categories", Categories)
+        _check(missing, "missing", Missing)
+        carried = [None if c is None else _found(table, c) for c in (label, index)]
+        taken = _chosen(table, columns) or list(table.columns)
+        left_out = {*_chosen(table, drop), *(name for name in carried if name is not None)}
+        taken = [name for name in taken if name not in left_out]
+        if not taken:
+            raise TableError(f"{table.name!r}: no column is left")
+        facts = survey(table, taken)
+        empty = [found.name for found in facts if found.kind == "nothing"]
+        facts = [found for found in facts if found.kind != "nothing"]
+        if not facts:
+            raise TableError(f"{table.name!r}: no column holds anything")
+        for found in facts:
+            _refuse(table, found, categories, missing)
+        if missing == "drop" and any(found.missing for found in facts):
+            facts = survey(table, [found.name for found in facts], complete=True)
+            if not facts[0].rows:
+                raise TableError(
+                    f"{table.name!r}: every row has a missing cell, and none is left; give "
+                    "{missing=median}, or {drop=NAME} for the columns where most are missing"
+                )
+        fills = missing == "median"
+        made = tuple(_column(table, found, fills) for found in facts)
+        _tell(table, facts, empty)
+        width = len(table.columns)
+        return cls(made, width, table.named, carried[0], carried[1], missing), facts
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the attributes."""
+        return tuple(name for column in self.columns for name in column.attributes)
+
+    @property
+    def plain(self) -> bool:
+        """Whether all columns are taken as they are."""
+        return len(self.columns) == self.width and all(
+            c.values is None and not c.truth and c.fill is None for c in self.columns
+        )
+
+    def found_in(self, names: Sequence[str], named: bool, where: str) -> "Recipe":
+        """The same for a table with these columns; complains of those that it lacks.
+
+        Those of a table without names count by their places.
+        """
+        if not (self.named and named):
+            others = {self.label, self.index} - {None}
+            if len(names) == self.width:
+                return replace(self, label=_nth(self.label, names), index=_nth(self.index, names))
+            if len(names) == self.width - len(others) and len(self.columns) == len(names):
+                return replace(
+                    self,
+                    columns=tuple(replace(c, position=i) for i, c in enumerate(self.columns)),
+                    label=None,
+                    index=None,
+                )
+            raise ValueError(
+                f"{where} has {len(names)} columns, but the model was trained on a table of "
+                f"{self.width}"
+            )
+        lacking = [column.name for column in self.columns if column.name not in names]
+        if lacking:
+            more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+            raise ValueError(
+                f"{where} has no column {lacking[0]!r}{more}, which the model was trained on; it "
+                f"has {_listed(names)}"
+            )
+        return replace(
+            self,
+            columns=tuple(replace(c, position=names.index(c.name)) for c in self.columns),
+            width=len(names),
+            label=self.label if self.label in names else None,
+            index=self.index if self.index in names else None,
+        )
+
+    def kept(self, frame: Frame, cut: CutOff | None = None) -> Frame:
+        """The rows that are taken: all, or those without missing cells."""
+        if self.missing != "drop":
+            return frame
+        gone = np.logical_or.reduce([is_missing(frame.columns[c.position]) for c in self.columns])
+        if not gone.any():
+            return frame
+        if cut is not None:
+            cut.dropped += int(np.count_nonzero(gone))
+        return frame[~gone]
+
+    def matrix(self, frame: Frame, where: str = "X", cut: CutOff | None = None) -> Floats:
+        """Attributes of some rows, in the units of the table."""
+        found = np.empty((frame.shape[0], len(self.names)))
+        at = 0
+        for column in self.columns:
+            cells = frame.columns[column.position]
+            if column.values is None:
+                found[:, at] = self._numbers(column, cells, frame.first, where)
+            else:
+                self._categories(column, cells, frame.first, where, cut, found[:, at:])
+            at += len(column.attributes)
+        return found
+
+    def carried(self, frame: Frame) -> list[tuple[str, NDArray[Any]]]:
+        """Index and label of some rows, as far as there are any."""
+        return [(name, frame.column(name)) for name in (self.index, self.label) if name is not None]
+
+    @property
+    def as_text(self) -> tuple[str, ...]:
+        """Columns whose cells are needed as they are written."""
+        texts = [c.name for c in self.columns if c.values is not None or c.truth]
+        return tuple(
+            dict.fromkeys([*texts, *(n for n in (self.index, self.label) if n is not None)])
+        )
+
+    def _numbers(self, column: Column, cells: NDArray[Any], first: int, where: str) -> NDArray[Any]:
+        if column.truth and is_text(cells):
+            numbers = truth_of(cells)
+            numbers[[cell is None for cell in cells]] = np.nan
+            odd = np.isnan(numbers) & ~is_missing(cells)
+        elif is_text(cells):
+            numbers, odd = _parsed(cells)
+        else:
+            numbers, odd = cells, np.zeros(0, dtype=bool)
+        if odd.any():
+            row = int(np.argmax(odd))
+            raise TableError(
+                f"{where}: {self._cell(first + row, column)} is "
+                f"{escaped(repr(cells[row]))}, which is not a number; in training the column held "
+                "numbers"
+            )
+        gone = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(1, dtype=bool)
+        if gone.any():
+            if column.fill is None:
+                raise self._missing_cell(column, gone, first, where)
+            numbers = np.where(gone, column.fill, numbers)
+        return numbers
+
+    def _categories(
+        self,
+        column: Column,
+        cells: NDArray[Any],
+        first: int,
+        where: str,
+        cut: CutOff | None,
+        found: NDArray[Any],
+    ) -> None:
+        values = column.values or ()
+        gone = is_missing(cells)
+        if gone.any() and column.fill is None:
+            raise self._missing_cell(column, gone, first, where)
+        codes = {value: i for i, value in enumerate(values)}
+        texts = [column.fill if cell is None else _as_text(cell) for cell in cells]
+        numbers = np.array([codes.get(str(text), -1) for text in texts])
+        found[:, : len(values)] = numbers[:, None] == np.arange(len(values))
+        other = np.flatnonzero(numbers < 0)
+        if len(other) and cut is not None:
+            cut.add_unseen(column.name, len(other), str(texts[other[0]]))
+
+    def _missing_cell(
+        self, column: Column, gone: NDArray[Any], first: int, where: str
+    ) -> TableError:
+        row, more = int(np.argmax(gone)), int(np.count_nonzero(gone)) - 1
+        also = f" (and {more} more in this column)" if more else ""
+        return TableError(
+            f"{where}: {self._cell(first + row, column)} is missing{also}, and "
+            "the model was trained to refuse such; fill them, or train with {missing=median}"
+        )
+
+    def _cell(self, row: int, column: Column) -> str:
+        names = [column.name] * (column.position + 1) if self.named else None
+        return escaped(place(row, column.position, names))
+
+    def to_json(self) -> dict[str, Any]:
+        """As a model file holds it."""
+        columns = [
+            {k: v for k, v in vars(column).items() if v is not None and v is not False}
+            for column in self.columns
+        ]
+        others = {"label": self.label, "index": self.index}
+        return {
+            "columns": columns,
+            "width": self.width,
+            "named": self.named,
+            "missing": self.missing,
+        } | {name: value for name, value in others.items() if value}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> "Recipe":
+        """What `to_json` gave."""
+        columns = tuple(
+            Column(
+                str(c["name"]),
+                int(c["position"]),
+                tuple(map(str, c["values"])) if "values" in c else None,
+                bool(c.get("truth", False)),
+                c.get("fill"),
+            )
+            for c in stored["columns"]
+        )
+        width = int(stored["width"])
+        if not columns or stored["missing"] not in get_args(Missing):
+            raise ValueError("it has no columns")
+        if not all(0 <= column.position < width for column in columns):
+            raise ValueError("its columns are not those of its table")
+        for column in columns:
+            wanted = str if column.values is not None else (int, float)
+            if column.fill is not None and not isinstance(column.fill, wanted):
+                raise ValueError(f"the column {column.name!r} is filled with {column.fill!r}")
+        return cls(
+            columns,
+            width,
+            bool(stored["named"]),
+            stored.get("label"),
+            stored.get("index"),
+            stored["missing"],
+        )
+
+
+class TableSource(Source):
+    """The attributes of a table that is read block by block.
+
+    If it ``carries``, the index and the label of each block that is read are put into the queue
+    ``carried``.
+    """
+
+    def __init__(
+        self,
+        table: Columns,
+        recipe: Recipe,
+        cut: CutOff | None = None,
+        rows: int | None = None,
+        carries: bool = False,
+    ) -> None:
+        self.name, self._table = table.name, table
+        self._recipe = recipe.found_in(table.columns, table.named, repr(table.name))
+        self._cut = cut
+        self.carried: deque[list[tuple[str, NDArray[Any]]]] = deque()
+        self._carries = carries and bool(self._recipe.label or self._recipe.index)
+        self.columns = self._recipe.names
+        self.dtype = np.dtype(np.float64)
+        if rows is None:
+            rows = sum(self._recipe.kept(frame).shape[0] for frame in self._frames())
+        self.shape = (rows, len(self.columns))
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """Those of the table, unless rows of it are left out."""
+        known = getattr(self._table, "parts", None)
+        return (0, self.shape[0]) if known is None or self._drops else tuple(known)
+
+    def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
+        """Consecutive rows, as long as those of the table are."""
+        cut, self._cut = self._cut, None  # counted once
+        for frame in self._frames(0 if self._drops else first):
+            frame = self._recipe.kept(frame, cut)
+            rows, begin = frame.shape[0], first if self._drops else 0
+            if begin < rows:
+                matrix = self._recipe.matrix(frame, repr(self.name), cut)
+                for start in range(begin, rows, height):
+                    if self._carries:
+                        part = frame[start : start + height]
+                        self.carried.append(self._recipe.carried(part))
+                    yield matrix[start : start + height]
+            first = max(0, first - rows)
+
+    def identity(self) -> str:
+        """That of the table, and the recipe."""
+        return f"{self._table.identity()} {self._recipe.to_json()}"
+
+    @property
+    def _drops(self) -> bool:
+        return self._recipe.missing == "drop"
+
+    def _frames(self, first: int = 0) -> Iterator[Frame]:
+        text = [name for name in self._recipe.as_text if name in self._table.columns]
+        return self._table.frames(text, first)
+
+
+class MatrixColumns(Columns):
+    """The columns of a matrix, or of a source of rows, under their numbers."""
+
+    def __init__(self, matrix: Any, names: Sequence[str] | None = None) -> None:
+        self._matrix = matrix
+        self.name = getattr(matrix, "name", "X")
+        names = names or getattr(matrix, "columns", None)
+        self.named = names is not None
+        self.columns = tuple(names or (f"column {i + 1}" for i in range(matrix.shape[1])))
+
+    def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
+        """Rows in order."""
+        if not isinstance(self._matrix, Source):
+            yield Frame(self.columns, tuple(self._matrix[first:].T), first)
+            return
+        height = block_height(self._matrix.shape[1], self._matrix.dtype)
+        for block in self._matrix.blocks(first, height):
+            yield Frame(self.columns, tuple(np.asarray(block).T), first)
+            first += block.shape[0]
+
+    def identity(self) -> str:
+        """That of the source; of a matrix only the shape is known."""
+        if isinstance(self._matrix, Source):
+            return self._matrix.identity()
+        return f"{self._matrix.shape}"
+
+
+def _at(table: Columns, position: int) -> str:
+    return escaped(column_at(position, table.columns if table.named else None))
+
+
+def _cell(table: Columns, row: int, position: int) -> str:
+    return escaped(place(row, position, table.columns if table.named else None))
+
+
+def _column(table: Columns, facts: Facts, fills: bool) -> Column:
+    position, kind = table.columns.index(facts.name), facts.kind
+    if kind in ("text", "date"):
+        values = tuple(sorted(facts.values or ()))
+        return Column(facts.name, position, values, fill=facts.commonest if fills else None)
+    if kind == "truth":
+        fill = float(truth_of(np.array([facts.commonest], dtype=object))[0])
+        return Column(facts.name, position, truth=True, fill=fill if fills else None)
+    return Column(facts.name, position, fill=facts.middle if fills else None)
+
+
+def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None:
+    """Complain of a column that is no attribute as it stands."""
+    position, name = table.columns.index(facts.name), escaped(facts.name)
+    where = f"{table.name!r}: {_at(table, position)}"
+    if facts.infinite is not None:
+        row, value = facts.infinite
+        raise TableError(
+            f"{table.name!r}: {_cell(table, row, position)} is {value}, not a finite number; "
+            "mend that cell, or {drop=" + name + "}"
+        )
+    if facts.kind in ("text", "date"):
+        assert facts.odd is not None
+        row, text = facts.odd
+        example = f"{escaped(repr(short(text)))} in row {row + 1}"
+        count = len(facts.values or ())
+        leave = "{drop=" + name + "} leaves it out"
+        if facts.numbers > (facts.rows - facts.missing) / 2:
+            hint = _number_hint(text)
+            raise TableError(
+                f"{where} holds numbers, but {example}, which is none. {hint} ({leave})"
+            )
+        if facts.kind == "date" and categories != "onehot":
+            raise TableError(f"{where} holds dates, such as {example}; {leave}")
+        if facts.values is None or (count > 10 and count > (facts.rows - facts.missing) / 2):
+            many = f"{count}" if facts.values is not None else f"more than {MOST_VALUES:,}"
+            raise TableError(
+                f"{where} holds text, such as {example}, and {many} different ones; {leave}, "
+                "{index=" + name + "} carries it along with the rows"
+            )
+        if categories != "onehot":
+            raise TableError(
+                f"{where} holds text, such as {example}; {{categories=onehot}} makes a column of "
+                f"each of its {count} values, {{label={name}}} keeps it as the class of the rows, "
+                f"{leave}"
+            )
+    if facts.missing and missing == "refuse":
+        assert facts.first_missing is not None
+        also = f" ({facts.missing:,} in this column)" if facts.missing > 1 else ""
+        raise TableError(
+            f"{table.name!r}: {_cell(table, facts.first_missing, position)} is missing{also}; "
+            "{missing=median} fills such cells with the middle of their column, {missing=drop} "
+            "leaves their rows out"
+        )
+
+
+def _tell(table: Columns, facts: list[Facts], empty: list[str]) -> None:
+    """Warn of columns that hold nothing, and of such as only count the rows."""
+    if empty:
+        warn(f"{table.name!r}: {', '.join(map(repr, empty))} holds nothing, and is left out")
+    for found in facts:
+        if found.counting and found.rows >= FEWEST_COUNTED:
+            position, name = table.columns.index(found.name), escaped(found.name)
+            warn(
+                TableWarning(
+                    f"{table.name!r}: {_at(table, position)} only counts the rows, "
+                    f"from {found.low:g} to {found.high:g}, and is trained on like any other; "
+                    f"{{index={name}}} carries it along with the rows instead, {{drop={name}}} "
+                    "leaves it out"
+                )
+            )
+
+
+def _number_hint(text: str) -> str:
+    digits = any(map(str.isdigit, text))
+    if digits and "," in text and "." not in text:
+        return "If the comma is a decimal one, give {decimal=,}; thousands have no mark"
+    if digits and "," in text:
+        return "Numbers are written without marks between thousands"
+    if digits:
+        return "Numbers are written without units or other marks"
+    return "If it stands for a missing one, give {na=" + escaped(text) + "} and {missing=median}"
+
+
+def _chosen(table: Columns, wanted: Chosen) -> list[str]:
+    """Names of the columns that are meant, in the order of the table."""
+    if wanted is None:
+        return []
+    listed = [wanted] if isinstance(wanted, str | int) else list(wanted)
+    names = {_found(table, one) for one in listed}
+    return [name for name in table.columns if name in names]
+
+
+def _found(table: Columns, wanted: str | int) -> str:
+    """The column that is meant by a name, or in Python by a number from 0."""
+    if isinstance(wanted, str) and wanted in table.columns:
+        return wanted
+    if isinstance(wanted, int | np.integer) and 0 <= wanted < len(table.columns):
+        return table.columns[int(wanted)]
+    raise ValueError(f"{table.name!r} has no column {wanted!r}; it has {_listed(table.columns)}")
+
+
+def _nth(column: str | None, names: Sequence[str]) -> str | None:
+    """The column of this name, or of the number that stands for one."""
+    if column is None or column in names:
+        return column
+    number = column.removeprefix("column ")
+    return names[int(number) - 1] if number.isdigit() and int(number) <= len(names) else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:10]))
+    return f"{shown} and {len(names) - 10} more" if len(names) > 10 else shown
+
+
+def _check(value: Any, name: str, allowed: Any) -> None:
+    if value not in get_args(allowed):
+        choices = ", ".join(map(repr, get_args(allowed)))
+        raise ValueError(f"{name} must be one of {choices}; got {value!r}")
+
+
+def _parsed(cells: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Texts as numbers, and which of them are none."""
+    numbers = np.full(len(cells), np.nan)
+    odd = np.zeros(len(cells), dtype=bool)
+    for i, cell in enumerate(cells):
+        if cell is not None:
+            try:
+                numbers[i] = float(cell)
+            except ValueError:
+                odd[i] = True
+    return numbers, odd
+
+
+def _as_text(cell: Any) -> str:
+    """A cell as it is written; whole numbers without a point."""
+    if isinstance(cell, str):
+        return cell
+    return str(int(cell)) if float(cell).is_integer() else str(cell)

@@ -1,0 +1,192 @@
+"""What the columns of a table hold: kinds, ranges, missing cells. One pass over all rows."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.tables.frame import Columns, Frame, is_missing, is_text
+
+__all__ = ["MOST_VALUES", "TRUTH", "Facts", "survey", "truth_of"]
+
+MOST_VALUES = 1_000  # different ones of a column of text that are kept in mind
+SAMPLE = 1 << 22  # cells that medians are taken of, where there are more
+TRUTH = {"true": 1.0, "false": 0.0}
+
+
+@dataclass
+class Facts:
+    """What is known of a column.
+
+    Attributes
+    ----------
+    rows, missing : int
+        How many cells there are, and how many of them are missing.
+    low, high : float
+        The lowest and the highest number.
+    infinite : (int, float) or None
+        Row and value of the first number that is not finite.
+    counting : bool
+        Whether each number is the one before plus 1: they count the rows.
+    values : dict of str to int, or None
+        How often each text occurs; None if there are too many.
+    odd : (int, str) or None
+        Row and text of the first cell that is no number.
+    numbers : int
+        Cells that are numbers.
+    """
+
+    name: str
+    rows: int = 0
+    missing: int = 0
+    first_missing: int | None = None
+    low: float = np.inf
+    high: float = -np.inf
+    whole: bool = True
+    infinite: tuple[int, float] | None = None
+    counting: bool = True
+    values: dict[str, int] | None = field(default_factory=dict)
+    odd: tuple[int, str] | None = None
+    numbers: int = 0
+    most: int = SAMPLE
+    _last: float | None = None
+    _step: int = 1
+    _sample: list[NDArray[Any]] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        """What it holds: "number", "truth" (true and false), "date", "text", or "nothing"."""
+        if self.odd is None:
+            return "number" if self.numbers else "nothing"
+        found = list(self.values or ())
+        if found and not self.numbers and all(value.lower() in TRUTH for value in found):
+            return "truth"
+        if found and all(map(_is_date, found[:100])):
+            return "date"
+        return "text"
+
+    @property
+    def middle(self) -> float:
+        """The median of the numbers, or of some of them (see `sampled`)."""
+        numbers = np.concatenate(self._sample)
+        return float(np.median(numbers[~np.isnan(numbers)]))
+
+    @property
+    def sampled(self) -> int:
+        """One row out of how many is taken for the median."""
+        return self._step
+
+    @property
+    def commonest(self) -> str:
+        """The text that occurs most."""
+        assert self.values
+        return max(self.values, key=lambda text: self.values[text])  # type: ignore[index]
+
+    def see(self, column: NDArray[Any], first: int) -> None:
+        """Take further cells into account."""
+        gone = is_missing(column)
+        count = int(np.count_nonzero(gone))
+        if count and self.first_missing is None:
+            self.first_missing = first + int(np.argmax(gone))
+        self.rows += len(column)
+        self.missing += count
+        if is_text(column):
+            self._see_text(column, first)
+            return
+        self._keep(column, first)
+        here = column[~gone] if count else column
+        if not len(here):
+            self.counting = False
+            return
+        self.numbers += len(here)
+        low, high = float(here.min()), float(here.max())
+        if not (np.isfinite(low) and np.isfinite(high)):
+            if self.infinite is None:
+                row = int(np.argmax(np.isinf(column)))
+                self.infinite = first + row, float(column[row])
+            return
+        self.low, self.high = min(self.low, low), max(self.high, high)
+        if self.whole and column.dtype.kind == "f":
+            self.whole = bool((here == np.floor(here)).all())
+        if self.counting:
+            begun = self._last is None or float(here[0]) == self._last + 1
+            self.counting = bool(
+                begun and not count and self.whole and (np.diff(here.astype(np.float64)) == 1).all()
+            )
+            self._last = float(here[-1])
+
+    def _keep(self, column: NDArray[Any], first: int) -> None:
+        """Rows whose numbers are multiples of a step, which doubles when there are too many."""
+        self._sample.append(np.array(column[-first % self._step :: self._step], dtype=np.float64))
+        while sum(map(len, self._sample)) > self.most:
+            self._sample = [np.concatenate(self._sample)[::2]]
+            self._step *= 2
+
+    def _see_text(self, column: NDArray[Any], first: int) -> None:
+        self.counting = False
+        numbers = []
+        for i, cell in enumerate(column):
+            if cell is None:
+                continue
+            try:
+                numbers.append(float(cell))
+            except ValueError:
+                if self.odd is None:
+                    self.odd = first + i, cell
+            if self.values is not None:
+                self.values[cell] = self.values.get(cell, 0) + 1
+                if len(self.values) > MOST_VALUES:
+                    self.values = None
+        if numbers and self.odd is None:  # text, and yet numbers alone
+            self.low, self.high = min(self.low, *numbers), max(self.high, *numbers)
+            self._keep(np.array(numbers), 0)
+        self.numbers += len(numbers)
+
+
+def survey(table: Columns, wanted: Collection[str], *, complete: bool = False) -> list[Facts]:
+    """Facts of the wanted columns.
+
+    With ``complete``, rows count only if none of these is missing.
+    """
+    text: set[str] = set()
+    while True:
+        most = max(1_024, SAMPLE // max(1, len(wanted)))
+        found = {name: Facts(name, most=most) for name in table.columns if name in wanted}
+        as_numbers: set[str] = set()
+        for frame in table.frames(text=sorted(text)):
+            seen = _complete(frame, found) if complete else frame
+            for name, column in zip(frame.names, seen.columns, strict=True):
+                if name not in found:
+                    continue
+                found[name].see(column, frame.first)
+                if not is_text(column):
+                    as_numbers.add(name)
+        mixed = {n for n, facts in found.items() if facts.odd is not None} & as_numbers
+        if not mixed:
+            return list(found.values())
+        text |= mixed  # some blocks have numbers alone: as text they are needed, too
+
+
+def _complete(frame: Frame, wanted: Collection[str]) -> Frame:
+    columns = [c for n, c in zip(frame.names, frame.columns, strict=True) if n in wanted]
+    return frame[~np.logical_or.reduce([is_missing(column) for column in columns])]
+
+
+def truth_of(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Texts "true" and "false" as 1 and 0; NaN for what is neither."""
+    cells = (TRUTH.get(str(cell).lower(), np.nan) for cell in column)
+    return np.fromiter(cells, dtype=np.float64, count=len(column))
+
+
+def _is_date(text: str) -> bool:
+    for kind in (date, datetime):
+        try:
+            kind.fromisoformat(text)
+        except ValueError:
+            continue
+        return not text.isdigit()
+    parts: Sequence[str] = text.replace("/", ".").replace("-", ".").split(".")
+    return len(parts) == 3 and all(p.isdigit() and len(p) <= 4 for p in parts)

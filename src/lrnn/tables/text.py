@@ -1,0 +1,288 @@
+"""Tables as text: cells between commas, semicolons or tabs, with or without a line of names."""
+
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.tables.frame import Columns, Frame
+from lrnn.tables.reading import Reading
+from lrnn.tables.sources import file_identity
+from lrnn.tables.words import warn
+
+__all__ = ["MISSING", "TextFile"]
+
+DELIMITERS = ";\t|,"
+MISSING = frozenset(
+    ("", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
+     "None")
+)  # fmt: skip
+LOOKED_AT = 200  # rows from which delimiter and names are known
+CELLS = 1 << 17  # of a block
+
+
+class TextFile(Columns):
+    """A .csv or .tsv file, which may be gzipped, read block by block.
+
+    Names are as pandas gives them: the second column "x" is "x.1", one without a name
+    "Unnamed: 3", counted from 0.
+    """
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.name, self._path, self.reading = str(path), path, reading
+        self._missing = MISSING | set(reading.na or ())
+        self._number_is_missing = any(map(self._is_number, reading.na or ()))
+        with self._open() as file:
+            lines = _beginning(file)
+        filled = [line for line in lines if line.strip()]
+        if not filled:
+            raise ValueError(f"{self.name!r} is empty")
+        self._delimiter = reading.delimiter or _delimiter(filled, reading.decimal)
+        rows = self._parsed(_Lines(lines))
+        first, rest = next(rows), list(islice(rows, LOOKED_AT))
+        self.named = self._are_names(first, rest)
+        self.columns = _unique(first) if self.named else _numbered(len(first))
+        if self.named and not rest:
+            raise ValueError(f"{self.name!r} has a line of names, but no rows")
+
+    def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
+        """Rows in order; a column is text where one of a block's cells is no number."""
+        for frame in self._frames(text):
+            behind = frame.first + frame.shape[0] - first
+            if behind > 0:
+                yield frame[max(0, first - frame.first) :] if frame.first < first else frame
+
+    def _frames(self, text: Sequence[str]) -> Iterator[Frame]:
+        height = max(1, CELLS // len(self.columns))
+        as_text = {self.columns.index(name) for name in text}
+        first = 0
+        with self._open() as file:
+            lines = _Lines(file)
+            if self.named:
+                next(self._parsed(lines))
+            if not as_text and self.reading.decimal == "." and not self._number_is_missing:
+                # the fast way, as long as there are only numbers
+                while taken := list(islice(lines, height)):
+                    block = self._numbers(taken)
+                    if block is None:
+                        lines.give_back(taken)
+                        break
+                    if len(block):
+                        yield Frame(self.columns, tuple(block.T), first)
+                        first += len(block)
+            rows = self._parsed(lines)
+            while cells := list(islice(rows, height)):
+                columns = [
+                    self._text(column) if i in as_text else self._column(column)
+                    for i, column in enumerate(zip(*cells, strict=True))
+                ]
+                yield Frame(self.columns, tuple(columns), first)
+                first += len(cells)
+        if not first:
+            raise ValueError(f"{self.name!r} has a line of names, but no rows")
+
+    def identity(self) -> str:
+        """Its size, and when it was written."""
+        return file_identity(self._path)
+
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
+        with open(self._path, "rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+        name = self.reading.encoding
+        encoding = "utf-8-sig" if name.lower().replace("_", "-") in ("utf-8", "utf8") else name
+        try:
+            with (gzip.open if zipped else open)(
+                self._path, "rt", encoding=encoding, newline=""
+            ) as file:
+                yield file
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise ValueError(f"{self.name!r} is a damaged gzip file: {error}") from None
+        except UnicodeError as error:
+            raise ValueError(self._undecoded(zipped, error)) from None
+
+    def _undecoded(self, zipped: bool, error: UnicodeError) -> str:
+        with (gzip.open if zipped else open)(self._path, "rb") as file:
+            start = file.read(1 << 16)
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return f"{self.name!r} is UTF-16, not {self.reading.encoding}: give encoding='utf-16'"
+        if b"\0" in start:
+            return f"{self.name!r} is not text: it holds zero bytes"
+        byte, line = "a byte", ""
+        if isinstance(error, UnicodeDecodeError):
+            byte = f"byte {error.object[error.start]:#04x}"
+            found = start.find(error.object[error.start : error.start + 1])
+            lines = start[: max(found, 0)].count(b"\n") + 1
+            line = f" in line {lines}" if found >= 0 else ""
+        other = "cp1252" if self.reading.encoding.lower().startswith("utf") else "utf-8"
+        return f"{self.name!r}: {byte}{line} is no {self.reading.encoding}; try encoding={other!r}"
+
+    def _parsed(self, lines: "_Lines") -> Iterator[list[str]]:
+        """Cells of one row after the other; empty lines are none."""
+        reader = csv.reader(lines, delimiter=self._delimiter, skipinitialspace=True)
+        width = len(getattr(self, "columns", ()))
+        try:
+            for cells in reader:
+                if not any(map(str.strip, cells)) and len(cells) < 2:
+                    continue
+                width = width or len(cells)
+                if len(cells) != width:
+                    if len(cells) == width + 1 and not cells[-1].strip():
+                        cells.pop()  # a delimiter at the end
+                    else:
+                        raise ValueError(
+                            f"{self.name!r}, line {lines.count}: {len(cells)} cells, but {width} "
+                            f"in the lines before. Cells with {_called(self._delimiter)} inside "
+                            "need quotes"
+                        )
+                yield cells
+        except csv.Error as error:
+            raise ValueError(f"{self.name!r}, line {lines.count}: {error}") from None
+
+    def _numbers(self, lines: list[str]) -> NDArray[np.float64] | None:
+        """Lines as a matrix; None if they are not only numbers."""
+        try:
+            found = np.loadtxt(
+                lines, delimiter=self._delimiter, comments=None, quotechar='"', ndmin=2
+            )
+        except (ValueError, csv.Error):
+            return None
+        if not found.size:
+            return np.empty((0, len(self.columns)))
+        return found if found.shape[1] == len(self.columns) else None
+
+    def _column(self, cells: Sequence[str]) -> NDArray[Any]:
+        """Numbers, if all cells are such or missing; else text."""
+        if not self._number_is_missing:
+            try:
+                return np.array(list(map(self._number, cells)))
+            except ValueError:
+                pass
+        try:
+            return np.array(
+                [np.nan if c.strip() in self._missing else self._number(c) for c in cells]
+            )
+        except ValueError:
+            return self._text(cells)
+
+    def _text(self, cells: Sequence[str]) -> NDArray[Any]:
+        found = np.empty(len(cells), dtype=object)
+        for i, cell in enumerate(cells):
+            cell = cell.strip()
+            found[i] = None if cell in self._missing else cell
+        return found
+
+    def _number(self, cell: str) -> float:
+        if self.reading.decimal == "," and "," in cell:
+            if "." in cell:
+                raise ValueError(cell)
+            cell = cell.replace(",", ".")
+        return float(cell)
+
+    def _are_names(self, first: list[str], rest: list[list[str]]) -> bool:
+        """Whether the first row holds names, seen from the others."""
+        cells = [cell.strip() for cell in first]
+        are_numbers = [self._is_number(cell) for cell in cells]
+        if not rest:
+            return not all(are_numbers)
+        kinds = [self._column(column).dtype.kind for column in zip(*rest, strict=True)]
+        lettered = [
+            kind == "f" and cell not in self._missing and any(map(str.isalpha, cell))
+            for kind, cell, number in zip(kinds, cells, are_numbers, strict=True)
+            if not number
+        ]
+        if any(lettered):
+            return True
+        counted = cells[1:] if not cells[0] else cells
+        if len(counted) > 2 and counted == list(map(str, range(len(counted)))):
+            warn(f"{self.name!r}: line 1 counts the columns, and is taken for their names")
+            return True
+        named = [cell for cell in cells if cell]
+        distinct = len(set(named)) == len(named) >= len(cells) - 1
+        return not any(are_numbers) and ("f" in kinds or distinct)
+
+    def _is_number(self, cell: str) -> bool:
+        try:
+            self._number(cell)
+        except ValueError:
+            return False
+        return True
+
+
+class _Lines:
+    """Lines of a text, counted; some may be given back."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines, self.count = iter(lines), 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.count += 1
+        if "\0" in line:
+            raise csv.Error("it is not text: it holds zero bytes")
+        return line
+
+    def give_back(self, taken: list[str]) -> None:
+        """These come once more."""
+        self._lines = chain(taken, self._lines)
+        self.count -= len(taken)
+
+
+def _beginning(file: Iterable[str]) -> list[str]:
+    """As many lines as tell what a text is like."""
+    found, filled = [], 0
+    for line in file:
+        found.append(line)
+        filled += bool(line.strip())
+        if filled == LOOKED_AT:
+            break
+    return found
+
+
+def _delimiter(lines: list[str], decimal: str) -> str:
+    """What parts all rows into equally many cells, or else most of them; or a comma."""
+    best, chosen = (False, 0), ","
+    for mark in DELIMITERS.replace(decimal, ""):
+        try:
+            counts = Counter(map(len, csv.reader(io.StringIO("".join(lines)), delimiter=mark)))
+        except csv.Error:
+            continue
+        count, often = counts.most_common(1)[0]
+        found = (often == counts.total(), often if count > 1 else 0)
+        if count > 1 and found > best:
+            best, chosen = found, mark
+    return chosen
+
+
+def _unique(cells: list[str]) -> tuple[str, ...]:
+    """Names of columns, each of which occurs once."""
+    found: list[str] = []
+    for i, cell in enumerate(cells):
+        name = re.sub(r"\s+", " ", cell).strip() or f"Unnamed: {i}"
+        known, count = name, 0
+        while name in found:
+            count += 1
+            name = f"{known}.{count}"
+        found.append(name)
+    return tuple(found)
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(f"column {i + 1}" for i in range(count))
+
+
+def _called(delimiter: str) -> str:
+    return "a tab" if delimiter == "\t" else repr(delimiter)

@@ -1,0 +1,138 @@
+"""How commands read: on narrow terminals, in plain ASCII, and after slips of the keyboard."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import typer
+
+import lrnn
+from lrnn.cli.app import app
+from lrnn.datasets import DATA_SETS
+
+
+@pytest.fixture(scope="module")
+def folder(digits, tmp_path_factory):
+    """Some digits as a file, and a model of them."""
+    folder = tmp_path_factory.mktemp("words")
+    np.save(folder / "x.npy", digits[:50])
+    model = lrnn.LRNNAutoencoder((3,), max_iter=2, random_state=0).fit(digits[:50])
+    model.verbose = 1
+    model.save(folder / "a.safetensors")
+    return folder
+
+
+def commands():
+    """All of them, as words of a line."""
+    root = typer.main.get_command(app)
+    groups = {name: command for name, command in root.commands.items() if name == "data"}
+    return [
+        *((name,) for name in root.commands),
+        *((group, name) for group, found in groups.items() for name in found.commands),
+    ]
+
+
+@pytest.mark.parametrize("command", [(), *commands()], ids=" ".join)
+def test_help(call, command):
+    """Flags take no value; examples are set off; lines break where the terminal ends."""
+    told = call(*command, "--help", columns=200).stdout
+    assert "<bool>" not in told
+    assert "--help" in told
+    if len(command) == 1 and command != ("data",):
+        assert f"\n     lrnn {' '.join(command)}" in told
+    body = told.split("╭")[0].splitlines()
+    assert not any(line.rstrip().endswith(" the") for line in body)
+
+
+def test_the_version_has_a_short_name(call):
+    assert call("-V").stdout == call("--version").stdout
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80])
+def test_names_of_data_sets_are_never_cut(call, columns):
+    lines = call("data", "list", columns=columns).stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:-1]] == list(DATA_SETS)
+    assert max(len(line.rstrip()) for line in lines[:-1]) <= columns
+    assert ("files" in lines[0]) == (columns >= 60)
+    assert ("size" in lines[0]) == (columns >= 80)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--scale", "foo", "for '--scale': 'foo' is not one of"),
+        ("--seed", "x", "'x'"),
+        ("--tol", "-1", "-1"),
+    ],
+)
+def test_values_that_are_refused_are_named(call, option, value, words):
+    done = call("fit", "digits", "-o", "a.safetensors", option, value)
+    assert done.returncode == 2
+    assert words in done.said
+    assert "Value error" not in done.said
+    assert "Input should" not in done.said
+
+
+@pytest.mark.parametrize("command", ["encode", "reconstruct", "simulate", "report"])
+def test_arguments_in_the_wrong_order(call, folder, command):
+    output = () if command == "simulate" else ("-o", "out.csv")
+    done = call(command, "x.npy", "a.safetensors", *output, cwd=folder)
+    assert done.returncode == 1
+    assert "'a.safetensors' is a model, not data; are MODEL and DATA swapped?" in done.said
+    done = call(command, "a.safetensors", "a.safetensors", *output, cwd=folder)
+    assert done.returncode == 1
+    assert "swapped" not in done.said
+
+
+def test_models_load_silently(folder):
+    assert lrnn.load(folder / "a.safetensors").verbose == 0
+
+
+ALL = """
+import json, sys
+from lrnn.cli import main
+for line in json.loads(sys.argv[1]):
+    sys.argv = ["lrnn", *line.split()]
+    try:
+        main()
+    except SystemExit as end:
+        print("status", end.code or 0, flush=True)
+"""
+
+
+def test_an_encoding_without_our_letters_kills_nothing(folder):
+    lines = [
+        "--help",
+        "fit --help",
+        "inspect a.safetensors",
+        "data list",
+        "encode a.safetensors x.npy -o é.npy --json",
+        "fit x.npy -o b.safetensors --hidden 2 --max-iter 2",
+        "encode é→.safetensors x.npy -o codes.npy",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", ALL, json.dumps(lines)],
+        capture_output=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"},
+    )
+    said, complaints = done.stdout.decode("ascii"), done.stderr.decode("ascii")
+    assert done.returncode == 0, complaints
+    assert said.count("status 0") == len(lines) - 1
+    assert "there is no file '?->.safetensors'" in complaints
+    assert "64 -> 2 neurons" in said
+    (document,) = (json.loads(line) for line in said.splitlines() if line.startswith("{"))
+    assert document["output"] == "é.npy"
+
+
+def test_long_names_of_columns_are_never_cut(call, digits, tmp_path):
+    name = "od280/od315_of_diluted_wines_and_of_others"
+    model = lrnn.LRNNAutoencoder((2,), max_iter=2, random_state=0).fit(digits[:20, 20:23])
+    model.feature_names_in_ = np.array([name, "b", "c"], dtype=object)
+    model.save(tmp_path / "a.safetensors")
+    told = call("inspect", tmp_path / "a.safetensors", columns=60).stdout
+    assert "…" not in told
+    assert name in "".join(line.split("│")[-2].strip() for line in told.splitlines() if "│" in line)

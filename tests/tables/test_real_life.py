@@ -1,0 +1,148 @@
+"""Tables as people have them: each with the command that works for it, or the error it must get."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lrnn
+
+FIT = ("--max-iter", 2, "--hidden", 1, "--json")
+
+PLAIN = b"a,b,c\n1,2.5,3\n4,5.5,1\n2,0.5,9\n"
+INDEXED = b",a,b\n0,1,2\n1,3,1\n2,2,7\n3,4,2\n4,0,3\n"
+LABELLED = b"w,h,species\n1,2,cat\n3,1,dog\n2,2,cat\n"
+MISSING = b"a,b\n1,2\n,3\n4,1\n2,5\n"
+QUESTION = b"a,b\n1,2\n?,3\n4,1\n2,5\n"
+COLOURS = b"size,colour\n1,red\n2,blue\n4,red\n3,green\n"
+DATES = b"day,x,y\n2024-01-01,1,2\n2024-01-02,3,1\n2024-01-05,2,2\n"
+TEXTS = "".join(f"word{i},{i % 7},{i % 3}\n" for i in range(40)).encode()
+
+# content, options, what is trained on
+WORKS = {
+    "plain": (PLAIN, (), ["a", "b", "c"]),
+    "no names": (b"1,2,3\n4,5,6\n2,0,1\n", (), None),
+    "crlf": (PLAIN.replace(b"\n", b"\r\n"), (), ["a", "b", "c"]),
+    "old mac": (PLAIN.replace(b"\n", b"\r"), (), ["a", "b", "c"]),
+    "bom": (b"\xef\xbb\xbf" + PLAIN, (), ["a", "b", "c"]),
+    "no newline at the end": (PLAIN.rstrip(), (), ["a", "b", "c"]),
+    "empty lines": (PLAIN.replace(b"\n", b"\n\n") + b"\n\n", (), ["a", "b", "c"]),
+    "spaces": (b"a, b ,c\n 1, 2 ,3\n4 ,5, 6\n", (), ["a", "b", "c"]),
+    "quoted numbers": (b'a,b\n"1","2"\n"3","0"\n', (), ["a", "b"]),
+    "quoted names": (b'"a, all","b ""x"""\n1,2\n3,0\n', (), ["a, all", 'b "x"']),
+    "newline in a name": (b'"a\nall",b\n1,2\n3,0\n', (), ["a all", "b"]),
+    "semicolons": (PLAIN.replace(b",", b";"), (), ["a", "b", "c"]),
+    "tabs": (PLAIN.replace(b",", b"\t"), (), ["a", "b", "c"]),
+    "bars": (PLAIN.replace(b",", b"|"), (), ["a", "b", "c"]),
+    "spaces between": (PLAIN.replace(b",", b" "), ("--delimiter", " "), ["a", "b", "c"]),
+    "decimal commas": (b"a;b\n1,5;2\n0,25;3\n", ("--decimal", ","), ["a", "b"]),
+    "latin-1": ("größe,b\n1,2\n3,4\n".encode("latin-1"), ("--encoding", "latin-1"), ["größe", "b"]),
+    "utf-16": (PLAIN.decode().encode("utf-16"), ("--encoding", "utf-16"), ["a", "b", "c"]),
+    "greek": ("α,β\n1,2\n3,4\n".encode(), (), ["α", "β"]),
+    "exponents": (b"a,b\n1e3,2.5E-2\n-3e2,+4\n", (), ["a", "b"]),
+    "negative": (b"a,b\n-1,2\n3,-4\n0,0\n", (), ["a", "b"]),
+    "truth": (b"a,b\nTrue,2\nfalse,4\nTRUE,1\n", (), ["a", "b"]),
+    "constant column": (b"a,b\n7,2\n7,4\n7,0\n", (), ["a", "b"]),
+    "one column": (b"a\n1\n2\n5\n", (), ["a"]),
+    "one row": (b"a,b\n0.5,0.25\n", (), ["a", "b"]),
+    "within [0, 1]": (b"a,b\n0.5,0.25\n1,0\n", (), ["a", "b"]),
+    "index dropped": (INDEXED, ("--drop", "1"), ["a", "b"]),
+    "index carried": (INDEXED, ("--index", "Unnamed: 0"), ["a", "b"]),
+    "index by number": (INDEXED, ("--index", "1"), ["a", "b"]),
+    "label": (LABELLED, ("--label", "species"), ["w", "h"]),
+    "label dropped": (LABELLED, ("--drop", "species"), ["w", "h"]),
+    "label as categories": (LABELLED, ("--categories", "onehot"),
+                            ["w", "h", "species=cat", "species=dog"]),
+    "label without names": (b"1,2,cat\n3,1,dog\n2,2,cat\n", ("--label", "3"), None),
+    "some columns": (PLAIN, ("--columns", "c,a"), ["a", "c"]),
+    "a range of columns": (PLAIN, ("--columns", "2-3"), ["b", "c"]),
+    "columns, one by one": (PLAIN, ("--columns", "a", "--columns", "c"), ["a", "c"]),
+    "a name with a comma": (b'"a,b",c\n1,2\n2,3\n', ("--columns", "a,b"), ["a,b"]),
+    "missing, filled": (MISSING, ("--missing", "median"), ["a", "b"]),
+    "missing, dropped": (MISSING, ("--missing", "drop"), ["a", "b"]),
+    "NA": (MISSING.replace(b"\n,", b"\nNA,"), ("--missing", "median"), ["a", "b"]),
+    "nan": (MISSING.replace(b"\n,", b"\nnan,"), ("--missing", "median"), ["a", "b"]),
+    "question mark": (QUESTION, ("--na", "?", "--missing", "median"), ["a", "b"]),
+    "two marks": (QUESTION.replace(b"5", b"-"),
+                  ("--na", "?", "--na", "-", "--missing", "drop"), ["a", "b"]),
+    "-999": (MISSING.replace(b"\n,", b"\n-999,"), ("--na", "-999", "--missing", "median"), 2),
+    "colours": (COLOURS, ("--categories", "onehot"),
+                ["size", "colour=blue", "colour=green", "colour=red"]),
+    "colours, one missing": (COLOURS.replace(b"blue", b""),
+                             ("--categories", "onehot", "--missing", "median"), 3),
+    "dates dropped": (DATES, ("--drop", "day"), ["x", "y"]),
+    "dates as index": (DATES, ("--index", "day"), ["x", "y"]),
+    "names of rows": (TEXTS, ("--index", "1"), None),
+    "trailing delimiters": (b"a,b,\n1,2,\n3,4,\n0,1,\n", (), ["a", "b"]),
+    "duplicate names": (b"x,x,y\n1,2,3\n2,3,1\n", (), ["x", "x.1", "y"]),
+    "counted names": (b"0,1,2\n0.5,0.1,0.2\n0.3,0.2,0.9\n", (), ["0", "1", "2"]),
+    "zeros before": (b"id,x\n007,1\n012,3\n", ("--index", "id"), ["x"]),
+    "gzip": (gzip.compress(PLAIN, mtime=0), (), ["a", "b", "c"]),
+}  # fmt: skip
+
+# content, options, what is said
+REFUSED = {
+    "label": (LABELLED, (), "column 3 ('species') holds text, such as 'cat' in row 1; --categories "
+              "onehot makes a column of each of its 2 values, --label species keeps it"),
+    "missing": (MISSING, (), "row 2, column 1 ('a') is missing; --missing median fills"),
+    "question mark": (QUESTION, (), "column 1 ('a') holds numbers, but '?' in row 2, which is "
+                      "none. If it stands for a missing one, give --na '?' and --missing median"),
+    "decimal commas": (b'a;b\n1,5;2\n0,25;3\n4;5\n5;6\n6;7\n', (), "give --decimal ,"),
+    "thousands": (b'a,b\n"1,234.5",2\n"22.5",3\n1,1\n', (), "without marks between thousands"),
+    "units": (b"a,b\n1kg,2\n2,3\n3,1\n", (), "without units or other marks"),
+    "dates": (DATES, (), "column 1 ('day') holds dates, such as '2024-01-01' in row 1; --drop day"),
+    "texts": (TEXTS, (), "40 different ones; --drop 'column 1' leaves it out, --index 'column 1'"),
+    "inf": (b"a,b\n1,inf\n2,3\n", (), "row 1, column 2 ('b') is inf, not a finite number"),
+    "ragged": (b"a,b\n1,2\n1,2,3\n", (), "line 3: 3 cells, but 2 in the lines before"),
+    "latin-1": ("größe,b\n1,2\n".encode("latin-1"), (), "is no utf-8; try"),
+    "utf-16": (PLAIN.decode().encode("utf-16"), (), "is UTF-16"),
+    "no such column": (PLAIN, ("--drop", "z"), "has no column 'z'; it has 'a', 'b', 'c'"),
+    "no such number": (PLAIN, ("--drop", "4"), "has no column '4'"),
+    "all dropped": (PLAIN, ("--drop", "1-3"), "no column is left"),
+    "all rows dropped": (b"a,b\n1,\n,2\n", ("--missing", "drop"), "every row has a missing cell"),
+    "key": (PLAIN, ("--key", "x"), "'key' is for"),
+    "decimal": (PLAIN, ("--decimal", ";"), "decimal"),
+    "encoding": (PLAIN, ("--encoding", "klingon"), "Python knows no encoding"),
+    "empty": (b"", (), "is empty"),
+    "names alone": (b"a,b\n", (), "a line of names, but no rows"),
+    "zero bytes": (b"a,b\n1,\x002\n", (), "zero bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("case", WORKS)
+def test_the_command_that_works(call, tmp_path, case):
+    content, options, expected = WORKS[case]
+    path = tmp_path / ("t.csv.gz" if case == "gzip" else "t.csv")
+    path.write_bytes(content)
+    done = call("fit", path.name, "-o", "m.safetensors", *FIT, *options, cwd=tmp_path)
+    assert done.returncode == 0, done.said
+    model = lrnn.load(tmp_path / "m.safetensors")
+    if isinstance(expected, list):
+        assert list(model.feature_names_in_) == expected
+    elif expected is None:
+        assert not hasattr(model, "feature_names_in_")
+    # the model remembers all of it
+    done = call("encode", "m.safetensors", path.name, "-o", "codes.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.said
+    # and Python answers the same for the same table
+    codes = pd.read_csv(tmp_path / "codes.csv")
+    recipe = model.scaling_.recipe
+    carried = [name for name in (recipe.index, recipe.label) if name is not None]
+    assert list(codes.columns) == [*carried[: bool(recipe.index)], "code0",
+                                   *carried[bool(recipe.index) :]]  # fmt: skip
+    reading = model.scaling_.reading
+    if not reading.given:
+        np.testing.assert_allclose(codes[["code0"]], model.transform(str(path)), atol=1e-12)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_the_error_that_it_gets(call, tmp_path, case):
+    content, options, expected = REFUSED[case]
+    (tmp_path / "t.csv").write_bytes(content)
+    done = call("fit", "t.csv", "-o", "m.safetensors", *FIT, *options, cwd=tmp_path)
+    assert done.returncode in (1, 2)
+    assert expected in done.said
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]

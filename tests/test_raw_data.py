@@ -1,0 +1,268 @@
+"""Raw data in their own units: a scaling that is part of the model, in Python and on the way."""
+
+import json
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import MinMaxScaler
+
+import lrnn
+from lrnn import LRNNAutoencoder, Scaling
+from lrnn.rows.checks import SaturationWarning
+from lrnn.tables.cut_off import RangeWarning
+from lrnn.tables.words import TableError, TableWarning
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine().data
+
+
+def kinds_of(X, tmp_path):
+    """The same numbers in many kinds of containers."""
+    yield "list", X.tolist()
+    yield "frame", pd.DataFrame(X, columns=[f"a{i}" for i in range(X.shape[1])])
+    yield "blocks", lambda: (X[i : i + 50] for i in range(0, len(X), 50))
+    np.save(tmp_path / "x.npy", X)
+    yield ".npy", tmp_path / "x.npy"
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",", fmt="%.17g")
+    yield ".csv", tmp_path / "x.csv"
+    yield "memory map", np.load(tmp_path / "x.npy", mmap_mode="r")
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    yield "torch", torch.from_numpy(X)
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    yield "dask", da.from_array(X, chunks=(60, X.shape[1]))
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pd.DataFrame(X, columns=[f"a{i}" for i in range(X.shape[1])]).to_parquet(tmp_path / "x.parquet")
+    yield ".parquet", tmp_path / "x.parquet"
+
+
+@pytest.mark.usefixtures("dask_here")
+@pytest.mark.parametrize("scale", ["minmax", "max", "auto"])
+def test_every_container_is_scaled_alike(wine, tmp_path, scale):
+    expected = LRNNAutoencoder(4, max_iter=5, scale=scale, random_state=0).fit(wine)
+    codes, back = expected.transform(wine), expected.reconstruct(wine)
+    scaled = MinMaxScaler().fit_transform(wine) if scale != "max" else wine / wine.max(axis=0)
+    plain = LRNNAutoencoder(4, max_iter=5, random_state=0).fit(scaled)
+    np.testing.assert_allclose(codes, plain.transform(scaled), rtol=1e-9)
+    np.testing.assert_allclose(expected.score(wine), plain.score(scaled), rtol=1e-9)
+    units = plain.reconstruct(scaled) * expected.scaling_.span + expected.scaling_.low
+    np.testing.assert_allclose(back, units, rtol=1e-9)
+    np.testing.assert_allclose(expected.inverse_transform(codes), back, rtol=1e-9)
+    for name, X in kinds_of(wine, tmp_path):
+        model = clone(expected).fit(X)
+        assert model.scaling_.kind == ("max" if scale == "max" else "minmax"), name
+        np.testing.assert_allclose(np.asarray(model.transform(X)), codes, rtol=1e-6, err_msg=name)
+        np.testing.assert_allclose(np.asarray(model.reconstruct(X)), back, rtol=1e-6, err_msg=name)
+        assert model.score(X) == pytest.approx(expected.score(wine), rel=1e-6)
+
+
+def test_what_is_in_range_is_left_alone(digits):
+    model = LRNNAutoencoder(4, max_iter=3, scale="auto").fit(digits)
+    assert model.scaling_.kind == "none"
+    levels = (digits * 255).astype(np.uint8)
+    model = LRNNAutoencoder(4, max_iter=3, scale="auto").fit(levels)
+    assert (model.scaling_.kind, model.white_) == ("none", 255)
+
+
+def test_sparse_counts_are_divided_by_their_maxima_and_stay_sparse():
+    counts = sparse.random_array((60, 20), density=0.2, rng=0) * 30
+    counts = sparse.csr_array(np.ceil(counts.toarray()))
+    with pytest.warns(SaturationWarning, match=r"scale='max'\) does"):
+        LRNNAutoencoder(3, max_iter=2).fit(counts)
+    model = LRNNAutoencoder(3, max_iter=2, scale="auto").fit(counts)
+    assert model.scaling_.kind == "max"
+    assert sparse.issparse(model.scaling_.apply(counts))
+    full = LRNNAutoencoder(3, max_iter=2, scale="max").fit(counts.toarray())
+    np.testing.assert_allclose(
+        model.transform(counts), full.transform(counts.toarray()), rtol=1e-9, atol=1e-12
+    )
+    shifted = sparse.csr_array(counts.toarray() + np.eye(20)[0])
+    with pytest.raises(ValueError, match='sparse matrix; scale it by "max"'):
+        LRNNAutoencoder(3, scale="minmax").fit(shifted)
+
+
+def test_values_beyond_the_range_of_training_are_counted(wine):
+    model = LRNNAutoencoder(4, max_iter=5, scale="minmax").fit(wine)
+    assert model.transform(wine).shape == (178, 4)
+    other = wine.copy()
+    other[3, 5] = 100.0
+    other[7, 5] = -2.0
+    with pytest.warns(RangeWarning, match=r"^2 of 2,314 values .*: 2 in column 6, as far as 100, "):
+        model.transform(other)
+    with pytest.warns(RangeWarning, match=r"2,314 of 2,314 values.*Are they in other units"):
+        model.transform(wine * 100 + 1e4)
+    with pytest.warns(RangeWarning, match="2 in column 6"):
+        model.reconstruct(lambda: iter([other[:100], other[100:]]))
+    counts = sparse.csr_array(np.array([[1.0, 0.0], [2.0, 4.0]]))
+    model = LRNNAutoencoder(1, max_iter=2, scale="max").fit(counts)
+    with pytest.warns(RangeWarning, match="1 in column 1, as far as 6, where training had 0 to 2"):
+        model.transform(sparse.csr_array(np.array([[6.0, 4.0]])))
+
+
+def test_a_stream_needs_a_scaling_that_is_made_beforehand(wine):
+    with pytest.raises(ValueError, match=r"scale='minmax' would be made from the first part"):
+        LRNNAutoencoder(4, scale="minmax").partial_fit(wine)
+    model = LRNNAutoencoder(4, scale=Scaling.fit(wine, "minmax"), random_state=0)
+    for part in np.array_split(wine, 3):
+        model.partial_fit(part)
+    assert model.reconstruct(wine)[:, 12].max() > 500
+
+
+FRAME = pd.DataFrame(
+    {
+        "id": [f"row{i}" for i in range(12)],
+        "size": [1.0, 2.0, np.nan, 4.0, 5.0, 1.5, 2.5, 3.5, 0.5, 1.0, 2.0, 3.0],
+        "colour": ["red", "blue", "red", None, "green", "red"] * 2,
+        "smokes": [True, False] * 6,
+        "class": list("aabbccaabbcc"),
+    }
+)
+HOW = {"label": "class", "index": "id", "categories": "onehot", "missing": "median"}
+
+
+def test_a_frame_of_all_kinds_of_columns():
+    scaling = Scaling.fit(FRAME, "minmax", **HOW)
+    assert scaling.names == ("size", "colour=blue", "colour=green", "colour=red", "smokes")
+    scaled = scaling.apply(FRAME)
+    assert scaled[2].tolist() == [(2.0 - 0.5) / 4.5, 0, 0, 1, 1]  # the median, and its own colour
+    assert scaled[3].tolist() == [(4.0 - 0.5) / 4.5, 0, 0, 1, 0]  # red occurs most
+    frame = scaling.to_frame(scaled)
+    assert frame.names == ("size", "colour", "smokes")
+    np.testing.assert_allclose(frame.column("size"), FRAME["size"].fillna(2.0))
+    assert frame.column("colour").tolist() == FRAME["colour"].fillna("red").tolist()
+    again = Scaling.from_json(json.loads(json.dumps(scaling.to_json())))
+    np.testing.assert_array_equal(again.apply(FRAME), scaled)
+    # any order of columns, and others beside them
+    np.testing.assert_array_equal(scaling.apply(FRAME[FRAME.columns[::-1]].assign(z=1)), scaled)
+    dropped = Scaling.fit(FRAME, "minmax", **{**HOW, "missing": "drop"})
+    assert dropped.apply(FRAME).shape == (9, 5)
+
+
+def test_texts_that_training_has_not_seen_are_counted():
+    model = LRNNAutoencoder(2, scale=Scaling.fit(FRAME, **HOW), max_iter=2).fit(FRAME)
+    new = FRAME.assign(colour=["violet"] * 3 + ["red"] * 9)
+    with pytest.warns(RangeWarning, match="3 cells of column 'colour' hold what training has not"):
+        model.transform(new)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (FRAME, r"column 1 \('id'\) holds text, such as 'row0' in row 1, and 12 different ones"),
+        (FRAME[["size"]], r"row 3, column 1 \('size'\) is missing; missing='median' fills"),
+        (FRAME[["class", "smokes"]], r"column 1 \('class'\) holds text.*categories='onehot'"),
+        (pd.DataFrame({"t": pd.to_datetime(["2020-01-01", "2021-01-01"]), "x": [1, 2]}),
+         r"column 1 \('t'\) holds dates"),
+    ],
+)  # fmt: skip
+def test_what_a_frame_needs_is_said(frame, message):
+    with pytest.raises(TableError, match=message):
+        LRNNAutoencoder(1, scale="auto").fit(frame)
+
+
+def test_a_column_that_counts_the_rows_is_told_of(wine):
+    numbered = np.column_stack([np.arange(178), wine])
+    with pytest.warns(TableWarning, match="column 1 only counts the rows, from 0 to 177"):
+        LRNNAutoencoder(4, max_iter=2, scale="minmax").fit(numbered)
+    frame = pd.DataFrame(numbered).rename(columns=str)
+    with pytest.warns(TableWarning, match="index='0' carries it along"):
+        LRNNAutoencoder(4, max_iter=2, scale="minmax").fit(frame)
+
+
+def test_columns_of_arrays_are_chosen_by_number(wine):
+    scaling = Scaling.fit(wine, "minmax", drop=[0, 12], label=3)
+    assert scaling.apply(wine).shape == (178, 10)
+    model = LRNNAutoencoder(3, scale=scaling, max_iter=2).fit(wine)
+    assert model.n_features_in_ == 10
+    assert model.reconstruct(wine).shape == (178, 10)
+
+
+def test_a_model_of_the_command_line_answers_the_same_in_python(call, tmp_path):
+    FRAME.to_csv(tmp_path / "t.csv", index=False)
+    options = ("--label", "class", "--index", "id", "--categories", "onehot", "--missing", "median")
+    done = call("fit", "t.csv", *options, "-o", "m.safetensors", cwd=tmp_path)
+    assert done.returncode == 0, done.said
+    for command in ("encode", "reconstruct"):
+        done = call(command, "m.safetensors", "t.csv", "-o", f"{command}.csv", cwd=tmp_path)
+        assert done.returncode == 0, done.said
+    model = lrnn.load(tmp_path / "m.safetensors")
+    codes = pd.read_csv(tmp_path / "encode.csv")
+    assert list(codes.columns) == ["id", "code0", "code1", "code2", "class"]
+    assert codes["id"].tolist() == FRAME["id"].tolist()
+    assert codes["class"].tolist() == FRAME["class"].tolist()
+    found = codes[["code0", "code1", "code2"]].to_numpy()
+    back = pd.read_csv(tmp_path / "reconstruct.csv")
+    assert list(back.columns) == ["id", "size", "colour", "smokes", "class"]
+    for X in (FRAME, pd.read_csv(tmp_path / "t.csv"), tmp_path / "t.csv"):
+        np.testing.assert_allclose(model.transform(X), found, atol=1e-12)
+        np.testing.assert_allclose(model.reconstruct(X)[:, 0], back["size"], atol=1e-9)
+
+
+def test_data_in_other_units_are_told_of_everywhere(tmp_path, wine):
+    names = load_wine().feature_names
+    pd.DataFrame(wine, columns=names).to_csv(tmp_path / "wine.csv", index=False)
+    pd.DataFrame(wine * 100, columns=names).to_csv(tmp_path / "other.csv", index=False)
+    LRNNAutoencoder(4, max_iter=5, scale="minmax").fit(pd.read_csv(tmp_path / "wine.csv")).save(
+        tmp_path / "m.safetensors"
+    )
+    for command, *options in (
+        ("encode", "-o", "codes.csv"),
+        ("reconstruct", "-o", "back.csv"),
+        ("simulate", "--events", "1e4", "--no-figure"),
+        ("report", "-o", "page"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "lrnn", command, "m.safetensors", "other.csv", *options,
+             "--json"],
+            capture_output=True, text=True, cwd=tmp_path, check=True,
+        )  # fmt: skip
+        assert "values are beyond the range of training" in done.stderr
+        assert done.stderr.count("warning:") == 1
+        document = json.loads(done.stdout)
+        assert document["cut_off"]["values"] > 2_000
+        assert document["cut_off"]["columns"]["alcohol"] == 178
+    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    assert "values are beyond the range of training" in page
+    assert "with all rates 1" not in page
+
+
+def test_from_a_raw_table_to_a_report_in_four_commands(call, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "height": rng.normal(170, 10, 60).round(1),
+            "weight": rng.normal(70, 12, 60).round(1),
+            "sex": rng.choice(["f", "m"], 60),
+            "diagnosis": rng.choice(["ill", "well"], 60),
+        }
+    )
+    frame.loc[[3, 9], "weight"] = np.nan
+    frame.to_csv(tmp_path / "patients.csv")
+    done = call("data", "describe", "patients.csv", cwd=tmp_path, columns=120)
+    assert done.returncode == 0, done.said
+    command = done.stdout.strip().splitlines()[-1].split()
+    assert command[:3] == ["lrnn", "fit", "patients.csv"]
+    for words in ("--index 'Unnamed: 0'", "--label diagnosis", "--categories onehot",
+                  "--missing median"):  # fmt: skip
+        assert words in " ".join(command)
+    for line in (
+        shlex.split(done.stdout.strip().splitlines()[-1])[1:],
+        ["encode", "patients.safetensors", "patients.csv", "-o", "codes.csv"],
+        ["report", "patients.safetensors", "patients.csv", "-o", "page"],
+    ):
+        done = call(*line, cwd=tmp_path)
+        assert done.returncode == 0, done.said
+    codes = pd.read_csv(tmp_path / "codes.csv")
+    assert codes.shape == (60, 4)
+    assert codes["Unnamed: 0"].tolist() == list(range(60))
+    assert codes["diagnosis"].tolist() == frame["diagnosis"].tolist()
+    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    assert "coloured by diagnosis" in page
