@@ -103,9 +103,10 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     device = backend_named(estimator.device) if estimator.device is not None else None
     before = None if reset else getattr(estimator, "white_", None)
     X, scaling = _opened(X), None if reset else estimator.scaling_
-    cut = None if reset else CutOff(getattr(estimator, "feature_names_in_", None))
+    cut = None if scaling is None else CutOff(getattr(estimator, "feature_names_in_", None))
+    scale = estimator.scale
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
-    if reset and (elsewhere or is_frame(X) or isinstance(estimator.scale, Scaling)):
+    if reset and (elsewhere or isinstance(scale, Scaling) or (scale is not None and is_frame(X))):
         scaling = _scaling(estimator, X)
     if isinstance(X, Columns) or (scaling is not None and scaling.recipe is not None):
         X = (scaling or Scaling("none")).selected(X, cut)

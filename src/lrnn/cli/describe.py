@@ -5,15 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.markup import escape
+from rich.table import Table
 
 from lrnn.cli.inputs import DataOf
 from lrnn.cli.tables import TableOptions, takes_tables
-from lrnn.cli.voice import Json, Quiet, Voice, text_table
+from lrnn.cli.voice import Json, Quiet, Voice
 
 LABELS = {"class", "label", "target", "species", "category", "outcome", "y", "diagnosis"}
 MOST_SHOWN = 60  # columns
 FEW = 20  # different values of a class
-HEADER = ("column", "holds", "from", "to", "missing", "suggestion")
+HEADER = ("", "column", "holds", "from", "to", "missing", "suggestion")
 
 
 @takes_tables
@@ -55,15 +57,27 @@ def describe(
     title = f"{data}: {facts[0].rows:,} rows, {len(facts):,} columns"
     if not columns.named:
         title += ", without names"
-    voice.result(document, text_table(HEADER, lines, title))
+    voice.result(document, _table(lines, title))
     if len(facts) > MOST_SHOWN:
         voice.say(f"and {len(facts) - MOST_SHOWN:,} more columns (--json lists all)")
     voice.say(command)
 
 
+def _table(lines: list[list[str]], title: str) -> Table:
+    """A table that fits narrow terminals."""
+    table = Table(title=escape(title), title_justify="left", title_style="", box=None)
+    for name in HEADER:
+        right = name in ("", "from", "to", "missing")
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for line in lines:
+        table.add_row(*map(escape, line))
+    return table
+
+
 def _advice(facts: list[Any], named: bool) -> dict[str, tuple[str, str]]:
     """What to do with columns that are not to be trained on as they are: an option, and why."""
     found: dict[str, tuple[str, str]] = {}
+    unique = [one for one in facts if _all_differ(one)]
     for facts_of in facts:
         name, kind = facts_of.name, facts_of.kind
         count = len(facts_of.values) if facts_of.values is not None else None
@@ -71,15 +85,14 @@ def _advice(facts: list[Any], named: bool) -> dict[str, tuple[str, str]]:
         if kind == "nothing":
             found[name] = "drop", "is empty"
         elif kind == "number" and facts_of.counting and facts_of.rows >= 5:
-            free = "index" not in {option for option, _ in found.values()}
+            free = not unique and "index" not in {option for option, _ in found.values()}
             found[name] = ("index" if free else "drop"), "counts the rows"
         elif kind == "date":
             found[name] = "drop", "dates"
         elif kind == "text" and facts_of.numbers > filled / 2:
             found[name] = "na", "numbers, and other marks"
-        elif kind == "text" and (count is None or (count > 10 and count > filled / 2)):
-            free = "index" not in {option for option, _ in found.values()}
-            found[name] = ("index" if free else "drop"), "nearly all differ"
+        elif _all_differ(facts_of):
+            found[name] = ("index" if facts_of is unique[0] else "drop"), "nearly all differ"
         elif kind == "text":
             found[name] = "categories", f"{count} values"
     candidates = [f for f in facts if f.name.lower() in LABELS and f.name not in ("",)]
@@ -91,6 +104,14 @@ def _advice(facts: list[Any], named: bool) -> dict[str, tuple[str, str]]:
         if few and len(facts) > 1:
             found[candidate.name] = "label", "looks like a class"
     return found
+
+
+def _all_differ(found: Any) -> bool:
+    """Whether a column of text names the rows."""
+    filled = found.rows - found.missing
+    if found.kind != "text" or found.numbers > filled / 2:
+        return False
+    return found.values is None or len(found.values) > max(10, filled / 2)
 
 
 def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, table: Any) -> str:
@@ -136,18 +157,18 @@ def _line(number: int, found: Any, advice: Any) -> list[str]:
         "index": f"--index ({why})",
         "label": f"--label ({why})",
         "na": f"{found.odd[1]!r} is no number" if found.odd else "",
-        "categories": f"--categories onehot ({why})",
+        "categories": f"--categories ({why})",
     }.get(option, "")
     if not said and found.missing:
         said = "--missing median"
     low, high = _range(found)
     missing = f"{found.missing:,}" if found.missing else ""
-    return [f"{number}  {found.name}", _kind(found), low, high, missing, said]
+    return [str(number), found.name, _kind(found), low, high, missing, said]
 
 
 def _kind(found: Any) -> str:
     if found.kind == "number":
-        return "whole numbers" if found.whole else "numbers"
+        return "integers" if found.whole else "numbers"
     return {"truth": "true, false", "date": "dates", "nothing": "nothing"}.get(found.kind, "text")
 
 
