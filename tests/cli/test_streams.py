@@ -221,8 +221,9 @@ def test_ctrl_c_among_workers_is_for_the_command_alone(tmp_path, rng, seconds):
         except subprocess.TimeoutExpired:
             continue
     assert "Traceback" not in said
-    assert child.returncode in (0, 130, -signal.SIGINT)  # with a model, before there was any, …
-    assert (tmp_path / "a.safetensors").exists() == (child.returncode == 0)
+    assert child.returncode in (130, -signal.SIGINT)  # also before there was anything to end
+    if (tmp_path / "a.safetensors").exists():
+        assert load(tmp_path / "a.safetensors").history_[-1].stopped == "interrupted"
 
 
 def test_a_checkpoint_knows_data_on_workers_again(tmp_path):
