@@ -266,3 +266,77 @@ def test_from_a_raw_table_to_a_report_in_four_commands(call, tmp_path):
     assert codes["diagnosis"].tolist() == frame["diagnosis"].tolist()
     page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
     assert "coloured by diagnosis" in page
+
+
+def test_new_rows_need_neither_label_nor_index(call, tmp_path):
+    FRAME.to_csv(tmp_path / "t.csv", index=False)
+    options = ("--label", "class", "--index", "id", "--categories", "onehot", "--missing", "median")
+    assert call("fit", "t.csv", *options, "-o", "m.safetensors", cwd=tmp_path).returncode == 0
+    FRAME.drop(columns=["class", "id"]).to_csv(tmp_path / "new.csv", index=False)
+    for command in ("encode", "reconstruct"):
+        done = call(command, "m.safetensors", "new.csv", "-o", f"{command}.csv", cwd=tmp_path)
+        assert done.returncode == 0, done.said
+    found = pd.read_csv(tmp_path / "encode.csv")
+    assert list(found.columns) == ["code0", "code1", "code2"]
+    model = lrnn.load(tmp_path / "m.safetensors")
+    np.testing.assert_allclose(found, model.transform(FRAME), atol=1e-12)
+
+
+def test_a_model_reads_a_file_as_it_did_in_training(call, tmp_path):
+    (tmp_path / "t.csv").write_text("a;b\n1,5;2\n?;3\n0,5;9\n2,5;1\n")
+    reading = ("--decimal", ",", "--na", "?", "--missing", "median")
+    assert call("fit", "t.csv", *reading, "-o", "m.safetensors", cwd=tmp_path).returncode == 0
+    assert call("encode", "m.safetensors", "t.csv", "-o", "c.npy", cwd=tmp_path).returncode == 0
+    model = lrnn.load(tmp_path / "m.safetensors")
+    np.testing.assert_allclose(model.transform(tmp_path / "t.csv"), np.load(tmp_path / "c.npy"))
+
+
+def test_columns_of_one_name_are_refused(wine):
+    frame = pd.DataFrame(wine[:, :3], columns=["a", "a", "b"])
+    with pytest.raises(ValueError, match="more than one column 'a'"):
+        LRNNAutoencoder(2, scale="auto").fit(frame)
+
+
+def test_levels_come_back_as_levels_if_the_model_scales(digits):
+    levels = (digits * 255).astype(np.uint8)
+    model = LRNNAutoencoder(8, max_iter=3, scale="auto", random_state=0).fit(levels)
+    plain = LRNNAutoencoder(8, max_iter=3, random_state=0).fit(levels)
+    np.testing.assert_allclose(model.reconstruct(levels), 255 * plain.reconstruct(levels))
+    codes = model.transform(levels)
+    np.testing.assert_allclose(model.inverse_transform(codes), model.reconstruct(levels))
+    np.testing.assert_allclose(model.reconstruct(digits), plain.reconstruct(digits))  # their units
+
+
+def test_what_lrnn_has_exported_goes_into_its_models(call, tmp_path):
+    assert call("fit", "iris", "-o", "m.safetensors", cwd=tmp_path).returncode == 0
+    assert call("data", "export", "iris", "iris.csv", cwd=tmp_path).returncode == 0
+    for source in ("iris", "iris.csv"):
+        output = ("-o", f"{source}.npy")
+        done = call("encode", "m.safetensors", source, *output, cwd=tmp_path)
+        assert done.returncode == 0, done.said
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "iris.npy"), np.load(tmp_path / "iris.csv.npy")
+    )
+
+
+def test_decimal_commas_are_recognised(call, tmp_path):
+    (tmp_path / "t.csv").write_text("w;v\n57,4;1,2\n60,1;1,3\n70,2;1,5\n")
+    done = call("fit", "t.csv", "-o", "m.safetensors", cwd=tmp_path)
+    assert "if the comma is a decimal one, give --decimal ,;" in done.said
+    done = call("data", "describe", "t.csv", cwd=tmp_path)
+    assert done.stdout.strip().endswith("lrnn fit t.csv --decimal , -o t.safetensors")
+
+
+def test_an_empty_corner_stands_above_names_of_rows(call, tmp_path):
+    (tmp_path / "t.csv").write_text(",2019,2020\nx,1,2\ny,3,1\n")
+    done = call("data", "describe", "t.csv", "--json", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert document["rows"] == 2
+    assert [c["name"] for c in document["columns"]] == ["Unnamed: 0", "2019", "2020"]
+
+
+def test_sparse_values_below_zero_have_a_remedy_that_exists():
+    matrix = sparse.csr_array(np.array([[-1.0, 0.0], [2.0, 3.0]]))
+    for scale in ("auto", "max"):
+        with pytest.raises(TableError, match=r"give a full one, X\.toarray\(\)"):
+            LRNNAutoencoder(1, scale=scale).fit(matrix)

@@ -442,13 +442,19 @@ class LRNNAutoencoder(
         """Decode the codes X, each row of them to a row of data."""
         check_is_fitted(self)
         codes = check_codes(self, X, self._n_features_out)
-        return self._reverted(self._passed(codes, self.weights_.decoding))
+        return self._reverted(self._passed(codes, self.weights_.decoding), self.white_)
 
     def reconstruct(self, X: Any) -> Array:
         """What the network gives back for X: ``inverse_transform(transform(X))``."""
         check_is_fitted(self)
-        found = read_once(self, X, lambda rows: self._passed(rows, self.weights_.layers))
-        return self._reverted(found)
+        white = None
+
+        def passed(rows: Rows) -> Array:
+            nonlocal white
+            white = rows.white
+            return self._passed(rows, self.weights_.layers)
+
+        return self._reverted(read_once(self, X, passed), white)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared error per attribute on X: the higher, the better."""
@@ -463,9 +469,11 @@ class LRNNAutoencoder(
         for_host = self.device is not None or wants_frames(self)
         return to_numpy(found) if for_host and is_array(found) else found
 
-    def _reverted(self, found: Array) -> Array:
-        """Data in their own units."""
-        return found if self.scaling_ is None else self.scaling_.revert(found)
+    def _reverted(self, found: Array, white: float | None) -> Array:
+        """Data in their own units; those of levels are levels, if the model scales at all."""
+        if self.scaling_ is None:
+            return found
+        return self.scaling_.revert(found) * (white or 1)
 
     def _together(self, rows: Rows) -> tuple[Rows, Weights]:
         """Rows and weights as arrays of one kind, and of one type."""

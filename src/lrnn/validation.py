@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from lrnn.rows.stream import stream
 from lrnn.tables.cut_off import CutOff, RangeWarning
 from lrnn.tables.frame import Columns, is_frame
 from lrnn.tables.places import place
-from lrnn.tables.read import open_columns, open_source
+from lrnn.tables.read import Reading, open_columns, open_source, taken
 from lrnn.tables.scaling import ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
 from lrnn.tables.types import type_of_columns, types_of
@@ -102,7 +103,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     user = type(estimator).__name__
     device = backend_named(estimator.device) if estimator.device is not None else None
     before = None if reset else getattr(estimator, "white_", None)
-    X, scaling = _opened(X), None if reset else estimator.scaling_
+    scaling = None if reset else estimator.scaling_
+    X = _opened(X, estimator.scale if isinstance(estimator.scale, Scaling) else scaling)
     cut = None if scaling is None else CutOff(getattr(estimator, "feature_names_in_", None))
     scale = estimator.scale
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
@@ -184,10 +186,11 @@ def _scaling(estimator: Any, X: Any) -> Scaling | None:
     return Scaling.fit(X, scale or "none")
 
 
-def _opened(X: Any) -> Any:
-    """X, or what it can be read from, if it is not in memory."""
+def _opened(X: Any, scaling: Scaling | None) -> Any:
+    """X, or what it can be read from, if it is not in memory: a file as a scaling remembers."""
     if isinstance(X, str | os.PathLike):
-        return open_columns(X) or open_source(X)
+        how = Reading() if scaling is None else taken(Path(X), scaling.reading)
+        return open_columns(X, how) or open_source(X, how)
     return _source(X) or X
 
 

@@ -89,6 +89,8 @@ def _advice(facts: list[Any], named: bool) -> dict[str, tuple[str, str]]:
             found[name] = ("index" if free else "drop"), "counts the rows"
         elif kind == "date":
             found[name] = "drop", "dates"
+        elif facts_of.decimal_commas:
+            found[name] = "decimal", "commas"
         elif kind == "text" and facts_of.numbers > filled / 2:
             found[name] = "na", "numbers, and other marks"
         elif _all_differ(facts_of):
@@ -109,7 +111,7 @@ def _advice(facts: list[Any], named: bool) -> dict[str, tuple[str, str]]:
 def _all_differ(found: Any) -> bool:
     """Whether a column of text names the rows."""
     filled = found.rows - found.missing
-    if found.kind != "text" or found.numbers > filled / 2:
+    if found.kind != "text" or found.numbers > filled / 2 or found.decimal_commas:
         return False
     return found.values is None or len(found.values) > max(10, filled / 2)
 
@@ -135,6 +137,8 @@ def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, ta
         if option == "na" and found.odd is not None and not any(map(str.isdigit, found.odd[1])):
             words += ["--na", found.odd[1]]
             missing = True
+    if any(option == "decimal" for option, _ in advice.values()):
+        words += ["--decimal", ","]
     if any(option == "categories" for option, _ in advice.values()):
         words += ["--categories", "onehot"]
     if missing:
@@ -158,6 +162,7 @@ def _line(number: int, found: Any, advice: Any) -> list[str]:
         "label": f"--label ({why})",
         "na": f"{found.odd[1]!r} is no number" if found.odd else "",
         "categories": f"--categories ({why})",
+        "decimal": "--decimal , (commas)",
     }.get(option, "")
     if not said and found.missing:
         said = "--missing median"

@@ -164,10 +164,8 @@ def _beside(given: Given, output: Path, voice: Voice) -> Any:
 
     recipe = given.scaling.recipe
     label, index = (None, None) if recipe is None else (recipe.label, recipe.index)
-    here = given.carried[0] if given.carried else ()
-    known = [name for name, _ in here] if given.carried else [index, label]
-    before = (index,) if index is not None and index in known else ()
-    after = (label,) if label is not None and label in known else ()
+    before = (index,) if index is not None and index in given.along else ()
+    after = (label,) if label is not None and label in given.along else ()
     classes = given.labels if recipe is None else None
     if classes is not None:
         after = ("label",)

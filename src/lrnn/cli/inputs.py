@@ -72,6 +72,8 @@ class Given:
         What was cut off, so far as they have been read.
     carried : deque or None
         Index and label of the blocks that have been read.
+    along : tuple of str
+        The names of these, so far as the data have them.
     """
 
     data: Any
@@ -81,6 +83,7 @@ class Given:
     scaling: Any
     cut: Any
     carried: Any
+    along: tuple[str, ...] = ()
 
     def beside(self) -> dict[str, Any]:
         """Index and label, all of them, of data in memory."""
@@ -92,7 +95,7 @@ class Given:
     def classes(self) -> Any:
         """The class of each row, if there is one."""
         recipe = self.scaling.recipe
-        if recipe is None or recipe.label is None:
+        if recipe is None or recipe.label not in self.along:
             return self.labels
         return self.beside().get(recipe.label)
 
@@ -224,16 +227,19 @@ def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Gi
         table = open_table(source, True, reading)
         cut = CutOff()
         data, names = table.data, table.names
-        columns, recipe = scaling.columns_of(data, names)
+        known = getattr(model, "feature_names_in_", None)
+        wanted = None if known is None else list(map(str, known))
+        columns, recipe = scaling.columns_of(data, names, wanted)
         if recipe is not None:
             data = TableSource(columns, recipe, cut, carries=True)
             names = recipe.names if recipe.named else None
         _check_attributes(model, data, names, source)
         cut.names = names
-        carried = getattr(data, "carried", None)
+        carried, along = getattr(data, "carried", None), getattr(data, "carried_names", ())
         if not stream or data.shape[0] * data.shape[1] <= IN_MEMORY:
             data = _held(data)
-        given = Given(data, names, table.image_shape, table.labels, scaling, cut, carried)
+        labels = table.labels
+        given = Given(data, names, table.image_shape, labels, scaling, cut, carried, along)
     return replace(given, data=scaling.scaled(data, cut))
 
 

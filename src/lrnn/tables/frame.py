@@ -112,11 +112,15 @@ def frame_of(X: Any) -> Frame:
     """A data frame of pandas or Polars as one of ours."""
     if isinstance(X, Frame):
         return X
+    names = tuple(map(str, X.columns))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"X has more than one column {twice!r}; give each a name of its own")
     columns = []
     for i, kind in enumerate(types_of(X)):
         series = X.iloc[:, i] if hasattr(X, "iloc") else X[:, i]
         columns.append(_column(series, kind))
-    return Frame(tuple(map(str, X.columns)), tuple(columns))
+    return Frame(names, tuple(columns))
 
 
 def _column(series: Any, kind: np.dtype[Any]) -> NDArray[Any]:

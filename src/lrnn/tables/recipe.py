@@ -332,7 +332,8 @@ class TableSource(Source):
         self._recipe = recipe.found_in(table.columns, table.named, repr(table.name))
         self._cut = cut
         self.carried: deque[list[tuple[str, NDArray[Any]]]] = deque()
-        self._carries = carries and bool(self._recipe.label or self._recipe.index)
+        carried = (self._recipe.index, self._recipe.label) if carries else ()
+        self.carried_names = tuple(name for name in carried if name is not None)
         self.columns = self._recipe.names
         self.dtype = np.dtype(np.float64)
         if rows is None:
@@ -354,7 +355,7 @@ class TableSource(Source):
             if begin < rows:
                 matrix = self._recipe.matrix(frame, repr(self.name), cut)
                 for start in range(begin, rows, height):
-                    if self._carries:
+                    if self.carried_names:
                         part = frame[start : start + height]
                         self.carried.append(self._recipe.carried(part))
                     yield matrix[start : start + height]
@@ -436,9 +437,14 @@ def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None
         count = len(facts.values or ())
         leave = "{drop=" + name + "} leaves it out"
         if facts.numbers > (facts.rows - facts.missing) / 2:
-            hint = _number_hint(text)
+            hint = _number_hint(text, of_file=hasattr(table, "reading"))
             raise TableError(
                 f"{where} holds numbers, but {example}, which is none. {hint} ({leave})"
+            )
+        if facts.decimal_commas:
+            raise TableError(
+                f"{where} holds {example}: if the comma is a decimal one, give {{decimal=,}}; "
+                f"thousands are written without a mark ({leave})"
             )
         if facts.kind == "date" and categories != "onehot":
             raise TableError(f"{where} holds dates, such as {example}; {leave}")
@@ -481,7 +487,7 @@ def _tell(table: Columns, facts: list[Facts], empty: list[str]) -> None:
             )
 
 
-def _number_hint(text: str) -> str:
+def _number_hint(text: str, of_file: bool) -> str:
     digits = any(map(str.isdigit, text))
     if digits and "," in text and "." not in text:
         return "If the comma is a decimal one, give {decimal=,}; thousands have no mark"
@@ -489,6 +495,8 @@ def _number_hint(text: str) -> str:
         return "Numbers are written without marks between thousands"
     if digits:
         return "Numbers are written without units or other marks"
+    if not of_file:
+        return "If it stands for a missing one, put None in its place, and give {missing=median}"
     return "If it stands for a missing one, give {na=" + escaped(text) + "} and {missing=median}"
 
 

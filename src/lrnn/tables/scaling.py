@@ -166,15 +166,28 @@ class Scaling:
         """
         return self.scaled(self.selected(X, cut), cut)
 
-    def columns_of(self, X: Any, names: Sequence[str] | None = None) -> tuple[Any, Recipe | None]:
+    def columns_of(
+        self,
+        X: Any,
+        names: Sequence[str] | None = None,
+        wanted: Sequence[str] | None = None,
+    ) -> tuple[Any, Recipe | None]:
         """Data as columns, and the recipe for them; no recipe, if they are a matrix to be used.
 
-        Columns of a matrix may have ``names``.
+        Columns of a matrix may have ``names``. Without a recipe of its own it takes those that are
+        ``wanted``, if they are all there, or else all.
         """
         columns = _as_columns(X, self.recipe is not None, names)
         if columns is None or self.recipe is not None or is_frame(X):
             return columns, self.recipe
-        return columns, Recipe.fit(columns)[0]
+        chosen = wanted if wanted and set(wanted) <= set(columns.columns) else None
+        if chosen is None:
+            return columns, Recipe.fit(columns)[0]
+        recipe = Recipe.fit(columns, columns=list(chosen))[0]
+        order = {name: i for i, name in enumerate(chosen)}
+        return columns, replace(
+            recipe, columns=tuple(sorted(recipe.columns, key=lambda c: order[c.name]))
+        )
 
     def selected(self, X: Any, cut: CutOff | None = None) -> Any:
         """The attributes of raw data, in their own units: a matrix, or a source of rows."""
@@ -501,6 +514,11 @@ def _refusal(
     if not np.isfinite(value):
         return TableError(f"{where} is {value}, not a finite number ({also}); mend such cells")
     beyond = f"below {least:g}" if value < least else f"above {most:g}"
+    if sparse.issparse(data):
+        return TableError(
+            f"{where} is {value:g}, {beyond} ({also}): a sparse matrix cannot be shifted without "
+            "filling all its zeros; give a full one, X.toarray(), and {scale=minmax}"
+        )
     return TableError(
         f"{where} is {value:g}, {beyond} ({also}): scaling by {kind} would cut that off; give "
         "{scale=minmax}"

@@ -1,5 +1,6 @@
 """What the columns of a table hold: kinds, ranges, missing cells. One pass over all rows."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -15,6 +16,7 @@ __all__ = ["MOST_VALUES", "TRUTH", "Facts", "survey", "truth_of"]
 MOST_VALUES = 1_000  # different ones of a column of text that are kept in mind
 SAMPLE = 1 << 22  # cells that medians are taken of, where there are more
 TRUTH = {"true": 1.0, "false": 0.0}
+NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 
 
 @dataclass
@@ -67,6 +69,12 @@ class Facts:
         if found and all(map(_is_date, found[:100])):
             return "date"
         return "text"
+
+    @property
+    def decimal_commas(self) -> bool:
+        """Whether its texts are numbers with commas."""
+        found = list(self.values or ())
+        return self.odd is not None and all(map(NUMBER_WITH_COMMA.fullmatch, found))
 
     @property
     def middle(self) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lrnn.tables.frame import Columns, Frame
 from lrnn.tables.reading import Reading
 from lrnn.tables.sources import file_identity
-from lrnn.tables.words import warn
+from lrnn.tables.words import TableError, warn
 
 __all__ = ["MISSING", "TextFile"]
 
@@ -109,13 +109,13 @@ class TextFile(Columns):
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise ValueError(f"{self.name!r} is a damaged gzip file: {error}") from None
         except UnicodeError as error:
-            raise ValueError(self._undecoded(zipped, error)) from None
+            raise TableError(self._undecoded(zipped, error)) from None
 
     def _undecoded(self, zipped: bool, error: UnicodeError) -> str:
         with (gzip.open if zipped else open)(self._path, "rb") as file:
             start = file.read(1 << 16)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return f"{self.name!r} is UTF-16, not {self.reading.encoding}: give encoding='utf-16'"
+            return f"{self.name!r} is UTF-16, not {self.reading.encoding}: give {{encoding=utf-16}}"
         if b"\0" in start:
             return f"{self.name!r} is not text: it holds zero bytes"
         byte, line = "a byte", ""
@@ -125,7 +125,9 @@ class TextFile(Columns):
             lines = start[: max(found, 0)].count(b"\n") + 1
             line = f" in line {lines}" if found >= 0 else ""
         other = "cp1252" if self.reading.encoding.lower().startswith("utf") else "utf-8"
-        return f"{self.name!r}: {byte}{line} is no {self.reading.encoding}; try encoding={other!r}"
+        return (
+            f"{self.name!r}: {byte}{line} is no {self.reading.encoding}; try {{encoding={other}}}"
+        )
 
     def _parsed(self, lines: "_Lines") -> Iterator[list[str]]:
         """Cells of one row after the other; empty lines are none."""
@@ -203,6 +205,8 @@ class TextFile(Columns):
         ]
         if any(lettered):
             return True
+        if not cells[0] and len(cells) > 1 and all(row[0].strip() for row in rest):
+            return True  # an empty corner, above names of rows
         counted = cells[1:] if not cells[0] else cells
         if len(counted) > 2 and counted == list(map(str, range(len(counted)))):
             warn(f"{self.name!r}: line 1 counts the columns, and is taken for their names")
