@@ -221,9 +221,10 @@ def test_ctrl_c_among_workers_is_for_the_command_alone(tmp_path, rng, seconds):
         except subprocess.TimeoutExpired:
             continue
     assert "Traceback" not in said
-    assert child.returncode in (130, -signal.SIGINT)  # also before there was anything to end
-    if (tmp_path / "a.safetensors").exists():
-        assert load(tmp_path / "a.safetensors").history_[-1].stopped == "interrupted"
+    if child.returncode == 0:  # it had ended before anybody heard
+        assert load(tmp_path / "a.safetensors").history_[-1].stopped != "interrupted"
+    else:
+        assert child.returncode in (130, -signal.SIGINT)
 
 
 def test_a_checkpoint_knows_data_on_workers_again(tmp_path):
