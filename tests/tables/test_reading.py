@@ -46,8 +46,8 @@ def test_values_that_make_no_sense(values, words):
 
 
 def test_what_is_stored_and_not_known():
-    with pytest.raises(ValueError, match="has 'header', which is not one of delimiter, decimal"):
-        Reading.from_json({"header": 1})
+    with pytest.raises(ValueError, match="has 'heading', which is not one of delimiter, decimal"):
+        Reading.from_json({"heading": 1})
     with pytest.raises(ValueError, match="should be named values"):
         Reading.from_json([1])
 

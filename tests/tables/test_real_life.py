@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import lrnn
+from lrnn.tables.words import TableWarning
 
 FIT = ("--max-iter", 2, "--hidden", 1, "--json")
 
@@ -66,6 +67,9 @@ WORKS = {
     "question mark": (QUESTION, ("--na", "?", "--missing", "median"), ["a", "b"]),
     "two marks": (QUESTION.replace(b"5", b"-"),
                   ("--na", "?", "--na", "-", "--missing", "drop"), ["a", "b"]),
+    "two marks at once": (QUESTION.replace(b"5", b"-"),
+                          ("--na", "?,-", "--missing", "drop"), ["a", "b"]),
+    "years as names": (b"2019,2020\n1,2\n3,4\n", ("--header",), ["2019", "2020"]),
     "-999": (MISSING.replace(b"\n,", b"\n-999,"), ("--na", "-999", "--missing", "median"), 2),
     "colours": (COLOURS, ("--categories", "onehot"),
                 ["size", "colour=blue", "colour=green", "colour=red"]),
@@ -90,6 +94,7 @@ REFUSED = {
                       "none. If it stands for a missing one, give --na '?' and --missing median"),
     "decimal commas": (b'a;b\n1,5;2\n0,25;3\n4;5\n5;6\n6;7\n', (), "give --decimal ,"),
     "thousands": (b'a,b\n"1,234.5",2\n"22.5",3\n1,1\n', (), "without marks between thousands"),
+    "marks between digits": (b"a,b\n1_000,2\n2,3\n3,1\n", (), "but '1_000' in row 1"),
     "units": (b"a,b\n1kg,2\n2,3\n3,1\n", (), "without units or other marks"),
     "dates": (DATES, (), "column 1 ('day') holds dates, such as '2024-01-01' in row 1; --drop day"),
     "texts": (TEXTS, (), "40 different ones; --drop 'column 1' leaves it out, --index 'column 1'"),
@@ -132,9 +137,7 @@ def test_the_command_that_works(call, tmp_path, case):
     carried = [name for name in (recipe.index, recipe.label) if name is not None]
     assert list(codes.columns) == [*carried[: bool(recipe.index)], "code0",
                                    *carried[bool(recipe.index) :]]  # fmt: skip
-    reading = model.scaling_.reading
-    if not reading.given:
-        np.testing.assert_allclose(codes[["code0"]], model.transform(str(path)), atol=1e-12)
+    np.testing.assert_allclose(codes[["code0"]], model.transform(str(path)), atol=1e-12)
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -146,3 +149,45 @@ def test_the_error_that_it_gets(call, tmp_path, case):
     assert expected in done.said
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_numbers_that_stand_for_missing_ones_are_remarked_on(call, tmp_path):
+    rows = "".join(f"{i % 7},{-999 if i in (3, 8) else i % 5 / 10}\n" for i in range(20))
+    (tmp_path / "t.csv").write_text("a,b\n" + rows)
+    done = call("fit", "t.csv", "-o", "m.safetensors", *FIT, cwd=tmp_path)
+    assert done.returncode == 0
+    said = " ".join(done.said.split())
+    assert "column 2 ('b') holds -999 2 times, far from all others (0 to 0.4); if it" in said
+    assert "give --na -999 and --missing median" in said
+    done = call("data", "describe", "t.csv", cwd=tmp_path)
+    assert "lrnn fit t.csv --na -999 --missing median -o t.safetensors" in done.stdout
+    frame = pd.read_csv(tmp_path / "t.csv")
+    with pytest.warns(UserWarning, match="put NaN in its place and missing='median'"):
+        lrnn.Scaling.fit(frame, "minmax")
+
+
+def test_far_numbers_that_are_none(tmp_path):
+    frame = pd.DataFrame({"a": [-999.0, -500, 0, 400, 900], "b": [1.0, 2, 3, 4, 999], "c": 9999.0})
+    with pytest.warns(TableWarning, match="column") as caught:
+        lrnn.Scaling.fit(frame, "minmax")
+    assert [str(w.message)[:18] for w in caught] == ["'X': column 2 ('b'"]
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("ending", [".npz", ".mat"])
+def test_labels_beside_an_array(call, tmp_path, ending):
+    """They are carried along to the codes, also where rows are left out."""
+    from scipy.io import savemat
+
+    data = np.random.default_rng(0).random((6, 3))
+    data[2, 1] = np.nan
+    arrays = {"data": data, "labels": np.array([0, 1, 2, 0, 1, 2])}
+    path = tmp_path / f"t{ending}"
+    np.savez(path, **arrays) if ending == ".npz" else savemat(path, arrays)
+    options = ("--missing", "drop")
+    done = call("fit", path.name, "-o", "m.safetensors", *FIT, *options, cwd=tmp_path)
+    assert done.returncode == 0, done.said
+    done = call("encode", "m.safetensors", path.name, "-o", "codes.csv", "--json", cwd=tmp_path)
+    assert "1 row with missing cells is left out: 3" in done.stderr
+    assert pd.read_csv(tmp_path / "codes.csv")["label"].tolist() == [0, 1, 0, 1, 2]

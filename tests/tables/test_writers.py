@@ -18,6 +18,7 @@ tables = hnp.arrays(
 )
 
 
+@pytest.mark.filterwarnings("ignore:.*far from all others")
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_bit_for_bit(tmp_path_factory, suffix):
     if suffix == ".zarr":

@@ -43,12 +43,13 @@ def describe(
         columns.columns, columns.named = tuple(table.names), True
     with voice.working(f"looking at {data}"):
         facts = survey(columns, columns.columns)
-    advice = _advice(facts, columns.named)
-    command = _command(data, options, facts, advice, table)
+    advice = _advice(facts, columns.beside)
+    command = _command(data, options, facts, advice, columns)
     document = {
         "data": data,
         "rows": facts[0].rows,
         "named": columns.named,
+        "beside": list(columns.beside),
         "columns": [_document(found, advice) for found in facts],
         "command": command,
     }
@@ -57,6 +58,8 @@ def describe(
     title = f"{data}: {facts[0].rows:,} rows, {len(facts):,} columns"
     if not columns.named:
         title += ", without names"
+    if columns.beside:
+        title += f"; beside them an index: {', '.join(columns.beside)}"
     voice.result(document, _table(lines, title))
     if len(facts) > MOST_SHOWN:
         voice.say(f"and {len(facts) - MOST_SHOWN:,} more columns (--json lists all)")
@@ -74,8 +77,11 @@ def _table(lines: list[list[str]], title: str) -> Table:
     return table
 
 
-def _advice(facts: list[Any], named: bool) -> dict[str, tuple[str, str]]:
-    """What to do with columns that are not to be trained on as they are: an option, and why."""
+def _advice(facts: list[Any], beside: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+    """What to do with columns that are not to be trained on as they are: an option, and why.
+
+    Those ``beside`` them are an index already.
+    """
     found: dict[str, tuple[str, str]] = {}
     unique = [one for one in facts if _all_differ(one)]
     for facts_of in facts:
@@ -85,8 +91,12 @@ def _advice(facts: list[Any], named: bool) -> dict[str, tuple[str, str]]:
         if kind == "nothing":
             found[name] = "drop", "is empty"
         elif kind == "number" and facts_of.counting and facts_of.rows >= 5:
-            free = not unique and "index" not in {option for option, _ in found.values()}
+            free = not (beside or unique) and "index" not in {
+                option for option, _ in found.values()
+            }
             found[name] = ("index" if free else "drop"), "counts the rows"
+        elif facts_of.mark is not None:
+            found[name] = "na", f"{facts_of.mark:g}"
         elif kind == "date":
             found[name] = "drop", "dates"
         elif facts_of.decimal_commas:
@@ -94,7 +104,8 @@ def _advice(facts: list[Any], named: bool) -> dict[str, tuple[str, str]]:
         elif kind == "text" and facts_of.numbers > filled / 2:
             found[name] = "na", "numbers, and other marks"
         elif _all_differ(facts_of):
-            found[name] = ("index" if facts_of is unique[0] else "drop"), "nearly all differ"
+            first = facts_of is unique[0] and not beside
+            found[name] = ("index" if first else "drop"), "nearly all differ"
         elif kind == "text":
             found[name] = "categories", f"{count} values"
     candidates = [f for f in facts if f.name.lower() in LABELS and f.name not in ("",)]
@@ -116,27 +127,30 @@ def _all_differ(found: Any) -> bool:
     return found.values is None or len(found.values) > max(10, filled / 2)
 
 
-def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, table: Any) -> str:
+def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, columns: Any) -> str:
     words = ["lrnn", "fit", data]
     reading = options.reading
     for name in reading.given:
         value = getattr(reading, name)
         if name == "na":
             words += [word for text in value for word in ("--na", text)]
-        elif name == "grey":
-            words.append("--grey")
+        elif isinstance(value, bool):
+            words.append(f"--{'' if value else 'no-'}{name}")
         else:
             words += [f"--{name}", "x".join(map(str, value)) if name == "resize" else str(value)]
-    missing = False
+    words += [word for name in columns.beside[:1] for word in ("--index", name)]
+    missing, marks = False, []
     for found in facts:
         option, _ = advice.get(found.name, ("", ""))
         if option in ("drop", "index", "label"):
             words += [f"--{option}", _called(found, facts)]
             continue
         missing |= found.missing > 0
-        if option == "na" and found.odd is not None and not any(map(str.isdigit, found.odd[1])):
-            words += ["--na", found.odd[1]]
+        mark = _mark(found) if option == "na" else None
+        if mark is not None:
+            marks.append(mark)
             missing = True
+    words += [word for mark in dict.fromkeys(marks) for word in ("--na", mark)]
     if any(option == "decimal" for option, _ in advice.values()):
         words += ["--decimal", ","]
     if any(option == "categories" for option, _ in advice.values()):
@@ -146,6 +160,14 @@ def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, ta
     stem = Path(data).name.removesuffix(".gz")
     words += ["-o", f"{Path(stem).stem or 'data'}.safetensors"]
     return shlex.join(words)
+
+
+def _mark(found: Any) -> str | None:
+    """What stands for a missing number in a column of such, if that can be seen."""
+    if found.mark is not None:
+        return f"{found.mark:g}"
+    digits = found.odd is None or any(map(str.isdigit, found.odd[1]))
+    return None if digits else str(found.odd[1])
 
 
 def _called(found: Any, facts: list[Any]) -> str:
@@ -160,7 +182,7 @@ def _line(number: int, found: Any, advice: Any) -> list[str]:
         "drop": f"--drop ({why})",
         "index": f"--index ({why})",
         "label": f"--label ({why})",
-        "na": f"{found.odd[1]!r} is no number" if found.odd else "",
+        "na": f"{found.odd[1]!r} is no number" if found.odd else f"--na {why} (far off)",
         "categories": f"--categories ({why})",
         "decimal": "--decimal , (commas)",
     }.get(option, "")

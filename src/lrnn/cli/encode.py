@@ -60,7 +60,7 @@ def encode(
         beside = _beside(given, output, voice)
         count, codes = streaming.encode(found, rows, output, progress=progress, beside=beside)
     voice.result(
-        {"output": str(output), "rows": count, "codes": codes, **given.tell()},
+        {"output": str(output), "rows": count, "codes": codes, **given.tell(voice)},
         f"{count} rows of {codes} codes written to {output}",
     )
 
@@ -112,7 +112,7 @@ def reconstruct(
         with voice.working("taking the error"):
             error = -found.score(rows)
     voice.result(
-        {"output": str(output), "rows": rows.shape[0], "error": error, **given.tell()},
+        {"output": str(output), "rows": rows.shape[0], "error": error, **given.tell(voice)},
         f"{rows.shape[0]} rows written to {output}; mean squared error {error:.5f} (scaled data)",
     )
 
@@ -166,7 +166,7 @@ def _beside(given: Given, output: Path, voice: Voice) -> Any:
     label, index = (None, None) if recipe is None else (recipe.label, recipe.index)
     before = (index,) if index is not None and index in given.along else ()
     after = (label,) if label is not None and label in given.along else ()
-    classes = given.labels if recipe is None else None
+    classes = None if after else given.labels
     if classes is not None:
         after = ("label",)
     if not before and not after:
@@ -177,14 +177,16 @@ def _beside(given: Given, output: Path, voice: Voice) -> Any:
             ".tsv and .parquet hold them"
         )
         return None
-    if classes is None and isinstance(given.data, Source):
-        return Beside(before, after, lambda count: dict(given.carried.popleft()))
-    held = {"label": np.array(classes, dtype=object)} if classes is not None else given.beside()
+    streamed = isinstance(given.data, Source)
+    held = {} if streamed else given.beside()
+    if classes is not None:
+        held["label"] = np.array(classes, dtype=object)
     done = 0
 
     def take(count: int) -> dict[str, Any]:
         nonlocal done
         first, done = done, done + count
-        return {name: column[first:done] for name, column in held.items()}
+        found = {name: column[first:done] for name, column in held.items()}
+        return found | dict(given.carried.popleft()) if streamed and given.along else found
 
     return Beside(before, after, take)

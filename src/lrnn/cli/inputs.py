@@ -99,8 +99,23 @@ class Given:
             return self.labels
         return self.beside().get(recipe.label)
 
-    def tell(self) -> dict[str, Any]:
-        """Say what was cut off; and as a document."""
+    def row(self, number: int, source: str) -> int:
+        """Where a row of the file, counted from 1, is among these; from 0."""
+        dropped = self.cut.dropped
+        total = self.data.shape[0] + len(dropped)
+        if number > total:
+            raise typer.BadParameter(f"{source!r} has {total:,} rows", param_hint="--row")
+        if number - 1 in dropped:
+            raise typer.BadParameter(
+                f"row {number:,} of {source!r} has a missing cell, and is left out",
+                param_hint="--row",
+            )
+        return number - 1 - int(np.count_nonzero(dropped < number - 1))
+
+    def tell(self, voice: Voice) -> dict[str, Any]:
+        """Say what was cut off or filled; and as a document."""
+        if self.cut.filled:
+            voice.note(self.cut.filling)
         if self.cut:
             from lrnn.tables.cut_off import RangeWarning
 
@@ -239,6 +254,8 @@ def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Gi
         if not stream or data.shape[0] * data.shape[1] <= IN_MEMORY:
             data = _held(data)
         labels = table.labels
+        if labels is not None and len(cut.dropped):
+            labels = tuple(np.delete(labels, cut.dropped).tolist())
         given = Given(data, names, table.image_shape, labels, scaling, cut, carried, along)
     return replace(given, data=scaling.scaled(data, cut))
 

@@ -67,8 +67,7 @@ def report(
     check_new(force, output / "index.html")
     found = model_for(model, data)
     given = given_for(found, data, voice)
-    if row is not None and row > given.data.shape[0]:
-        raise typer.BadParameter(f"{data!r} has {given.data.shape[0]} rows", param_hint="--row")
+    place = None if row is None else given.row(row, data)
     others = {}
     for path in against or []:
         others[str(path)] = lrnn.load(path)
@@ -87,7 +86,8 @@ def report(
         command=shlex.join(["lrnn", *sys.argv[1:]]),
         image_shape=given.image_shape,
         attributes=None if names is None else tuple(map(str, names)),
-        row=None if row is None else row - 1,
+        row=place,
+        left_out=given.cut.dropped,
         against=others,
         seed=seed,
         frontier=drawn,
@@ -99,7 +99,7 @@ def report(
     with numbers_explained(given, data, fitting=False):
         page = write(subject, output, voice)
     voice.result(
-        {"report": str(page), "valid": subject.audit.valid, **given.tell()}, f"report: {page}"
+        {"report": str(page), "valid": subject.audit.valid, **given.tell(voice)}, f"report: {page}"
     )
     if open_it:
         typer.launch(page.resolve().as_uri())

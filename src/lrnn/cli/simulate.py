@@ -73,10 +73,9 @@ def simulate(
         check_new(force, output)
     trained = model_for(model, data)
     given = given_for(trained, data, voice)
-    if row > given.data.shape[0]:
-        raise typer.BadParameter(f"{data!r} has {given.data.shape[0]} rows", param_hint="--row")
+    place = given.row(row, data)
     with numbers_explained(given, data, fitting=False):
-        arrivals = trained.arrivals(given.data[row - 1 : row])[0]
+        arrivals = trained.arrivals(given.data[place : place + 1])[0]
     network = trained.to_network()
     result = network.simulate(
         arrivals,
@@ -97,7 +96,7 @@ def simulate(
             "row": row,
             "figure": str(output) if figure else None,
             **document,
-            **given.tell(),
+            **given.tell(voice),
         },
         text_table(
             found.header,

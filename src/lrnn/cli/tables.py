@@ -80,10 +80,17 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         Missing.refuse,
     ),
+    "header": (
+        Annotated[
+            bool | None,
+            _option("--header/--no-header", help="Whether the first line of a text is names."),
+        ],
+        None,
+    ),
     "na": (
         Annotated[
             list[str] | None,
-            _option("--na", metavar="TEXT", help="How missing cells are written, such as '?'."),
+            _option("--na", metavar="TEXTS", help="How missing cells are written: NA,?"),
         ],
         None,
     ),
@@ -116,7 +123,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     ),
     "grey": (Annotated[bool, _option("--grey", help="Images without colours.")], False),
 }
-READING = ("na", "decimal", "delimiter", "encoding", "key", "resize", "grey")
+READING = ("header", "na", "decimal", "delimiter", "encoding", "key", "resize", "grey")
 
 
 @dataclass(frozen=True)
@@ -138,7 +145,8 @@ class TableOptions:
         from lrnn.tables.reading import Reading
 
         reading = {name: given.pop(name) for name in READING}
-        reading["na"] = reading["na"] and tuple(reading["na"])
+        if reading["na"]:
+            reading["na"] = tuple(text for word in reading["na"] for text in word.split(","))
         return cls(
             scale=given["scale"].value,
             columns=given["columns"] or (),
@@ -165,8 +173,9 @@ class TableOptions:
         data = table.data
         names = getattr(data, "columns", None) or table.names
         width = len(names) if names is not None else data.shape[1]
+        beside = getattr(data, "beside", ())
         label, index = (
-            None if word is None else _sole(word, names, width, source, option)
+            word if word is None or word in beside else _sole(word, names, width, source, option)
             for word, option in ((self.label, "--label"), (self.index, "--index"))
         )
         try:

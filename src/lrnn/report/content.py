@@ -280,7 +280,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
         "last": f"{np.sqrt(np.mean((result.activation() - steady) ** 2)):.3f}",
         "covered": f"{100 * result.coverage():.0f}",
         "neurons": network.n_neurons,
-        "row": subject.shown_row + 1,
+        "row": subject.row_number,
         "saturated": int(result.saturated.sum()),
         "too_short": float(result.time) < ENOUGH_TIME,
         "time": f"{float(result.time):.2g}",

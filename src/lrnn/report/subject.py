@@ -38,6 +38,8 @@ class Subject:
         Names of the columns.
     row : int, optional
         Which row is presented to the spiking network; by default the first that has a spike.
+    left_out : ndarray of int, optional
+        Numbers, from 0, of rows of the file that are not among the data.
     against : dict of str to LRNNAutoencoder
         Other models to compare with, by name.
     seed : int, default=0
@@ -61,6 +63,7 @@ class Subject:
     image_shape: tuple[int, ...] | None = None
     attributes: tuple[str, ...] | None = None
     row: int | None = None
+    left_out: NDArray[np.intp] | None = None
     against: dict[str, LRNNAutoencoder] = field(default_factory=dict)
     seed: int = 0
     frontier: Frontier | None = None
@@ -119,6 +122,14 @@ class Subject:
             return self.row
         rows = range(self.X.shape[0])
         return next((i for i in rows if self.X[i : i + 1].max() > 0), 0)
+
+    @property
+    def row_number(self) -> int:
+        """The number of that row in its file, from 1; rows that were left out count, too."""
+        number = self.shown_row
+        for row in sorted(() if self.left_out is None else self.left_out.tolist()):
+            number += row <= number
+        return number + 1
 
     @property
     def _arrivals(self) -> Floats:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lrnn.tables.frame import as_text
 from lrnn.tables.reading import Reading
 from lrnn.tables.sources import ArraySource, Source, damage_named
 from lrnn.tables.table import Table, table_of
 
 __all__ = ["array_source", "read_mat", "read_npy", "read_npz"]
 
+LABELS = ("labels", "label", "y", "target", "targets", "classes", "class", "gnd")
 LISTED = 20  # names of arrays that a message has at most
 
 
@@ -35,9 +38,11 @@ def read_npz(path: Path, reading: Reading) -> Table:
     ):
         if {"format", "shape", "data"} <= set(archive.files):
             return table_of(_checked(sparse.load_npz(path)), f"{str(path)!r}")
-        wanted = [name for name in archive.files if name == reading.key]
-        arrays = {name: np.asarray(archive[name]) for name in wanted or archive.files}
-    return _table_of_chosen(arrays, path, reading)
+        names = archive.files
+        if reading.key in names:
+            names = [name for name in names if name in (reading.key, *LABELS)]
+        arrays = {name: np.asarray(archive[name]) for name in names}
+    return _table_of_chosen(arrays, path, reading, arrays)
 
 
 def read_mat(path: Path, reading: Reading) -> Table:
@@ -59,8 +64,8 @@ def read_mat(path: Path, reading: Reading) -> Table:
             arrays = {name: array for name, array in found.items() if array is not None}
     if reading.key is None:  # labels, too, are matrices for MATLAB: of one column or row
         wide = {name: array for name, array in arrays.items() if min(array.shape, default=0) > 1}
-        arrays = wide or arrays
-    return _table_of_chosen(arrays, path, reading)
+        return _table_of_chosen(wide or arrays, path, reading, arrays)
+    return _table_of_chosen(arrays, path, reading, arrays)
 
 
 def _fields(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -151,9 +156,23 @@ def _members(group: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[str, Any
                 yield f"{name}/{inner}", array
 
 
-def _table_of_chosen(arrays: Mapping[str, Any], path: Path, reading: Reading) -> Table:
+def _table_of_chosen(
+    arrays: Mapping[str, Any], path: Path, reading: Reading, all_of_them: Mapping[str, Any]
+) -> Table:
     name = _chosen(arrays, path, reading.key)
-    return table_of(arrays[name], f"{name!r} in {str(path)!r}")
+    table = table_of(arrays[name], f"{name!r} in {str(path)!r}")
+    return replace(table, labels=_labels(all_of_them, name, table.data.shape[0]))
+
+
+def _labels(arrays: Mapping[str, Any], chosen: str, rows: int) -> tuple[str, ...] | None:
+    """The class of each row, if an array beside the chosen one has a name that says so."""
+    for name in LABELS:
+        found = arrays.get(name)
+        if found is None or name == chosen or sparse.issparse(found):
+            continue
+        if found.dtype.kind in "biufU" and found.shape in ((rows,), (rows, 1), (1, rows)):
+            return tuple(map(as_text, found.ravel().tolist()))
+    return None
 
 
 def _chosen(arrays: Mapping[str, Any], path: Path, key: str | None) -> str:

@@ -30,8 +30,8 @@ class CutOff:
         How many numbers, by attribute.
     rows : int
         How many rows were looked at.
-    dropped : int
-        How many more were left out, since cells of theirs are missing.
+    left_out : list of ndarray of int
+        The numbers, from 0, of further rows that were left out, since cells of theirs are missing.
     filled : int
         How many missing cells were filled.
     unseen : dict of str to (int, str)
@@ -41,13 +41,18 @@ class CutOff:
     names: Sequence[str] | None = None
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     rows: int = 0
-    dropped: int = 0
+    left_out: list[NDArray[np.intp]] = field(default_factory=list)
     filled: int = 0
     unseen: dict[str, tuple[int, str]] = field(default_factory=dict)
     _furthest: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.counts.any() or self.unseen or self.dropped)
+        return bool(self.counts.any() or self.unseen or self.left_out)
+
+    @property
+    def dropped(self) -> NDArray[np.intp]:
+        """The numbers, from 0, of all rows that were left out."""
+        return np.concatenate([np.empty(0, dtype=np.intp), *self.left_out])
 
     def add(self, values: Any, low: Any, high: Any, slack: Any) -> None:
         """Count the numbers of further rows that are not from ``low`` to ``high``."""
@@ -79,6 +84,10 @@ class CutOff:
         self.rows += other.rows
         if len(other.counts):
             self.counts = other.counts if not len(self.counts) else self.counts + other.counts
+        self.filled += other.filled
+        self.left_out += other.left_out
+        for name, (count, example) in other.unseen.items():
+            self.add_unseen(name, count, example)
         for column, far in other._furthest.items():
             self._furthest.setdefault(column, far)
 
@@ -105,9 +114,24 @@ class CutOff:
                 f"{count:,} cells of column {name!r} hold what training has not seen, such as "
                 f"{example!r}; they count as none of its values"
             )
-        if self.dropped:
-            said.append(f"{self.dropped:,} rows with missing cells are left out")
+        if self.left_out:
+            rows = self.dropped
+            shown = ", ".join(f"{row + 1:,}" for row in rows[:SHOWN]) + ", …" * (len(rows) > SHOWN)
+            one = len(rows) == 1
+            said.append(
+                f"{len(rows):,} row{'s' * (not one)} with missing cells {'is' if one else 'are'} "
+                f"left out: {shown}"
+            )
         return ". ".join(said)
+
+    @property
+    def filling(self) -> str:
+        """What is said of cells that were filled, as was asked for."""
+        cells = "cell is" if self.filled == 1 else "cells are"
+        return (
+            f"{self.filled:,} missing {cells} filled with the middle of the column in training "
+            "(text: what occurs most)"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """For a document."""
@@ -117,7 +141,7 @@ class CutOff:
             "values": int(self.counts.sum()),
             "columns": found,
             "unseen": texts,
-            "rows_left_out": self.dropped,
+            "rows_left_out": len(self.dropped),
             "filled": self.filled,
         }
 

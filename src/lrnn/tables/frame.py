@@ -14,6 +14,8 @@ __all__ = [
     "Columns",
     "Frame",
     "FrameColumns",
+    "as_number",
+    "as_text",
     "frame_of",
     "is_frame",
     "is_missing",
@@ -33,11 +35,14 @@ class Frame:
         Numbers, NaN where one is missing; or objects: text, None where it is missing.
     first : int
         Number of the first row among all, from 0.
+    rows : ndarray of int or None
+        Numbers of the rows from the first one on, where some were left out.
     """
 
     names: tuple[str, ...]
     columns: tuple[NDArray[Any], ...]
     first: int = 0
+    rows: NDArray[np.intp] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -46,8 +51,15 @@ class Frame:
 
     def __getitem__(self, rows: Any) -> "Frame":
         """Some rows: a slice, or a mask."""
-        first = self.first + (rows.start or 0) if isinstance(rows, slice) else self.first
-        return Frame(self.names, tuple(column[rows] for column in self.columns), first)
+        columns = tuple(column[rows] for column in self.columns)
+        if isinstance(rows, slice) and self.rows is None:
+            return Frame(self.names, columns, self.first + (rows.start or 0))
+        numbers = np.arange(self.shape[0]) if self.rows is None else self.rows
+        return Frame(self.names, columns, self.first, numbers[rows])
+
+    def number(self, row: int) -> int:
+        """The number, among all, of a row of these."""
+        return self.first + (row if self.rows is None else int(self.rows[row]))
 
     def column(self, name: str) -> NDArray[Any]:
         """The column of this name."""
@@ -63,17 +75,20 @@ class Columns(ABC):
         What messages call it.
     columns : tuple of str
         Names of the columns.
+    beside : tuple of str
+        Further columns, which are no attributes, but may be carried along: an index.
     named : bool
         Whether these names are the user's, and not made from the columns' numbers.
     """
 
     name: str
     columns: tuple[str, ...]
+    beside: tuple[str, ...] = ()
     named: bool = True
 
     @abstractmethod
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
-        """Rows in order, from number ``first`` on.
+        """Rows in order, from number ``first`` on; behind the columns those beside them.
 
         The columns ``text`` are given as text, also where all of it is numbers.
         """
@@ -143,6 +158,20 @@ def _column(series: Any, kind: np.dtype[Any]) -> NDArray[Any]:
     for i, (cell, gone) in enumerate(zip(series.to_list(), absent, strict=True)):
         found[i] = None if gone else cell if isinstance(cell, str) else str(cell)
     return found
+
+
+def as_number(text: str) -> float:
+    """The number that a cell holds; no number has marks between its digits, as Python's may."""
+    if "_" in text:
+        raise ValueError(text)
+    return float(text)
+
+
+def as_text(cell: Any) -> str:
+    """A cell as it is written; whole numbers without a point."""
+    if isinstance(cell, str):
+        return cell
+    return str(int(cell)) if float(cell).is_integer() else str(cell)
 
 
 def is_text(column: NDArray[Any]) -> bool:

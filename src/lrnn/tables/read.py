@@ -142,7 +142,7 @@ def _npy(path: Path, reading: Reading) -> Source:
     return NpyFile(path)
 
 
-TEXT = ("delimiter", "decimal", "encoding", "na")
+TEXT = ("delimiter", "decimal", "encoding", "header", "na")
 READERS: dict[str, Format] = {
     ".npy": Format(read_npy, _npy),
     ".npz": Format(read_npz, options=("key",)),

@@ -26,6 +26,8 @@ class Reading:
         How numbers in a text are written.
     encoding : str
         The encoding of a text.
+    header : bool or None
+        Whether the first line of a text holds names; by default that is seen from the others.
     na : tuple of str or None
         How missing cells are written, besides empty ones.
     key : str or None
@@ -39,6 +41,7 @@ class Reading:
     delimiter: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
+    header: bool | None = None
     na: tuple[str, ...] | None = None
     key: str | None = None
     resize: tuple[int, int] | None = None
@@ -119,6 +122,7 @@ _CHECKS: dict[str, tuple[Any, str]] = {
         _is_encoding,
         "Python knows no encoding of this name; utf-8, latin-1, cp1252 and utf-16 are some",
     ),
+    "header": (lambda v: v in (None, True, False), "should be True or False"),
     "na": (
         lambda v: v is None or _is_texts(v),
         "should be several texts, such as ('NA', '?')",

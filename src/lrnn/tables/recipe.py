@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
 from lrnn.tables.cut_off import CutOff
-from lrnn.tables.frame import Columns, Frame, is_missing, is_text
+from lrnn.tables.frame import Columns, Frame, as_number, as_text, is_missing, is_text
 from lrnn.tables.places import column_at, place, short
 from lrnn.tables.sources import Source, block_height
 from lrnn.tables.survey import MOST_VALUES, Facts, survey, truth_of
@@ -100,7 +100,9 @@ class Recipe:
         """
         _check(categories, "categories", Categories)
         _check(missing, "missing", Missing)
-        carried = [None if c is None else _found(table, c) for c in (label, index)]
+        carried = [
+            c if c is None or c in table.beside else _found(table, c) for c in (label, index)
+        ]
         taken = _chosen(table, columns) or list(table.columns)
         left_out = {*_chosen(table, drop), *(name for name in carried if name is not None)}
         taken = [name for name in taken if name not in left_out]
@@ -181,7 +183,7 @@ class Recipe:
         if not gone.any():
             return frame
         if cut is not None:
-            cut.dropped += int(np.count_nonzero(gone))
+            cut.left_out.append(frame.first + np.flatnonzero(gone))
         return frame[~gone]
 
     def matrix(self, frame: Frame, where: str = "X", cut: CutOff | None = None) -> Floats:
@@ -191,9 +193,9 @@ class Recipe:
         for column in self.columns:
             cells = frame.columns[column.position]
             if column.values is None:
-                found[:, at] = self._numbers(column, cells, frame.first, where)
+                found[:, at] = self._numbers(column, cells, frame, where, cut)
             else:
-                self._categories(column, cells, frame.first, where, cut, found[:, at:])
+                self._categories(column, cells, frame, where, cut, found[:, at:])
             at += len(column.attributes)
         return found
 
@@ -209,7 +211,9 @@ class Recipe:
             dict.fromkeys([*texts, *(n for n in (self.index, self.label) if n is not None)])
         )
 
-    def _numbers(self, column: Column, cells: NDArray[Any], first: int, where: str) -> NDArray[Any]:
+    def _numbers(
+        self, column: Column, cells: NDArray[Any], frame: Frame, where: str, cut: CutOff | None
+    ) -> NDArray[Any]:
         if column.truth and is_text(cells):
             numbers = truth_of(cells)
             numbers[[cell is None for cell in cells]] = np.nan
@@ -221,14 +225,16 @@ class Recipe:
         if odd.any():
             row = int(np.argmax(odd))
             raise TableError(
-                f"{where}: {self._cell(first + row, column)} is "
+                f"{where}: {self._cell(frame.number(row), column)} is "
                 f"{escaped(repr(cells[row]))}, which is not a number; in training the column held "
                 "numbers"
             )
         gone = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(1, dtype=bool)
         if gone.any():
             if column.fill is None:
-                raise self._missing_cell(column, gone, first, where)
+                raise self._missing_cell(column, gone, frame, where)
+            if cut is not None:
+                cut.filled += int(np.count_nonzero(gone))
             numbers = np.where(gone, column.fill, numbers)
         return numbers
 
@@ -236,7 +242,7 @@ class Recipe:
         self,
         column: Column,
         cells: NDArray[Any],
-        first: int,
+        frame: Frame,
         where: str,
         cut: CutOff | None,
         found: NDArray[Any],
@@ -244,9 +250,11 @@ class Recipe:
         values = column.values or ()
         gone = is_missing(cells)
         if gone.any() and column.fill is None:
-            raise self._missing_cell(column, gone, first, where)
+            raise self._missing_cell(column, gone, frame, where)
+        if cut is not None:
+            cut.filled += int(np.count_nonzero(gone))
         codes = {value: i for i, value in enumerate(values)}
-        texts = [column.fill if cell is None else _as_text(cell) for cell in cells]
+        texts = [column.fill if cell is None else as_text(cell) for cell in cells]
         numbers = np.array([codes.get(str(text), -1) for text in texts])
         found[:, : len(values)] = numbers[:, None] == np.arange(len(values))
         other = np.flatnonzero(numbers < 0)
@@ -254,12 +262,12 @@ class Recipe:
             cut.add_unseen(column.name, len(other), str(texts[other[0]]))
 
     def _missing_cell(
-        self, column: Column, gone: NDArray[Any], first: int, where: str
+        self, column: Column, gone: NDArray[Any], frame: Frame, where: str
     ) -> TableError:
         row, more = int(np.argmax(gone)), int(np.count_nonzero(gone)) - 1
         also = f" (and {more} more in this column)" if more else ""
         return TableError(
-            f"{where}: {self._cell(first + row, column)} is missing{also}, and "
+            f"{where}: {self._cell(frame.number(row), column)} is missing{also}, and "
             "the model was trained to refuse such; fill them, or train with {missing=median}"
         )
 
@@ -329,7 +337,8 @@ class TableSource(Source):
         carries: bool = False,
     ) -> None:
         self.name, self._table = table.name, table
-        self._recipe = recipe.found_in(table.columns, table.named, repr(table.name))
+        names = (*table.columns, *table.beside)
+        self._recipe = recipe.found_in(names, table.named, repr(table.name))
         self._cut = cut
         self.carried: deque[list[tuple[str, NDArray[Any]]]] = deque()
         carried = (self._recipe.index, self._recipe.label) if carries else ()
@@ -370,7 +379,8 @@ class TableSource(Source):
         return self._recipe.missing == "drop"
 
     def _frames(self, first: int = 0) -> Iterator[Frame]:
-        text = [name for name in self._recipe.as_text if name in self._table.columns]
+        known = (*self._table.columns, *self._table.beside)
+        text = [name for name in self._recipe.as_text if name in known]
         return self._table.frames(text, first)
 
 
@@ -471,10 +481,22 @@ def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None
 
 
 def _tell(table: Columns, facts: list[Facts], empty: list[str]) -> None:
-    """Warn of columns that hold nothing, and of such as only count the rows."""
+    """Warn of columns that hold nothing, marks of missing cells, or only count the rows."""
     if empty:
         warn(f"{table.name!r}: {', '.join(map(repr, empty))} holds nothing, and is left out")
+    of_file = hasattr(table, "reading")
     for found in facts:
+        if found.mark is not None:
+            where = _at(table, table.columns.index(found.name))
+            low, high = found.others
+            remedy = f"give {{na={found.mark:g}}}" if of_file else "put NaN in its place"
+            warn(
+                TableWarning(
+                    f"{table.name!r}: {where} holds {found.mark:g} {found.marks[found.mark]:,} "
+                    f"times, far from all others ({low:g} to {high:g}); if it stands for a missing "
+                    f"number, {remedy} and {{missing=median}}"
+                )
+            )
         if found.counting and found.rows >= FEWEST_COUNTED:
             position, name = table.columns.index(found.name), escaped(found.name)
             warn(
@@ -544,14 +566,7 @@ def _parsed(cells: NDArray[Any]) -> tuple[Floats, NDArray[np.bool_]]:
     for i, cell in enumerate(cells):
         if cell is not None:
             try:
-                numbers[i] = float(cell)
+                numbers[i] = as_number(cell)
             except ValueError:
                 odd[i] = True
     return numbers, odd
-
-
-def _as_text(cell: Any) -> str:
-    """A cell as it is written; whole numbers without a point."""
-    if isinstance(cell, str):
-        return cell
-    return str(int(cell)) if float(cell).is_integer() else str(cell)

@@ -204,7 +204,7 @@ class NpyFile(Source):
 class ParquetFiles(Source, Columns):
     """A Parquet file or a folder of them, read row group by row group.
 
-    Columns that pandas wrote as the index of a table are not among its columns.
+    Columns that pandas wrote as the index of a table are beside its columns.
     """
 
     columns: tuple[str, ...] = ()
@@ -219,14 +219,14 @@ class ParquetFiles(Source, Columns):
         self._newest: dict[Path, Any] = {}
         for part in self._paths:
             with _reading_parquet(part) as fragment:
-                names, fields = _columns(fragment.physical_schema)
+                names, fields, beside = _columns(fragment.physical_schema)
                 self._counts.append(fragment.metadata.num_rows)
                 self._groups += [group.num_rows for group in fragment.row_groups]
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"{str(part)!r} has more than one column {twice!r}")
             if not self.columns:
-                self.columns = names
+                self.columns, self.beside = names, beside
             elif names != self.columns:
                 raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
             kinds.append([_type(field) for field in fields])
@@ -260,15 +260,16 @@ class ParquetFiles(Source, Columns):
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows."""
-        return map(self._matrix, self._batches(first, height))
+        return map(self._matrix, self._batches(first, height, self.columns))
 
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
         """Rows in order, with columns of any kind."""
-        for batch in self._batches(first, block_height(self.shape[1], np.float64)):
-            yield Frame(self.columns, tuple(map(_cells, batch.columns)), first)
+        names = (*self.columns, *self.beside)
+        for batch in self._batches(first, block_height(self.shape[1], np.float64), names):
+            yield Frame(names, tuple(map(_cells, batch.columns)), first)
             first += batch.num_rows
 
-    def _batches(self, first: int, height: int) -> Iterator[Any]:
+    def _batches(self, first: int, height: int, names: Sequence[str]) -> Iterator[Any]:
         """Consecutive rows; those before ``first`` are read, if they share its row group."""
         for path, count in zip(self._paths, self._counts, strict=True):
             if first >= count:
@@ -282,7 +283,7 @@ class ParquetFiles(Source, Columns):
                     first -= groups.pop(0).num_rows
                 for group in groups:  # one by one: who ends early has not read more
                     for batch in fragment.subset(row_group_ids=[group.id]).to_batches(
-                        columns=list(self.columns), batch_size=height, batch_readahead=1
+                        columns=list(names), batch_size=height, batch_readahead=1
                     ):
                         kept = batch.slice(first)
                         first = max(0, first - batch.num_rows)
@@ -421,11 +422,12 @@ def _reading_parquet(path: Path) -> Iterator[Any]:
         yield dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
 
 
-def _columns(schema: Any) -> tuple[tuple[str, ...], list[Any]]:
-    """Names and fields of the columns, without those of an index that pandas wrote."""
+def _columns(schema: Any) -> tuple[tuple[str, ...], list[Any], tuple[str, ...]]:
+    """Names and fields of the columns, and names of those that pandas wrote as an index."""
     index = (schema.pandas_metadata or {}).get("index_columns", ())
     fields = [field for field in schema if field.name not in index]
-    return tuple(field.name for field in fields), fields
+    beside = tuple(field.name for field in schema if field.name in index)
+    return tuple(field.name for field in fields), fields, beside
 
 
 def _two_dimensional(shape: tuple[int, ...], name: str) -> tuple[int, int]:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.tables.frame import Columns, Frame, is_missing, is_text
+from lrnn.tables.frame import Columns, Frame, as_number, is_missing, is_text
 
 __all__ = ["MOST_VALUES", "TRUTH", "Facts", "survey", "truth_of"]
 
 MOST_VALUES = 1_000  # different ones of a column of text that are kept in mind
 SAMPLE = 1 << 22  # cells that medians are taken of, where there are more
 TRUTH = {"true": 1.0, "false": 0.0}
+MARKS = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)  # often, of missing numbers
 NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 
 
@@ -39,6 +40,10 @@ class Facts:
         Row and text of the first cell that is no number.
     numbers : int
         Cells that are numbers.
+    marks : dict of float to int
+        How often numbers occur that often stand for missing ones.
+    others : (float, float)
+        The range of the numbers that are none of these.
     """
 
     name: str
@@ -53,6 +58,8 @@ class Facts:
     values: dict[str, int] | None = field(default_factory=dict)
     odd: tuple[int, str] | None = None
     numbers: int = 0
+    marks: dict[float, int] = field(default_factory=dict)
+    others: tuple[float, float] = (np.inf, -np.inf)
     most: int = SAMPLE
     _last: float | None = None
     _step: int = 1
@@ -81,6 +88,17 @@ class Facts:
         """The median of the numbers, or of some of them (see `sampled`)."""
         numbers = np.concatenate(self._sample)
         return float(np.median(numbers[~np.isnan(numbers)]))
+
+    @property
+    def mark(self) -> float | None:
+        """The number that seems to stand for missing ones: it is far from all others."""
+        low, high = self.others
+        if low > high:
+            return None
+        for value in sorted(self.marks, key=abs, reverse=True):
+            if value < low - 2 * (high - low) or value > high + 2 * (high - low):
+                return value
+        return None
 
     @property
     def sampled(self) -> int:
@@ -117,6 +135,7 @@ class Facts:
                 self.infinite = first + row, float(column[row])
             return
         self.low, self.high = min(self.low, low), max(self.high, high)
+        self._see_marks(here, low, high)
         if self.whole and column.dtype.kind == "f":
             self.whole = bool((here == np.floor(here)).all())
         if self.counting:
@@ -125,6 +144,18 @@ class Facts:
                 begun and not count and self.whole and (np.diff(here.astype(np.float64)) == 1).all()
             )
             self._last = float(here[-1])
+
+    def _see_marks(self, numbers: NDArray[Any], low: float, high: float) -> None:
+        if low in MARKS or high in MARKS:
+            for value in MARKS:
+                count = int(np.count_nonzero(numbers == value))
+                if count:
+                    self.marks[value] = self.marks.get(value, 0) + count
+            numbers = numbers[~np.isin(numbers, MARKS)]
+            if not len(numbers):
+                return
+            low, high = float(numbers.min()), float(numbers.max())
+        self.others = min(self.others[0], low), max(self.others[1], high)
 
     def _keep(self, column: NDArray[Any], first: int) -> None:
         """Rows whose numbers are multiples of a step, which doubles when there are too many."""
@@ -140,7 +171,7 @@ class Facts:
             if cell is None:
                 continue
             try:
-                numbers.append(float(cell))
+                numbers.append(as_number(cell))
             except ValueError:
                 if self.odd is None:
                     self.odd = first + i, cell

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.tables.frame import Columns, Frame
+from lrnn.tables.frame import Columns, Frame, as_number
+from lrnn.tables.header import are_names
 from lrnn.tables.reading import Reading
 from lrnn.tables.sources import file_identity
-from lrnn.tables.words import TableError, warn
+from lrnn.tables.words import TableError, TableWarning, warn
 
 __all__ = ["MISSING", "TextFile"]
 
@@ -41,7 +42,9 @@ class TextFile(Columns):
     def __init__(self, path: Path, reading: Reading) -> None:
         self.name, self._path, self.reading = str(path), path, reading
         self._missing = MISSING | set(reading.na or ())
-        self._number_is_missing = any(map(self._is_number, reading.na or ()))
+        self._number_is_missing = any(
+            self._number_or_none(text) is not None for text in reading.na or ()
+        )
         with self._open() as file:
             lines = _beginning(file)
         filled = [line for line in lines if line.strip()]
@@ -50,7 +53,7 @@ class TextFile(Columns):
         self._delimiter = reading.delimiter or _delimiter(filled, reading.decimal)
         rows = self._parsed(_Lines(lines))
         first, rest = next(rows), list(islice(rows, LOOKED_AT))
-        self.named = self._are_names(first, rest)
+        self.named = self._has_names(first, rest)
         self.columns = _unique(first) if self.named else _numbered(len(first))
         if self.named and not rest:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
@@ -189,38 +192,25 @@ class TextFile(Columns):
             if "." in cell:
                 raise ValueError(cell)
             cell = cell.replace(",", ".")
-        return float(cell)
+        return as_number(cell)
 
-    def _are_names(self, first: list[str], rest: list[list[str]]) -> bool:
-        """Whether the first row holds names, seen from the others."""
+    def _has_names(self, first: list[str], rest: list[list[str]]) -> bool:
+        """Whether the first line holds names: as is said, or else as it looks."""
+        if self.reading.header is not None:
+            return self.reading.header
         cells = [cell.strip() for cell in first]
-        are_numbers = [self._is_number(cell) for cell in cells]
-        if not rest:
-            return not all(are_numbers)
-        kinds = [self._column(column).dtype.kind for column in zip(*rest, strict=True)]
-        lettered = [
-            kind == "f" and cell not in self._missing and any(map(str.isalpha, cell))
-            for kind, cell, number in zip(kinds, cells, are_numbers, strict=True)
-            if not number
-        ]
-        if any(lettered):
-            return True
-        if not cells[0] and len(cells) > 1 and all(row[0].strip() for row in rest):
-            return True  # an empty corner, above names of rows
-        counted = cells[1:] if not cells[0] else cells
-        if len(counted) > 2 and counted == list(map(str, range(len(counted)))):
-            warn(f"{self.name!r}: line 1 counts the columns, and is taken for their names")
-            return True
-        named = [cell for cell in cells if cell]
-        distinct = len(set(named)) == len(named) >= len(cells) - 1
-        return not any(are_numbers) and ("f" in kinds or distinct)
+        numbers = [np.nan if c in self._missing else self._number_or_none(c) for c in cells]
+        columns = [self._column(column) for column in zip(*rest, strict=True)]
+        found, remark = are_names(cells, numbers, columns)
+        if remark:
+            warn(TableWarning(f"{self.name!r}: {remark}"))
+        return found
 
-    def _is_number(self, cell: str) -> bool:
+    def _number_or_none(self, cell: str) -> float | None:
         try:
-            self._number(cell)
+            return self._number(cell)
         except ValueError:
-            return False
-        return True
+            return None
 
 
 class _Lines:

@@ -9,6 +9,7 @@ from pathlib import Path
 __all__ = ["TableError", "TableWarning", "as_options", "escaped", "warn"]
 
 OPTION = re.compile(r"\{(\w+)=([^{}]*)\}")
+SWITCHES = {"True": True, "False": False}  # on the command line, --header and --no-header
 INSIDE = str(Path(__file__).parents[1])
 
 
@@ -45,7 +46,7 @@ def as_options(said: object) -> str:
     text = getattr(said, "text", None)
     if not isinstance(said, TableError | TableWarning) or text is None:
         return str(said)
-    return OPTION.sub(lambda found: f"--{found[1]} {shlex.quote(_meant(found[2]))}", text)
+    return OPTION.sub(_as_option, text)
 
 
 def escaped(value: object) -> str:
@@ -63,8 +64,16 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def _as_option(found: re.Match[str]) -> str:
+    if found[2] in SWITCHES:
+        return f"--{'' if SWITCHES[found[2]] else 'no-'}{found[1]}"
+    return f"--{found[1]} {shlex.quote(_meant(found[2]))}"
+
+
 def _as_parameters(text: str) -> str:
-    return OPTION.sub(lambda found: f"{found[1]}={_meant(found[2])!r}", text)
+    return OPTION.sub(
+        lambda found: f"{found[1]}={SWITCHES.get(found[2], _meant(found[2]))!r}", text
+    )
 
 
 def _meant(value: str) -> str:
