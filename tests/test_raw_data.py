@@ -327,6 +327,7 @@ def test_decimal_commas_are_recognised(call, tmp_path):
     assert done.stdout.strip().endswith("lrnn fit t.csv --decimal , -o t.safetensors")
 
 
+@pytest.mark.filterwarnings("default")
 def test_an_empty_corner_stands_above_names_of_rows(call, tmp_path):
     (tmp_path / "t.csv").write_text(",2019,2020\nx,1,2\ny,3,1\n")
     done = call("data", "describe", "t.csv", "--json", cwd=tmp_path)
