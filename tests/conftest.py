@@ -19,6 +19,9 @@ from lrnn import RandomNeuralNetwork
 settings.register_profile("lrnn", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("lrnn")
 
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as shells set it for what they run behind
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture(scope="session")
 def digits():

@@ -18,7 +18,17 @@ pytestmark = pytest.mark.filterwarnings("default")
 def fitted(call, tmp_path):
     def fit(missing):
         (tmp_path / "t.csv").write_text(TABLE)
-        options = ("--index", "name", "--missing", missing, "--hidden", 1, "--max-iter", 5)
+        options = (
+            "--index",
+            "name",
+            "--missing",
+            missing,
+            "--hidden",
+            1,
+            "--max-iter",
+            5,
+            "--force",
+        )
         done = call("fit", "t.csv", *options, "-o", "m.safetensors", cwd=tmp_path)
         assert done.returncode == 0, done.said
         return done
@@ -68,6 +78,11 @@ def test_filled_cells_are_counted(call, tmp_path, fitted):
     model = lrnn.load(tmp_path / "m.safetensors")
     codes = model.transform(pd.read_csv(tmp_path / "t.csv"))
     np.testing.assert_allclose(codes, pd.read_csv(tmp_path / "c.csv")[["code0"]], atol=1e-12)
+
+
+def test_training_says_what_it_leaves_out_or_fills(fitted):
+    assert "2 missing cells are filled" in fitted("median").stderr
+    assert "2 rows with missing cells are left out: 2, 5" in fitted("drop").stderr
 
 
 def test_errors_behind_rows_that_are_left_out_name_the_right_row(call, tmp_path, fitted):

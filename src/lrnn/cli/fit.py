@@ -27,6 +27,7 @@ from lrnn.cli.inputs import (
     hidden_sizes,
     numbers_explained,
     say_how_to_go_on,
+    tell,
 )
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.tables import TableOptions, attributes_of, scale_note, takes_tables
@@ -111,6 +112,7 @@ def fit(
     from lrnn import checkpoints
     from lrnn.autoencoder import LRNNAutoencoder
     from lrnn.tables.atomic import check_apart, remove, sole_writer
+    from lrnn.tables.cut_off import CutOff
     from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
@@ -126,7 +128,7 @@ def fit(
     table = options.open(data, voice)
     scaling = options.scaling(table, data, voice)
     with voice.working(f"reading {data}"):
-        table = attributes_of(table, scaling)
+        table = attributes_of(table, scaling, cut := CutOff())
     count, attributes = table.data.shape
     sizes = hidden_sizes(hidden, attributes)
     unscaled = scaling.kind == "none"
@@ -178,6 +180,7 @@ def fit(
             "error": model.reconstruction_err_,
             "spike_cost": model.spike_cost_,
             "interrupted": interrupted,
+            **tell(cut, voice),
         },
         f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
         f"{model.reconstruction_err_:.5f}\n{hidden_note(rule, sizes)}"

@@ -27,6 +27,7 @@ from lrnn.cli.inputs import (
     hidden_sizes,
     numbers_explained,
     say_how_to_go_on,
+    tell,
 )
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.report import check_folder
@@ -96,6 +97,7 @@ def frontier(
     import lrnn
     from lrnn.frontiers import HEADER
     from lrnn.tables.atomic import check_apart, remove, sole_writer
+    from lrnn.tables.cut_off import CutOff
     from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
@@ -108,7 +110,7 @@ def frontier(
     table = options.open(data, voice)
     scaling = options.scaling(table, data, voice)
     with voice.working(f"reading {data}"):
-        table = attributes_of(table, scaling)
+        table = attributes_of(table, scaling, cut := CutOff())
     sizes = hidden_sizes(hidden, table.data.shape[1])
     others = _test_rows(data, test, table.data.shape[1], options, scaling, voice)
     unscaled = scaling.kind == "none"
@@ -138,6 +140,7 @@ def frontier(
         rule = hidden_rule(hidden, table.data.shape[1])
         document = {"data": data, "hidden_rule": rule, "paper": known, **found.to_json()}
         _save_models(output, found, document, table.names, scaling)
+        document |= tell(cut, voice)
         document["chosen"] = chosen = _choose(output, found, document, budget)
         _write(output, found, document)
         kept = {point["model"] for point in document["points"]} | ({CHOSEN} if chosen else set())
@@ -203,9 +206,11 @@ def _test_rows(
 ) -> Any:
     """Rows that errors are taken on besides; data sets that come with some need not be told."""
     from lrnn.datasets import DATA_SETS, load
+    from lrnn.tables.cut_off import CutOff
 
     if test is not None:
-        rows = attributes_of(options.open(test, voice), scaling).data
+        rows = attributes_of(options.open(test, voice), scaling, cut := CutOff()).data
+        tell(cut, voice)
         if rows.shape[1] != width:
             raise ValueError(f"{test!r} has {rows.shape[1]} attributes, but {data!r} {width}")
         return rows

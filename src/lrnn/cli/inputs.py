@@ -114,13 +114,18 @@ class Given:
 
     def tell(self, voice: Voice) -> dict[str, Any]:
         """Say what was cut off or filled; and as a document."""
-        if self.cut.filled:
-            voice.note(self.cut.filling)
-        if self.cut:
-            from lrnn.tables.cut_off import RangeWarning
+        return tell(self.cut, voice)
 
-            warnings.warn(str(self.cut), RangeWarning, stacklevel=2)
-        return {"cut_off": self.cut.to_json()}
+
+def tell(cut: Any, voice: Voice) -> dict[str, Any]:
+    """Say what was cut off, left out or filled; and as a document."""
+    if cut.filled:
+        voice.note(cut.filling)
+    if cut:
+        from lrnn.tables.cut_off import RangeWarning
+
+        warnings.warn(str(cut), RangeWarning, stacklevel=2)
+    return {"cut_off": cut.to_json()}
 
 
 def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:

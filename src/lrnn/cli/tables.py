@@ -198,13 +198,13 @@ class TableOptions:
         return replace(found, reading=self.reading)
 
 
-def attributes_of(table: Any, scaling: Any) -> Any:
-    """A table of attributes, in the units of the data."""
+def attributes_of(table: Any, scaling: Any, cut: Any = None) -> Any:
+    """A table of attributes, in the units of the data; what is left out or filled is counted."""
     if scaling.recipe is None:
         names = getattr(table.data, "columns", None) or table.names
         return replace(table, names=names)
     names = scaling.names if scaling.recipe.named else None
-    return replace(table, data=scaling.selected(table.data), names=names)
+    return replace(table, data=scaling.selected(table.data, cut), names=names)
 
 
 def scale_note(asked: str, scaling: Any) -> str:
