@@ -18,18 +18,8 @@ pytestmark = pytest.mark.filterwarnings("default")
 def fitted(call, tmp_path):
     def fit(missing):
         (tmp_path / "t.csv").write_text(TABLE)
-        options = (
-            "--index",
-            "name",
-            "--missing",
-            missing,
-            "--hidden",
-            1,
-            "--max-iter",
-            5,
-            "--force",
-        )
-        done = call("fit", "t.csv", *options, "-o", "m.safetensors", cwd=tmp_path)
+        options = ("--index", "name", "--missing", missing, "--hidden", 1, "--max-iter", 5)
+        done = call("fit", "t.csv", *options, "-o", "m.safetensors", "--force", cwd=tmp_path)
         assert done.returncode == 0, done.said
         return done
 
