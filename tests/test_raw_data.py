@@ -327,6 +327,18 @@ def test_decimal_commas_are_recognised(call, tmp_path):
     assert done.stdout.strip().endswith("lrnn fit t.csv --decimal , -o t.safetensors")
 
 
+def test_what_training_cuts_off_is_said():
+    """A scaling that was made of other data; and rows that it leaves out."""
+    how = Scaling.fit(pd.DataFrame({"a": [0.0, 10.0], "b": [0.0, 5.0]}), "minmax", missing="drop")
+    frame = pd.DataFrame({"a": [1.0, 20, 30, None, 5], "b": [1.0, 2, 3, 4, 5]})
+    with pytest.warns(RangeWarning, match="2 of 8 values are beyond.* 2 in column 1 .'a'") as said:
+        LRNNAutoencoder(1, scale=how, max_iter=2).fit(frame)
+    assert "1 row with missing cells is left out: 4" in str(said[0].message)
+    with pytest.warns(RangeWarning, match="2 in column 1, as far as 30"):
+        how = Scaling.fit(np.array([[0.0, 0.0], [10.0, 5.0]]), "minmax")
+        LRNNAutoencoder(1, scale=how, max_iter=2).fit(frame.dropna().to_numpy())
+
+
 @pytest.mark.filterwarnings("default")
 def test_an_empty_corner_stands_above_names_of_rows(call, tmp_path):
     (tmp_path / "t.csv").write_text(",2019,2020\nx,1,2\ny,3,1\n")

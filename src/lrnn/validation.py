@@ -105,8 +105,9 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     before = None if reset else getattr(estimator, "white_", None)
     scaling = None if reset else estimator.scaling_
     X = _opened(X, estimator.scale if isinstance(estimator.scale, Scaling) else scaling)
-    cut = None if scaling is None else CutOff(getattr(estimator, "feature_names_in_", None))
     scale = estimator.scale
+    made_before = isinstance(scale, Scaling) if reset else scaling is not None
+    cut = CutOff() if made_before else None  # one that is made of X itself cuts nothing off
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
     if reset and (elsewhere or isinstance(scale, Scaling) or (scale is not None and is_frame(X))):
         scaling = _scaling(estimator, X)
@@ -136,6 +137,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
         estimator.white_, estimator.scaling_ = rows.white, scaling
         rows.columns = getattr(estimator, "feature_names_in_", None)
     rows.cut_off = cut
+    if cut is not None:
+        cut.names = getattr(estimator, "feature_names_in_", None)
     if cut and rows.resident:
         warn(str(cut), RangeWarning)
     return rows

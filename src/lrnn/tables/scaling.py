@@ -101,7 +101,8 @@ class Scaling:
             What to do with columns of text: an attribute for each of their values.
         missing : {"refuse", "drop", "median"}, default="refuse"
             What to do with missing cells: leave out their rows, or fill in the median of their
-            column (of text: what occurs most).
+            column (of text: what occurs most). A model that leaves rows out gives fewer codes
+            than it is given rows, which pipelines and ``set_output`` do not take.
         white : float, optional
             The level that is 1, for "levels" and "auto". By default 255, or 65,535 where there are
             higher ones.
