@@ -249,9 +249,11 @@ def solve_feedback(
     for _ in range(PLAIN_STEPS):
         loop = Loop(plus[rows], total[rows], rates, loop_plus, loop_minus)
         image = loop(state)
-        residual[rows] = violation(state, image).max(axis=1)
-        q[rows] = state
-        moving = residual[rows] > tol
+        before, found = residual[rows], violation(state, image).max(axis=1)
+        residual[rows], q[rows] = found, state
+        # where steps shrink by a factor s, all further ones together are 1/(1 − s) times the next
+        with np.errstate(invalid="ignore"):
+            moving = ~(found <= tol * np.clip(1 - found / before, ROUNDING, 1)) & (found > 0)
         if not moving.any():
             return q, residual
         rows, state = rows[moving], image[moving]
@@ -312,7 +314,7 @@ class Loop:
 
     def _newton(self, q: Floats, tol: float) -> tuple[Floats, float]:
         """Newton steps as long as the residual, or all of q, goes down; the best state seen."""
-        best, least, idle = q, np.inf, 0
+        best, least, idle, settled = q, np.inf, 0, False
         while True:
             plus, total = self.drive(q)
             image = excitation(plus, total)
@@ -320,8 +322,9 @@ class Loop:
             idle = 0 if residual < 0.9 * least else idle + 1
             if residual < least:
                 best, least = q, residual
-            if least <= tol or idle > PATIENCE:
+            if settled or idle > PATIENCE:
                 return best, least
+            settled = least <= tol  # one step more, and the rest is rounding
             step = self._newton_step(image - q, image, plus, total)
             before = q
             # one application of T smooths what clipping to [0, 1] broke
