@@ -85,12 +85,17 @@ class Exact:
         for _ in range(100):
             image, above, below = self.image(q)
             gap = [t - x for t, x in zip(image, q, strict=True)]
-            if all(abs(g) <= Decimal("1e-60") * max(x, Decimal("1e-300")) for g, x in zip(gap, q)):
+            if all(
+                abs(g) <= Decimal("1e-60") * max(x, Decimal("1e-300"))
+                for g, x in zip(gap, q, strict=True)
+            ):
                 identity = [[Decimal(i == j) for j in range(self.n)] for i in range(self.n)]
                 system = self.system(image, above, below)
                 return q, np.abs([[float(v) for v in row] for row in solution(system, identity)])
             steps = solution(self.system(image, above, below), [[g] for g in gap])
-            moved = [min(max(x + s[0], Decimal(0)), Decimal(1)) for x, s in zip(q, steps)]
+            moved = [
+                min(max(x + s[0], Decimal(0)), Decimal(1)) for x, s in zip(q, steps, strict=True)
+            ]
             q = self.image(moved)[0]
         raise AssertionError("no convergence")
 
