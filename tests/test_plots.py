@@ -691,6 +691,7 @@ def test_layers_of_a_table_are_bars_with_names(result):
     assert [t.get_text() for t in grid[1, 0].get_yticklabels()] == list("12345")
 
 
+@pytest.mark.filterwarnings("ignore:the simulated time is too short")
 def test_layers_as_far_as_the_simulation_has_come(result):
     figure = plots.simulated_layers(result)
     assert figure.axes[2].get_title() == "after 100,000 events"
@@ -758,6 +759,7 @@ def test_convergence_of_what_was_never_seen_or_is_never_wrong(result, ax):
     render(other)
 
 
+@pytest.mark.filterwarnings("ignore:the simulated time is too short")
 def test_a_raster_has_a_tick_for_every_spike(result, ax):
     assert plots.raster(result, ax=ax) is ax
     ticks = ax.lines[0].get_xydata()
@@ -772,6 +774,7 @@ def test_a_raster_has_a_tick_for_every_spike(result, ax):
         plots.raster(silent, ax=ax)
 
 
+@pytest.mark.filterwarnings("ignore:the simulated time is too short")
 def test_a_raster_of_several_layers(result, ax):
     network = result.network
     arrivals = network.rates * 0.5 * (np.arange(17) < 6)

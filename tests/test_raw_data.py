@@ -334,8 +334,8 @@ def test_what_training_cuts_off_is_said():
     with pytest.warns(RangeWarning, match="2 of 8 values are beyond.* 2 in column 1 .'a'") as said:
         LRNNAutoencoder(1, scale=how, max_iter=2).fit(frame)
     assert "1 row with missing cells is left out: 4" in str(said[0].message)
+    how = Scaling.fit(np.array([[0.0, 0.0], [10.0, 5.0]]), "minmax")
     with pytest.warns(RangeWarning, match="2 in column 1, as far as 30"):
-        how = Scaling.fit(np.array([[0.0, 0.0], [10.0, 5.0]]), "minmax")
         LRNNAutoencoder(1, scale=how, max_iter=2).fit(frame.dropna().to_numpy())
 
 

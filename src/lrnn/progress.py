@@ -1,5 +1,6 @@
-"""Progress bars."""
+"""Progress bars, and text for terminals."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,8 +21,18 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but line ends and tabs
 PATIENCE = 1.0  # seconds before a bar appears
 PAUSE = 0.5  # seconds between lines of plain text
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters written out: a terminal obeys them, whoever wrote them.
+
+    >>> print(printable("\x1b[2Jname"))
+    \x1b[2Jname
+    """
+    return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def bars_of(*columns: ProgressColumn, show: bool = True) -> Progress:
@@ -78,10 +89,10 @@ class StageBars:
 
     def __init__(self) -> None:
         self._progress = bars_of(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             TimeRemainingColumn(elapsed_when_finished=True),
         )
         self._task: TaskID | None = None
@@ -102,7 +113,7 @@ class StageBars:
     def begin(self, task: str, total: int) -> None:
         """Begin a new bar; the one before is complete, however early it ended."""
         self._close()
-        self._task = self._progress.add_task(task, total=total, note="")
+        self._task = self._progress.add_task(printable(task), total=total, note="")
 
     def advance(self, steps: int) -> None:
         """Move the bar."""
@@ -131,10 +142,10 @@ def work_bar(
     ``note`` has to say. If ``show`` is None there is a bar if standard error is a terminal.
     """
     bar = bars_of(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
         TimeRemainingColumn(elapsed_when_finished=True),
     )
     began = perf_counter()
@@ -145,7 +156,7 @@ def work_bar(
         nonlocal started
         if wanted and started is None and perf_counter() - began > PATIENCE:
             bar.start()
-            started = bar.add_task(task, total=total, note="")
+            started = bar.add_task(printable(task), total=total, note="")
         if started is not None:
             bar.update(started, completed=done, note=note())
 

@@ -55,6 +55,23 @@ def test_simulate_shows_how_the_error_falls(call, folder, monkeypatch):
     assert document["events"] == 2_000_000
 
 
+@pytest.mark.filterwarnings("default")
+def test_simulate_tells_of_a_time_that_is_too_short(call, folder):
+    for events, short in (("1000", True), ("1e5", False)):
+        command = ["simulate", folder / "digits.safetensors", "digits", "--events", events]
+        done = call(*command, "--no-figure", "--json")
+        assert done.returncode == 0
+        assert (json.loads(done.stdout)["short"] > 0) == short
+        assert ("warning: the simulated time is too short for" in done.said) == short
+
+
+def test_the_fewest_events_will_do_with_any_seed(call, folder):
+    command = ["simulate", folder / "wine.safetensors", "wine", "--events", "1000", "--no-figure"]
+    for seed in range(12):
+        done = call(*command, "--seed", seed, "--json")
+        assert done.returncode == 0, done.stderr
+
+
 def test_simulate_takes_any_estimator(call, folder):
     errors = {}
     for estimator in ("potential", "busy", "arrivals", "events"):

@@ -1,5 +1,7 @@
 """Blocks of rows on all cores: the same results, in order, whatever happens."""
 
+import os
+import sys
 import threading
 from itertools import pairwise
 
@@ -8,6 +10,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from lrnn import LRNNAutoencoder
+from lrnn.rows.blas import blas_threads, one_blas_thread
+from lrnn.rows.checks import UnfitNumbersError
 from lrnn.rows.memory import map_rows
 
 
@@ -87,3 +91,91 @@ def test_codes_do_not_depend_on_threads(digits):
             found.append((model.transform(tall), model.score(tall)))
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-13, atol=1e-15)
     assert found[0][1] == pytest.approx(found[1][1], rel=1e-12)
+
+
+def blas_now():
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+
+def test_the_last_of_several_threads_sets_blas_free():
+    """Whoever comes first, and whoever leaves first."""
+    with threadpool_limits(3, "blas"):
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert blas_threads() == 3  # there will be so many again
+        first.__exit__(None, None, None)
+        assert blas_now() == {1}
+        second.__exit__(None, None, None)
+        assert blas_now() == {3}
+
+
+def test_transform_in_several_threads_leaves_blas_as_it_was(digits):
+    tall = np.tile(digits, (60, 1))
+    model = LRNNAutoencoder(8, max_iter=5).fit(digits)
+    found, wrong = [], tall.copy()
+    wrong[0, 0] = -1
+
+    def work(X):
+        try:
+            found.append(model.transform(X))
+        except UnfitNumbersError:
+            found.append(sys.exc_info()[2])  # which keeps all frames alive
+
+    with threadpool_limits(2, "blas"):
+        expected = model.transform(tall)
+        for _ in range(3):
+            threads = [threading.Thread(target=work, args=(X,)) for X in (tall, wrong, tall, tall)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert blas_now() == {2}
+    codes = [one for one in found if isinstance(one, np.ndarray)]
+    assert len(codes) == 9
+    assert len(found) == 12
+    for one in codes:
+        np.testing.assert_array_equal(one, expected)
+
+
+def test_an_error_that_is_kept_does_not_keep_the_limit():
+    X = np.zeros((40_000, 64))
+    X[0, 0] = np.nan
+    with threadpool_limits(2, "blas"):
+        for fit in (lambda: LRNNAutoencoder(2).fit(X), lambda: list(stopped(1_000))):
+            with pytest.raises((ValueError, ZeroDivisionError)) as kept:
+                fit()
+            assert blas_now() == {2}, kept
+
+
+def stopped(rows):
+    """A pass whose results cannot be combined."""
+    from lrnn.rows.memory import HostRows
+
+    return HostRows(np.zeros((rows, 4))).fold(lambda block: 1, lambda one, other: 1 / 0, 4, most=9)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork among threads is the point
+def test_a_fork_amid_the_work_of_others_begins_without_their_limit():
+    inside, leave = threading.Event(), threading.Event()
+
+    def other():
+        with one_blas_thread():
+            inside.set()
+            leave.wait(30)
+
+    with threadpool_limits(2, "blas"):
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert inside.wait(30)
+        child = os.fork()
+        if child == 0:
+            sound = blas_now() == {2} and blas_threads() == 2
+            with one_blas_thread():
+                sound &= blas_now() == {1}
+            os._exit(0 if sound and blas_now() == {2} else 1)
+        leave.set()
+        thread.join()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert blas_now() == {2}

@@ -17,6 +17,8 @@ from lrnn import RandomNeuralNetwork
 SIMULATED = bool(config.ENABLE_CUDASIM)
 MORE = 1 if SIMULATED else 100  # a real GPU gets more to do
 
+pytestmark = pytest.mark.filterwarnings("ignore:the simulated time is too short")
+
 
 @pytest.fixture
 def cuda():

@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lrnn import RandomNeuralNetwork
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork
 from lrnn.spiking import cpu_kernel
 from lrnn.spiking.on_cpu import Run
 from lrnn.spiking.plan import FOREVER, SEEN
@@ -351,11 +352,72 @@ def test_bad_input_is_refused_by_name(change, message):
         network.simulate(**arguments)
 
 
+@pytest.mark.parametrize("length", [{"events": 1_000}, {"events": 100}, {"time": 60.0}])
+def test_a_short_run_is_observed_whatever_the_seed(length):
+    network = RandomNeuralNetwork([1.0, 2.0], [[0.0, 0.5], [0.0, 0.0]])
+    arrivals = np.tile([0.5, 0.3], (200, 1))
+    for start in ("empty", "stationary"):
+        result = network.simulate(arrivals, **length, start=start, random_state=0)
+        assert 4 <= result.observations.min() <= result.observations.max() <= 20
+
+
+SLOW_LAST = RandomNeuralNetwork([1e5, 1e5, 1.0], [[0, 1, 0], [0, 0, 1e-5], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("more", [{}, {"replicas": 3}, {"start": "stationary"}])
+def test_a_time_in_which_a_slow_neuron_cannot_fire_is_said_to_be_too_short(more):
+    arrivals = [0.7e5, 0, 0]
+    with pytest.warns(UserWarning, match="too short for one neuron, number 2 with a firing rate"):
+        result = SLOW_LAST.simulate(arrivals, events=100_000, random_state=0, **more)
+    assert result.short.tolist() == [False, False, True]
+    if not more:
+        assert abs(result.activation()[2] - 0.7) > 0.5
+    both = np.tile(arrivals, (2, 1))
+    with pytest.warns(UserWarning, match=r"2 neurons, such as number 2 in row 1 .* a time of 20 w"):
+        result = SLOW_LAST.simulate(both, time=0.5, random_state=0)
+    assert result.short.tolist() == [[False, False, True]] * 2
+
+
+@pytest.mark.parametrize("more", [{}, {"replicas": 4}, {"warm_up": 1_000}])
+def test_as_long_as_the_warning_says_is_long_enough(more):
+    with pytest.warns(UserWarning, match=r"about 3,000,000 events would be enough$"):
+        SLOW_LAST.simulate([0.7e5, 0, 0], events=100_000, random_state=0)
+    result = SLOW_LAST.simulate([0.7e5, 0, 0], events=3_000_000, random_state=0, **more)
+    assert not result.short.any()
+    assert result.at(100_000).short.any()
+
+
+def test_a_loop_that_is_filled_slowly_takes_its_time():
+    """The neuron itself is fast, but a spike stays for a million firings."""
+    network = RandomNeuralNetwork([1.0], [[1 - 1e-6]])
+    with pytest.warns(UserWarning, match="too short"):
+        result = network.simulate([5e-7], events=1_000, random_state=0)
+    assert result.activation()[0] < 0.1
+    assert result.short.all()
+
+
+def test_ordinary_runs_are_long_enough(layered, random_network, digits):
+    """Without a warning, for here that would be an error."""
+    network, plus, minus = random_network(0)
+    assert not network.simulate(plus, minus, events=500, random_state=0).short.any()
+    network.simulate(np.tile(plus, (3, 1)), minus, time=40.0, replicas=2, random_state=0)
+    layered.simulate([0.9, 0.5, 0.1, *[0] * 8], events=1_000, random_state=0)
+    model = LRNNAutoencoder(8, max_iter=5, random_state=0).fit(digits)
+    model.to_network().simulate(model.arrivals(digits[:1])[0], events=5_000, random_state=0)
+    one = RandomNeuralNetwork([1.0], [[0.0]])
+    for load in (0.01, 0.5, 0.9999, 3.0):
+        one.simulate([load], events=200, random_state=0)
+    slow = RandomNeuralNetwork([1.0, 1e-9], np.zeros((2, 2)))
+    slow.simulate([0.5, 1e-11], events=200, random_state=0)  # that hardly counts
+    slow.simulate([0.5, 0.5], events=200, random_state=0)  # and this is always excited
+
+
 def test_bad_questions_are_refused():
     network = RandomNeuralNetwork([1.0], [[0.0]])
-    result = network.simulate([0.5], events=100, observe_every=1_000, random_state=0)
+    result = network.simulate([0.5], events=1_000, observe_every=1_000, random_state=0).at(1_000)
+    unseen = replace(result, _counts=0 * result._counts)
     with pytest.raises(ValueError, match=r"not observed yet; simulate longer, or lower"):
-        result.activation()
+        unseen.activation()
     with pytest.raises(ValueError, match=r"estimator must be one of potential, busy, arrivals"):
         result.activation("best")
     with pytest.raises(ValueError, match=r"level must be between 0 and 1, got 95"):

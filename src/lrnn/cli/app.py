@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 import lrnn
 from lrnn.cli.benchmark import benchmark
@@ -28,7 +27,7 @@ from lrnn.cli.inspect import inspect
 from lrnn.cli.report import report
 from lrnn.cli.reproduce import reproduce
 from lrnn.cli.simulate import simulate
-from lrnn.cli.voice import make_printable
+from lrnn.cli.voice import make_printable, tell
 from lrnn.tables.words import as_options
 
 app = CommandLine(
@@ -108,9 +107,7 @@ def _show_warning(message: Warning | str, *_place: object, **_more: object) -> N
     if text in SAID:
         return
     SAID.add(text)
-    Console(stderr=True).print(
-        f"[bold yellow]warning:[/] {escape(text)}", highlight=False, soft_wrap=True
-    )
+    tell("warning", "bold yellow", text)
 
 
 def main() -> None:
@@ -121,8 +118,9 @@ def main() -> None:
     SAID.clear()
     warnings.showwarning = _show_warning
     warnings.filterwarnings("ignore", ".*does not have valid feature names")  # files may have none
+    signals: list[int] = []
     try:
-        with _interruptions() as signals:
+        with _interruptions(signals):
             app()
     except SystemExit as end:
         if not signals and end.code != INTERRUPTED:
@@ -130,15 +128,16 @@ def main() -> None:
         if end.code:  # else the command has said so itself, and kept what it had
             Console(stderr=True).print("interrupted")
         sys.exit(128 + signals[0] if signals else INTERRUPTED)
+    except KeyboardInterrupt:  # just before the command, or just after it
+        Console(stderr=True).print("interrupted")
+        sys.exit(128 + signals[0] if signals else INTERRUPTED)
     except BrokenPipeError:  # whoever read our output has gone: there is nothing left to say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
         if debug:
             raise
-        Console(stderr=True).print(
-            f"[bold red]error:[/] {escape(_line(error))}", highlight=False, soft_wrap=True
-        )
+        tell("error", "bold red", _line(error))
         sys.exit(1)
 
 
@@ -147,9 +146,8 @@ class Interruption(KeyboardInterrupt):
 
 
 @contextmanager
-def _interruptions() -> Iterator[list[int]]:
+def _interruptions(found: list[int]) -> Iterator[None]:
     """SIGTERM ends a command as Ctrl-C does; the list tells which of them have come."""
-    found: list[int] = []
 
     def note(number: int, frame: object) -> None:
         found.append(number)
@@ -160,7 +158,7 @@ def _interruptions() -> Iterator[list[int]]:
         heard = []  # only there can signals be heard
     before = {number: signal.signal(number, note) for number in heard}
     try:
-        yield found
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -173,6 +171,6 @@ def _line(error: Exception) -> str:
         return f"{error.strerror}{place}"
     if isinstance(error, MemoryError):
         return f"there is not enough memory: {error}" if str(error) else "not enough memory"
-    if isinstance(error, OSError | ValueError | RuntimeError | ImportError):
+    if isinstance(error, OSError | ValueError | RuntimeError | ImportError | Warning):
         return as_options(error)
     return f"{type(error).__name__}: {error} (a bug in lrnn? --debug shows where)"

@@ -145,7 +145,7 @@ def _bar(voice: Voice) -> Iterator[Callable[[int, int, str], None]]:
     bar = Progress(
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         console=Console(stderr=True),
         auto_refresh=False,
         disable=not voice.verbose,

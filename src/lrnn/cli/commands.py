@@ -7,6 +7,9 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from lrnn.progress import printable
+
+UsageError: type[Any] = typer.BadParameter.__mro__[1]  # Typer's own, or that of Click
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -25,8 +28,9 @@ class _Plain:
         """Read the arguments; an error names the value, not the library that checked it."""
         try:
             return super().parse_args(ctx, args)  # type: ignore[misc]
-        except typer.BadParameter as error:
-            error.message = _plain(error)
+        except UsageError as error:
+            message = _plain(error) if isinstance(error, typer.BadParameter) else error.message
+            error.message = printable(message)
             raise
 
 

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.markup import escape
 from rich.table import Table
 
 from lrnn.cli.inputs import DataOf
 from lrnn.cli.tables import TableOptions, takes_tables
-from lrnn.cli.voice import Json, Quiet, Voice
+from lrnn.cli.voice import Json, Quiet, Voice, plain
 
 LABELS = {"class", "label", "target", "species", "category", "outcome", "y", "diagnosis"}
 MOST_SHOWN = 60  # columns
@@ -68,12 +67,12 @@ def describe(
 
 def _table(lines: list[list[str]], title: str) -> Table:
     """A table that fits narrow terminals."""
-    table = Table(title=escape(title), title_justify="left", title_style="", box=None)
+    table = Table(title=plain(title), title_justify="left", title_style="", box=None)
     for name in HEADER:
         right = name in ("", "from", "to", "missing")
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for line in lines:
-        table.add_row(*map(escape, line))
+        table.add_row(*map(plain, line))
     return table
 
 

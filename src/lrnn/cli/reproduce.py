@@ -160,7 +160,7 @@ def _bar(total: int, voice: Voice) -> Iterator[Callable[[int, Any], None]]:
     )
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

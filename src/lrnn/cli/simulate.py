@@ -132,6 +132,7 @@ def _summary(result: Any, found: Any, estimator: str) -> dict[str, Any]:
         "rmse": [(float(found.events[i]), found.errors[i].tolist()) for i in found.milestones],
         "covered": result.coverage(),
         "saturated": int(result.saturated.sum()),
+        "short": int(result.short.sum()),
         "interrupted": bool(result.interrupted),
     }
 

@@ -10,8 +10,10 @@ from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+from lrnn.progress import CONTROL, printable
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
@@ -33,6 +35,17 @@ def _other_letters(error: UnicodeError) -> tuple[str, int]:
         raise error
     letters = error.object[error.start : error.end]
     return "".join(WRITTEN_OUT.get(letter, "?") for letter in letters), error.end
+
+
+def plain(text: str, style: str = "") -> Text:
+    """A text as it is: nothing in it is markup, or an order to the terminal."""
+    return Text(printable(text), style)
+
+
+def tell(kind: str, style: str, text: str) -> None:
+    """One line on standard error: what kind of line it is, and what it says."""
+    line = Text.assemble((f"{kind}:", style), " ", plain(text))
+    Console(stderr=True).print(line, highlight=False, soft_wrap=True)
 
 
 class Voice:
@@ -58,33 +71,35 @@ class Voice:
         if not self.verbose:
             yield
             return
-        with Console(stderr=True).status(f"{escape(task)} …"):
+        with Console(stderr=True).status(plain(f"{task} …")):
             yield
 
     def say(self, text: Any) -> None:
         """Print for a person."""
         if self.verbose:
-            self._console.print(text, highlight=False, soft_wrap=True, markup=False)
+            told = plain(text) if isinstance(text, str) else text
+            self._console.print(told, highlight=False, soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Tell a person something beside the result."""
         if not self.quiet:
-            typer.echo(text, err=True)
+            typer.echo(printable(text), err=True)
 
     def result(self, document: dict[str, Any], text: Any) -> None:
         """Print what came out: the document as JSON, or the text."""
         if self.as_json:
-            plain = not (sys.stdout.encoding or "utf").lower().startswith("utf")
-            typer.echo(json.dumps(document, ensure_ascii=plain))
+            ascii_only = not (sys.stdout.encoding or "utf").lower().startswith("utf")
+            text_of = json.dumps(document, ensure_ascii=ascii_only)
+            typer.echo(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text_of))
         else:
             self.say(text)
 
 
 def text_table(header: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> Table:
     """A table for a person; all but the first column are numbers."""
-    table = Table(title=escape(title) or None, title_justify="left", title_style="")
+    table = Table(title=plain(title) if title else None, title_justify="left", title_style="")
     for i, name in enumerate(header):
-        table.add_column(escape(name), justify="right" if i else "left", overflow="fold")
+        table.add_column(plain(name), justify="right" if i else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(plain, row))
     return table

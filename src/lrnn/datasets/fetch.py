@@ -123,7 +123,12 @@ def _bar(file: File, show: bool | None) -> Iterator[Callable[[int], None]]:
 
     from lrnn.progress import bars_of
 
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
     wanted = Console(stderr=True).is_terminal if show is None else show
     with bars_of(*columns, show=wanted) as progress:
         task = progress.add_task(file.path, total=file.size)

@@ -17,6 +17,7 @@ from matplotlib.ticker import (
     NullFormatter,
 )
 
+from lrnn.progress import printable
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.marks import figure_metadata
 
@@ -39,8 +40,11 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def literal(text: str) -> str:
-    """``text`` as it is: Matplotlib takes dollars for formulas, and hides labels with a ``_``."""
-    text = text.replace("$", r"\$")
+    """``text`` as it is: Matplotlib takes dollars for formulas, and hides labels with a ``_``.
+
+    It has no letters for control characters.
+    """
+    text = printable(text).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text
 
 

@@ -1,5 +1,6 @@
 """What a report is about."""
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -98,9 +99,11 @@ class Subject:
         chosen = self.shown_neurons
         spikes = counts[chosen].sum() / self.simulation.time
         time = RASTER_SPIKES / spikes if spikes > 0 else 1.0
-        return network.simulate(
-            self._arrivals, time=time, start="stationary", record=chosen, random_state=self.seed
-        )
+        with warnings.catch_warnings():  # it is too short to estimate anything, and nobody does
+            warnings.simplefilter("ignore")
+            return network.simulate(
+                self._arrivals, time=time, start="stationary", record=chosen, random_state=self.seed
+            )
 
     @cached_property
     def shown_neurons(self) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """Are rows what the model takes, numbers in [0, 1]? Errors name the value, place and remedy."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -143,8 +144,9 @@ def check_values(
     cells = X.data if sparse.issparse(X) else X
     widest = cells.shape[1] if cells.ndim == 2 else 1
     parts = map_rows(lambda part: within_unit_interval(cells[part]), len(cells), widest)
-    if not cells.size or all(parts):
-        return X
+    with closing(parts):
+        if not cells.size or all(parts):
+            return X
     with np.errstate(invalid="ignore"):
         lowest, highest = cells.min(), cells.max()
     for kind, is_so in (("NaN", np.isnan), ("infinity", np.isinf)):

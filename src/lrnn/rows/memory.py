@@ -1,9 +1,9 @@
 """Rows in the memory of the host: matrices of NumPy, full or sparse, read by several threads."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from contextlib import closing
 from itertools import pairwise
 from math import ceil
 from typing import Any, TypeVar
@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 from array_api_compat import array_namespace
 from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
 from lrnn.arrays import HOST, Array, host_dtype, is_array, to_numpy
 from lrnn.rows.base import Pass, Rows, Work
+from lrnn.rows.blas import blas_threads, one_blas_thread
 
 Result = TypeVar("Result")
 
@@ -89,7 +89,9 @@ class HostRows(Rows):
             return part.stop, one.work(self.take(part))
 
         count = self.shape[0]
-        return one.over(map_rows(of_part, count, one.widest, one.most, one.skip, one.threads))
+        parts = map_rows(of_part, count, one.widest, one.most, one.skip, one.threads)
+        with closing(parts):
+            return one.over(parts)
 
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
         """What ``work`` makes of all rows."""
@@ -98,8 +100,9 @@ class HostRows(Rows):
         def through(part: slice) -> None:
             found[part] = work(self.take(part))
 
-        for _ in map_rows(through, self.shape[0], widest):
-            pass
+        with closing(map_rows(through, self.shape[0], widest)) as parts:
+            for _ in parts:
+                pass
         return found
 
     def identity(self) -> str:
@@ -144,12 +147,6 @@ def digest(X: Any) -> str:
     return total.hexdigest()
 
 
-@cache
-def blas() -> ThreadpoolController:
-    """The threads of the BLAS library in use."""
-    return ThreadpoolController().select(user_api="blas")
-
-
 def map_rows(
     work: Callable[[slice], Result],
     rows: int,
@@ -157,14 +154,14 @@ def map_rows(
     most: int | None = None,
     skip: int = 0,
     threads: bool = True,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """``work(part)`` for slices of consecutive rows, results in order.
 
     As many slices are worked on at a time as BLAS would use threads, each by one thread: unlike a
     matrix product with many threads, this keeps all cores busy between the products, too. Slices
     are so short that ``widest`` numbers for each of their rows stay small, and never longer than
     ``most``. The first ``skip`` rows are passed over. Without ``threads`` one slice follows the
-    other, and the work itself may use all cores.
+    other, and the work itself may use all cores. Who does not go on to the end has to close it.
     """
     if not threads:
         height = max(1, CELLS_AT_ONCE // widest)
@@ -173,7 +170,7 @@ def map_rows(
             yield work(slice(first, min(first + height, rows)))
         return
     count = rows - skip
-    cores = max((library["num_threads"] for library in blas().info()), default=1)
+    cores = blas_threads()
     height = max(1, max(FEWEST_CELLS, CELLS_AT_ONCE // cores) // widest)
     if most is not None:
         height = min(height, most)
@@ -185,7 +182,7 @@ def map_rows(
     if cores == 1 or len(slices) < 2:
         yield from map(work, slices)
         return
-    with blas().limit(limits=1), ThreadPoolExecutor(cores) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(cores) as pool:
         try:
             yield from pool.map(work, slices)
         except BaseException:

@@ -27,10 +27,12 @@ from lrnn.spiking.plan import (
     routes_of,
 )
 from lrnn.spiking.simulation import Raster, Simulation, Trace
+from lrnn.tables.words import warn
 
 MOST_EVENTS = 10**15  # a year, at 30 million a second
 RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
 FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
+FAR_OFF = 0.25  # an error after which an estimate tells nothing
 WATCHED = 16  # runs whose error the progress bar shows
 
 
@@ -82,7 +84,9 @@ def simulate(
             _gpu()(plan, statistics, report)
     if statistics.interrupted and not statistics.counts.any():
         raise KeyboardInterrupt
-    return _result(plan, statistics, np.ndim(arrivals) == 1, recorded)
+    result = _result(plan, statistics, np.ndim(arrivals) == 1, recorded)
+    _warn_if_short(result)
+    return result
 
 
 def make_plan(
@@ -126,19 +130,23 @@ def make_plan(
     ticks = np.array([c.total_rate for c in clocks])  # per unit time
     happening = total + np.asarray(steady) @ network.rates  # events per unit time
     sizes = np.array([max(1, len(c.excitable)) for c in clocks])
-    between = np.maximum(1, observe_every * ticks / happening)
-    looks = np.ceil(between / (RINGS_BETWEEN_LOOKS * sizes)).astype(np.int64)
-    look = np.maximum(1, np.round(between / looks)).astype(np.int64)
     if time is None:
         length: float = whole_number(1_000_000 if events is None else events, "events")
+        expected = length * ticks / happening
         skipped = _number(warm_up, "warm_up") * ticks / happening
         first: float = observe_every
     else:
         length = _number(time, "time", positive=True)
+        expected = length * ticks
         skipped = _number(warm_up, "warm_up") * ticks
-        if (ticks * length).max() > MOST_EVENTS:
+        if expected.max() > MOST_EVENTS:
             raise ValueError(f"time={time!r} would take more than {MOST_EVENTS:.0e} ticks")
         first = length / 10_000
+    # a run that is short is observed more often, lest chance decide whether it is at all
+    between = np.minimum(observe_every * ticks / happening, expected / FEW_BATCHES)
+    between = np.maximum(1, between)
+    looks = np.ceil(between / (RINGS_BETWEEN_LOOKS * sizes)).astype(np.int64)
+    look = np.maximum(1, np.round(between / looks)).astype(np.int64)
     cells = len(rows) * replicas * network.n_neurons * (SEEN + 1 if at_events else SEEN)
     parts = BATCHES if replicas == 1 else FEW_BATCHES
     if time is None:
@@ -297,6 +305,56 @@ def _result(
         _total_rates=rates,
         _every=plan.every,
         _one=one,
+        _enough=enough_time(plan),
+        _begun=None if plan.start == "stationary" else plan.warm_up / rates,
+    )
+
+
+def enough_time(plan: Plan) -> Floats:
+    r"""The time in which an estimate comes near, for each neuron of each row (0: at once).
+
+    A neuron at which spikes come or go at rate :math:`a` is estimated with a standard error of
+    about :math:`\sqrt{q/aT}` after time T, and with an error of q if T is shorter still. And by
+    Little's law a spike stays, with all firings that it leads to, for :math:`\sum_i q_i/\Lambda`
+    or longer where :math:`\Lambda` spikes come from outside per unit time; a network that begins
+    at rest is filled no faster.
+    """
+    network, q = plan.network, np.asarray(plan.steady)
+    fired = q * network.rates
+    comes = plan.arrivals + fired @ network.excitatory
+    goes = np.broadcast_to(network.rates, q.shape)
+    if plan.inhibitory_arrivals is not None:
+        goes = goes + plan.inhibitory_arrivals
+    if network.inhibitory is not None:
+        goes = goes + fired @ network.inhibitory
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        settled = q / (np.maximum(comes, goes) * FAR_OFF**2)
+        passed = q.sum(axis=1) / (plan.arrivals.sum(axis=1) * FAR_OFF)
+    matters = (q > FAR_OFF) & np.isfinite(passed)[:, None]
+    if plan.start == "stationary":  # where those that saturate begin excited
+        matters &= ~np.asarray(plan.steady.saturated)
+    return np.where(matters, np.maximum(settled, passed[:, None]), 0)
+
+
+def _warn_if_short(result: Simulation) -> None:
+    """Tell of estimates that mean nothing yet, and how long a simulation would be long enough."""
+    count = int(result.short.sum())
+    if not count:
+        return
+    shares = result._shares
+    row, neuron = np.unravel_index(shares.argmin(), shares.shape)
+    place = "" if result.steady.ndim == 1 else f" in row {row + 1}"
+    needed = float(result.snapshots[-1]) / shares.min()
+    power = 10.0 ** np.floor(np.log10(needed))
+    needed = ceil(needed / power) * power
+    enough = f"{needed:,.0f} events" if needed < 1e7 else f"{needed:.0e} events"
+    if result.unit == "time":
+        enough = f"a time of {needed:g}"
+    such = f"{count} neurons, such as" if count > 1 else "one neuron,"
+    rate = f"with a firing rate of {result.network.rates[neuron]:.3g}"
+    warn(
+        f"the simulated time is too short for {such} number {neuron}{place} {rate}: estimates may "
+        f"be far off; about {enough} would be enough"
     )
 
 

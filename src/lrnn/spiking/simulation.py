@@ -125,6 +125,8 @@ class Simulation:
         The numeric activations that the estimates converge to.
     saturated : ndarray of bool
         Neurons whose potential grows without bound; their estimates tend to 1.
+    short : ndarray of bool
+        Neurons for which the simulated time is too short: their estimates may be far off.
     arrival_counts, firing_counts : ndarray of int64
         Spikes that each neuron received (excitatory) and fired. (In what `at` gives, numbers
         above 16 million are rounded to 24 bits.)
@@ -150,6 +152,8 @@ class Simulation:
     _total_rates: Floats
     _every: int | None
     _one: bool
+    _enough: Floats
+    _begun: Floats | None
 
     @property
     def events(self) -> Any:
@@ -180,6 +184,21 @@ class Simulation:
     def saturated(self) -> NDArray[np.bool_]:
         """Neurons whose potential grows without bound."""
         return np.asarray(self.steady.saturated)
+
+    @property
+    def short(self) -> NDArray[np.bool_]:
+        """Neurons for which the simulated time is too short."""
+        return self._of_row(self._shares < 1)
+
+    @cached_property
+    def _shares(self) -> Floats:
+        """Simulated time as a share of a time long enough; of one run, if that began at rest."""
+        times = self._per_row(self._times[-1])
+        spent = times.sum(axis=1)
+        if self._begun is not None:
+            spent = np.minimum(spent, times.mean(axis=1) + self._begun)
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.asarray(np.where(self._enough > 0, spent[:, None] / self._enough, np.inf))
 
     def activation(self, estimator: Estimator = "potential") -> Floats:
         r"""Estimated probability of each neuron to be excited.

@@ -1,0 +1,93 @@
+"""How many threads the BLAS library uses: a setting of the whole process, shared by all who set it.
+
+Who limits it notes what it was and puts that back. Two threads that do so at the same time note
+each other's limit, and one of them puts it back for good. So it is limited only once, by the first
+who comes, and set free again by the last who leaves.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import RLock
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["blas_threads", "one_blas_thread"]
+
+
+class _Limit:
+    """Of BLAS to one thread: who has asked for it, and how it is to be lifted."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()  # what is collected as garbage may leave while its thread enters
+        self.users = 0
+        self.threads = 1  # without the limit
+        self.limiter: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.limiter is None:
+                self.threads = _threads_now()
+                self.limiter = _controller().limit(limits=1)
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.lift()
+
+    def lift(self) -> None:
+        limiter, self.limiter = self.limiter, None
+        if limiter is not None:
+            limiter.restore_original_limits()
+
+
+_limit = _Limit()
+
+
+def blas_threads() -> int:
+    """How many threads BLAS uses, or would use again if it were not limited here."""
+    with _limit.lock:
+        return _threads_now() if _limit.limiter is None else _limit.threads
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread, for as long as anybody needs it."""
+    limit = _limit
+    limit.enter()
+    try:
+        yield
+    finally:
+        limit.leave()
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _threads_now() -> int:
+    return max((library["num_threads"] for library in _controller().info()), default=1)
+
+
+def _hold() -> None:
+    _limit.lock.acquire()
+
+
+def _go_on() -> None:
+    _limit.lock.release()
+
+
+def _begin_anew() -> None:
+    """In the child of a fork: of all threads only this one is left, and no other will leave."""
+    global _limit
+    before, _limit = _limit, _Limit()
+    before.lift()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_go_on, after_in_child=_begin_anew)
