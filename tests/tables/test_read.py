@@ -158,9 +158,7 @@ def test_what_is_no_table_of_numbers(tmp_path):
     with pytest.raises(ValueError, match="holds <U1, not numbers"):
         read(tmp_path / "words.npy")
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(
-        ValueError, match=r"objects.npy. is not a .npy file, or damaged: Object arrays"
-    ):
+    with pytest.raises(ValueError, match=r"objects\.npy' holds object, not numbers"):
         read(tmp_path / "objects.npy")
     np.save(tmp_path / "none.npy", np.zeros((0, 3)))
     with pytest.raises(ValueError, match=r"no rows of numbers; its shape is \(0, 3\)"):

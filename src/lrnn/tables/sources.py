@@ -27,13 +27,18 @@ __all__ = [
     "ParquetFiles",
     "Source",
     "block_height",
+    "check_file",
+    "check_memory",
     "damage_named",
     "file_identity",
+    "lacking_memory",
+    "npy_header",
     "read_ahead",
 ]
 
 Item = TypeVar("Item")
 BLOCK_BYTES = 1 << 26  # of a block of rows
+BY_BLOCKS = "; a .npy, .parquet, .zarr or .h5 file is read block by block, if fit gets its name"
 
 
 class Source(ABC):
@@ -125,8 +130,8 @@ class ArraySource(Source):
     def _rows(self, array: Any, which: Any) -> NDArray[Any]:
         try:
             block = np.asarray(array[which])
-        except MemoryError:
-            raise
+        except MemoryError as error:
+            raise lacking_memory(self.name, error, block=True) from None
         except Exception as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of the disk
@@ -148,29 +153,11 @@ class NpyFile(Source):
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
-        with open(path, "rb") as file:
-            try:
-                version = np.lib.format.read_magic(file)
-                read = np.lib.format.read_array_header_1_0
-                read = read if version == (1, 0) else np.lib.format.read_array_header_2_0
-                shape, by_columns, dtype = read(file)
-            except ValueError as error:
-                raise ValueError(f"{self.name!r} is not a .npy file, or damaged: {error}") from None
-            self._start = file.tell()
-        if dtype.kind not in "biuf":
-            raise ValueError(f"{self.name!r} holds {dtype}, not numbers")
+        shape, self._by_columns, self.dtype, self._start = npy_header(path)
         if len(shape) > 2:
             self.image_shape = shape[1:]
             shape = shape[0], prod(shape[1:])
         self.shape = _two_dimensional(shape, self.name)
-        promised = self._start + self.shape[0] * self.shape[1] * dtype.itemsize
-        if path.stat().st_size < promised:
-            raise ValueError(
-                f"{self.name!r} is cut off: its header promises {promised:,} bytes, and there are "
-                f"{path.stat().st_size:,}"
-            )
-        self.dtype = dtype
-        self._by_columns = bool(by_columns)
         self._path = path
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
@@ -396,13 +383,78 @@ def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
         reader.join()
 
 
+def check_file(path: Path) -> None:
+    """Complain of what is neither a file nor a folder: a pipe would be waited for, for ever."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(
+            f"{str(path)!r} is neither a file nor a folder, but a pipe or a device; write what it "
+            "gives to a file first"
+        )
+
+
+def lacking_memory(name: str, error: object, needed: int = 0, block: bool = False) -> MemoryError:
+    """That there is not enough memory for a file, or a block of it, of ``needed`` bytes."""
+    said = f"needs {_bytes(needed)}" if needed else f"is too large: {error}".rstrip(": ")
+    return MemoryError(f"{'a block of ' * block}{name!r} {said}{'' if block else BY_BLOCKS}")
+
+
+def check_memory(name: str, needed: int) -> None:
+    """Complain of a file that needs far more bytes than there are; nothing is used of them."""
+    try:
+        np.empty(needed, np.uint8)
+    except (MemoryError, ValueError, OverflowError) as error:
+        raise lacking_memory(name, error, needed) from None
+
+
+def _bytes(count: float) -> str:
+    """A number of bytes.
+
+    >>> _bytes(8 * 10**12), _bytes(300)
+    ('7.3 TiB', '300 bytes')
+    """
+    if count < 1024:
+        return f"{count:.0f} bytes"
+    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
+        count /= 1024
+        if count < 1024:
+            break
+    return f"{count:,.1f} {unit}"
+
+
+def npy_header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Shape, whether it is stored by columns, type, and where numbers begin; all are there."""
+    with damage_named(path, "is not a .npy file, or damaged"), open(path, "rb") as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0
+        read = read if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_columns, dtype = read(file)
+        if min(shape, default=0) < 0:
+            raise ValueError(f"its shape is {shape}")
+        start = file.tell()
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{str(path)!r} holds {dtype}, not numbers")
+    promised = start + prod(shape) * dtype.itemsize
+    if path.stat().st_size < promised:
+        raise ValueError(
+            f"{str(path)!r} is cut off: its header promises {promised:,} bytes, and there are "
+            f"{path.stat().st_size:,}"
+        )
+    return shape, bool(by_columns), dtype, start
+
+
 @contextmanager
-def damage_named(path: Path, said: str) -> Iterator[None]:
-    """Turn whatever a damaged file leads to, anywhere in its reader, into one clear error."""
+def damage_named(path: Path, said: str, needed: int = 0) -> Iterator[None]:
+    """Turn whatever a damaged file leads to, anywhere in its reader, into one clear error.
+
+    Memory that does not suffice is not the file's fault: of ``needed`` bytes, if that is known.
+    """
+    check_file(path)
     with open(path, "rb") as file:
         file.read(1)  # what fails here is not the content's fault
     try:
         yield
+    except MemoryError as error:
+        raise lacking_memory(str(path), error, needed) from None
     except Exception as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise  # of the disk; a place that cannot be is the content's fault
