@@ -412,13 +412,9 @@ def _bytes(count: float) -> str:
     >>> _bytes(8 * 10**12), _bytes(300)
     ('7.3 TiB', '300 bytes')
     """
-    if count < 1024:
-        return f"{count:.0f} bytes"
-    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
-        count /= 1024
-        if count < 1024:
-            break
-    return f"{count:,.1f} {unit}"
+    power = min(int(np.log2(max(count, 1))) // 10, 6)
+    unit = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")[power]
+    return f"{count / 1024**power:,.{min(power, 1)}f} {unit}"
 
 
 def npy_header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
