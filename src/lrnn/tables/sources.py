@@ -3,9 +3,11 @@
 import errno
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from inspect import signature
+from itertools import zip_longest
 from math import prod
 from pathlib import Path
 from queue import Full, Queue
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lrnn.arrays import detached, is_array, to_numpy
 from lrnn.tables.frame import Columns, Frame
 from lrnn.tables.types import check_kind, matrix_of, type_of_columns
 
@@ -294,7 +297,8 @@ class Blocks(Source):
     Parameters
     ----------
     factory : callable
-        Without arguments. Blocks are matrices: NumPy's, pandas' or SciPy's sparse ones.
+        Without arguments. Blocks are matrices: NumPy's, pandas', torch's or SciPy's sparse ones.
+        Frames have the same columns in the same order. Masked cells are NaN, as missing ones are.
     shape : (int, int), optional
         How many rows and columns there are in all. Without, they are counted in a first pass.
 
@@ -310,10 +314,14 @@ class Blocks(Source):
     ) -> None:
         self.name = getattr(factory, "__name__", "X")
         self._factory = factory
+        self._given: Any = None
+        self._labels: list[Any] | None = None
         first = next(iter(self._each()), None)
         if first is None:
             raise ValueError(f"{self.name}() gives no blocks; each call should give all of them")
         self.dtype = np.dtype(first.dtype)
+        if self._labels and all(isinstance(label, str) for label in self._labels):
+            self.columns = tuple(self._labels)
         if shape is None:
             shape = (sum(block.shape[0] for block in self._each()), first.shape[1])
         self.shape = _two_dimensional(shape, self.name)
@@ -331,17 +339,71 @@ class Blocks(Source):
         return f"{self.shape} {self.dtype.str}"
 
     def _each(self) -> Iterator[Any]:
-        for block in self._factory():
+        for number, block in enumerate(self._called()):
+            self._check_labels(number, block)
             if sparse.issparse(block):
                 yield sparse.csr_array(block)
                 continue
-            matrix = matrix_of(block) if hasattr(block, "columns") else np.asarray(block)
+            if hasattr(block, "columns"):
+                matrix = matrix_of(block)
+            else:
+                block = detached(block, f"block {number + 1} of {self.name}()")
+                matrix = to_numpy(block) if is_array(block) else np.asarray(block)
             if matrix.ndim != 2:
                 raise ValueError(
-                    f"{self.name}() gives a block of the shape {matrix.shape}; each should be rows "
-                    "× attributes"
+                    f"{self.name}() gives a block of the shape {matrix.shape} (block "
+                    f"{number + 1}); each should be rows × attributes: one row is row[None, :]"
                 )
             yield matrix
+
+    def _called(self) -> Iterable[Any]:
+        """What the function gives, if that is an iterable of blocks, and not the one it gave."""
+        try:
+            signature(self._factory).bind()
+        except TypeError as error:
+            raise TypeError(
+                f"X is a function, {self.name}, that cannot be called without arguments "
+                f"({error}); give one that can, such as lambda: blocks_of(path)"
+            ) from None
+        except ValueError:
+            pass  # of a compiled function, nothing is known
+        found = self._factory()
+        if is_array(found) or sparse.issparse(found) or hasattr(found, "columns"):
+            raise TypeError(
+                f"{self.name}() gives a {type(found).__name__}; it should give an iterator of "
+                "blocks, such as iter([X]); or give X itself, not a function"
+            )
+        if not isinstance(found, Iterable):
+            raise TypeError(
+                f"{self.name}() gives {found!r:.100}; it should give an iterator of blocks, each "
+                "time it is called (is there a yield, or a return, in it?)"
+            )
+        if found is self._given and isinstance(found, Iterator):
+            raise TypeError(
+                f"{self.name}() gives the same {type(found).__name__} each time, which can be read "
+                "only once; it should make a new one: lambda: (block for block in blocks)"
+            )
+        self._given = found
+        return found
+
+    def _check_labels(self, number: int, block: Any) -> None:
+        """Columns go by position: frames must have the same ones, in the same order."""
+        labels = list(block.columns) if hasattr(block, "columns") else None
+        if labels == list(range(len(labels or ()))):  # as pandas counts columns without names
+            labels = None
+        if number == 0:
+            self._labels = labels
+        if labels == self._labels:
+            return
+        if labels is None or self._labels is None:
+            here, first = "names" if labels else "no names", "names" if self._labels else "none"
+        else:
+            pairs = zip_longest(labels, self._labels, fillvalue="nothing")
+            here, first = next((repr(a), repr(b)) for a, b in pairs if a != b)
+        raise ValueError(
+            f"{self.name}(): block {number + 1} has other columns than the first, {here} where "
+            f"that has {first}; give all blocks the same columns, in one order"
+        )
 
 
 def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
