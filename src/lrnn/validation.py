@@ -213,7 +213,7 @@ def _bare(X: Any, scaling: Scaling | None = None) -> Any:
         more = f" (and {len(cells) - 1:,} more)" if len(cells) > 1 else ""
         raise ValueError(
             f"X is a masked array: {place(*cells[0])} is masked{more}. Fill such cells, as "
-            "X.filled(0) does, or train with scale=Scaling.fit(X, missing='median'), or with 'drop', "
+            "X.filled(0) does, or train with scale=Scaling.fit(X, missing='median'), or 'drop', "
             "which leaves such rows out"
         )
     return unmasked(X)
