@@ -55,10 +55,6 @@ class Backend:
         """Whether these are in the memory of a GPU."""
         return "cuda" in str(self.device).lower()
 
-    def detached(self, array: Array) -> Array:
-        """The numbers of an array alone, if its library keeps anything else with them."""
-        return array.detach() if array_api_compat.is_torch_namespace(self.xp) else array
-
     def out_of_memory(self, error: BaseException) -> bool:
         """Whether this error says that the device has no memory left."""
         if array_api_compat.is_torch_namespace(self.xp):
@@ -116,12 +112,52 @@ def is_dask(data: Any) -> bool:
 def to_numpy(array: Array) -> NDArray[Any]:
     """Any array as one of NumPy's, in the memory of the host."""
     if is_numpy_array(array):
-        return np.asarray(array)
+        return np.asarray(unmasked(array))
     if is_torch_array(array):
-        return np.asarray(array.detach().cpu().numpy())
+        return np.asarray(detached(array).cpu().numpy())
     if is_cupy_array(array):
         return np.asarray(array.get())
     return np.asarray(array)
+
+
+def detached(array: Any, what: str = "X") -> Any:
+    """A tensor of torch as its numbers alone; whatever else is returned as it is.
+
+    Gradients are left out, and types that NumPy does not know, such as bfloat16, become float32.
+    """
+    if not is_torch_array(array):
+        return array
+    wrong = None
+    if array.is_nested:
+        wrong = "a nested tensor; give one of rows of equal length"
+    elif str(array.layout) != "torch.strided":
+        wrong = f"a tensor of the layout {array.layout}; give X.to_dense(), or SciPy's sparse array"
+    elif array.is_quantized:
+        wrong = "a quantised tensor; give X.dequantize()"
+    elif array.is_meta:
+        wrong = "a tensor of the device meta, which holds no numbers; give one that does"
+    if wrong is not None:
+        raise TypeError(f"{what} is {wrong}")
+    array = array.detach()
+    try:
+        host_dtype(array.dtype)
+    except TypeError:
+        if array.is_complex():
+            raise ValueError(f"{what} holds complex numbers; give real ones") from None
+        return array.float()
+    return array
+
+
+def unmasked(array: Any) -> Any:
+    """A masked array of NumPy with NaN where it is masked; whatever else is returned as it is."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    if not np.ma.is_masked(array) or array.dtype.kind not in "biuf":
+        return array.data
+    wide = np.float64 if array.dtype.kind == "b" else np.result_type(array.dtype, np.float32)
+    values = array.data.astype(wide)
+    values[np.ma.getmaskarray(array)] = np.nan
+    return values
 
 
 def take_rows(inputs: Any, rows: Any) -> Array:

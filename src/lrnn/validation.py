@@ -18,7 +18,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_array, validate_data
 
-from lrnn.arrays import HOST, Array, Backend, are_levels, backend_named, is_array, is_dask
+from lrnn.arrays import (
+    HOST,
+    Array,
+    Backend,
+    are_levels,
+    backend_named,
+    detached,
+    is_array,
+    is_dask,
+    unmasked,
+)  # fmt: skip
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
@@ -90,6 +100,7 @@ def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
 
 def check_matrix(X: Any, user: str) -> Rows:
     """Data for a function named ``user``, as rows of floats in [0, 1]."""
+    X = _bare(X)
     rows = _rows_elsewhere(X, user)
     if rows is None and _is_foreign(X):
         return check_foreign(X, user)
@@ -104,7 +115,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     device = backend_named(estimator.device) if estimator.device is not None else None
     before = None if reset else getattr(estimator, "white_", None)
     scaling = None if reset else estimator.scaling_
-    X = _opened(X, estimator.scale if isinstance(estimator.scale, Scaling) else scaling)
+    remembered = estimator.scale if isinstance(estimator.scale, Scaling) else scaling
+    X = _bare(_opened(X, remembered), remembered)
     scale = estimator.scale
     made_before = isinstance(scale, Scaling) if reset else scaling is not None
     cut = CutOff() if made_before else None  # one that is made of X itself cuts nothing off
@@ -189,6 +201,27 @@ def _scaling(estimator: Any, X: Any) -> Scaling | None:
     return Scaling.fit(X, scale or "none")
 
 
+def _bare(X: Any, scaling: Scaling | None = None) -> Any:
+    """X as its numbers alone: tensors without gradients, masked arrays without masks.
+
+    Masked cells are missing ones; they are refused, unless a scaling knows what to do with such.
+    """
+    if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+        X = np.ma.stack(X)
+    if not isinstance(X, np.ma.MaskedArray):
+        return detached(X)
+    recipe = None if scaling is None else scaling.recipe
+    if np.ma.is_masked(X) and X.ndim == 2 and (recipe is None or recipe.missing == "refuse"):
+        cells = np.argwhere(np.ma.getmaskarray(X))
+        more = f" (and {len(cells) - 1:,} more)" if len(cells) > 1 else ""
+        raise ValueError(
+            f"X is a masked array: {place(*cells[0])} is masked{more}. Fill such cells, as "
+            "X.filled(0) does, or train with scale=Scaling.fit(X, missing='median'), or 'drop', "
+            "which leaves such rows out"
+        )
+    return unmasked(X)
+
+
 def _opened(X: Any, scaling: Scaling | None) -> Any:
     """X, or what it can be read from, if it is not in memory: a file as a scaling remembers."""
     if isinstance(X, str | os.PathLike):
@@ -220,7 +253,12 @@ def _source(X: Any) -> Source | None:
     if isinstance(X, _on_disk("Array", "Dataset")):
         return ArraySource(X, X.name or "X")
     if isinstance(X, _on_disk("Group", "Group")):
-        raise TypeError(f"X is a group of arrays, {X.name!r}; give one of them, such as X['data']")
+        names = [repr(str(name)) for name in X]
+        held = ", ".join([*names[:5], *(["…"] if len(names) > 5 else [])]) or "nothing"
+        raise TypeError(
+            f"X is a group, {X.name!r}, that holds {held}; give one of its arrays, such as "
+            f"X[{next(iter(names), repr('data'))}]"
+        )
     if callable(X) and not is_array(X) and not sparse.issparse(X):
         return Blocks(X)
     if isinstance(X, Iterator):
@@ -332,6 +370,7 @@ def _check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
 def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     """Codes as rows of floats in [0, 1] with one column per code neuron."""
     user = type(estimator).__name__
+    codes = _bare(codes)
     rows = _rows_elsewhere(codes, user)
     if rows is None and _is_foreign(codes):
         rows = check_foreign(codes, user)

@@ -1,6 +1,8 @@
 """Folders of images: every depth as it is, and what is not as it was is told."""
 
+import struct
 import warnings
+import zlib
 
 import numpy as np
 import pytest
@@ -18,6 +20,40 @@ def save(path, pixels, **more):
 def levels(kind=np.uint8, shape=(4, 5), seed=0):
     most = np.iinfo(kind).max
     return np.random.default_rng(seed).integers(0, most, shape, dtype=kind, endpoint=True)
+
+
+def png(pixels, *more):
+    """A PNG file of 16 bits, whose rows are filtered by what is to the left of a pixel."""
+    kind = {1: 0, 2: 4, 3: 2, 4: 6}[pixels.shape[2]]
+    content = pixels.astype(">u2").view(np.uint8).reshape(len(pixels), -1)
+    step = 2 * pixels.shape[2]
+    content[:, step:] -= content[:, :-step].copy()
+    header = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 16, kind, 0, 0, 0)
+    rows = zlib.compress(b"".join(b"\1" + row.tobytes() for row in content))
+    parts = ((b"IHDR", header), *more, (b"IDAT", rows), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts
+    )
+
+
+def tiff(content, shape, bits, *, order="<", photometric=1, form=1, zipped=False):
+    """A TIFF file of one strip."""
+    height, width, channels = shape
+    data = zlib.compress(content) if zipped else content
+    tags = {256: width, 257: height, 258: bits, 259: 8 if zipped else 1, 262: photometric, 273: 8,
+            277: channels, 278: height, 279: len(data), 339: form}  # fmt: skip
+    values = b"".join(struct.pack(f"{order}H", value) * channels for value in (bits, form))
+    entries, place = [], 8 + len(data)
+    for tag, value in tags.items():
+        if tag in (258, 339) and channels > 1:
+            entries.append(struct.pack(f"{order}HHII", tag, 3, channels, place))
+            place += 2 * channels
+        else:
+            entries.append(struct.pack(f"{order}HHII", tag, 4, 1, value))
+    listed = struct.pack(f"{order}H", len(tags)) + b"".join(entries) + bytes(4)
+    mark = b"II" if order == "<" else b"MM"
+    return mark + struct.pack(f"{order}HI", 42, 8 + len(data + values)) + data + values + listed
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (4, 5, 3)])
@@ -56,10 +92,42 @@ def test_images_of_floats_keep_their_numbers(tmp_path):
         read(tmp_path)
 
 
-def test_levels_beyond_16_bits(tmp_path):
-    save(tmp_path / "a.tif", np.array([[0, 70_000]], dtype=np.int32))
-    with pytest.raises(ValueError, match=r"a\.tif.*levels are from 0 to 70000, not from 0 to 65"):
+@pytest.mark.parametrize(
+    ("numbers", "form"),
+    [
+        (np.array([0, 255, 70_000, -3], np.int32), 2),
+        (np.array([0, 2**31, 2**32 - 1, 7], np.uint32), 1),
+        (np.array([0, -32_768, 32_767, 7], np.int16), 2),
+    ],
+)
+def test_numbers_that_are_no_levels(tmp_path, numbers, form):
+    """Of which no depth tells what is white."""
+    content = tiff(numbers.tobytes(), (2, 2, 1), 8 * numbers.itemsize, form=form)
+    (tmp_path / "a.tif").write_bytes(content)
+    found = read(tmp_path).data
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found, [numbers])
+    save(tmp_path / "b.tif", np.zeros((2, 2), np.uint8))
+    with pytest.raises(ValueError, match=r"b\.tif' has levels, but .*a\.tif' has whole numbers;"):
         read(tmp_path)
+
+
+def test_levels_of_12_bits(tmp_path):
+    pairs = [(0, 4_095), (2_048, 100)]
+    content = b"".join(bytes([a >> 4, (a & 15) << 4 | b >> 8, b & 255]) for a, b in pairs)
+    (tmp_path / "a.tif").write_bytes(tiff(content, (2, 2, 1), 12))
+    expected = np.ravel(pairs) / 4_095
+    np.testing.assert_allclose(read(tmp_path).data[0] / 65_535, expected, atol=1e-5)
+    (tmp_path / "a.tif").unlink()
+    (tmp_path / "a.pgm").write_bytes(b"P5 2 2 4095\n" + np.ravel(pairs).astype(">u2").tobytes())
+    np.testing.assert_allclose(read(tmp_path).data[0] / 65_535, expected, atol=1e-5)
+
+
+def test_levels_of_16_bits_where_white_is_0(tmp_path):
+    pixels = levels(np.uint16, (2, 2))
+    content = tiff(pixels.astype("<u2").tobytes(), (2, 2, 1), 16, photometric=0)
+    (tmp_path / "a.tif").write_bytes(content)
+    np.testing.assert_array_equal(read(tmp_path).data[0], 65_535 - pixels.ravel())
 
 
 def test_levels_of_8_and_16_bits(tmp_path):
@@ -71,11 +139,68 @@ def test_levels_of_8_and_16_bits(tmp_path):
     np.testing.assert_array_equal(table.data / 65535, [few.ravel() / 255, many.ravel() / 65535])
 
 
-def test_colours_of_16_bits_are_told(tmp_path):
-    header = b"P6 1 1 65535\n"
-    (tmp_path / "a.ppm").write_bytes(header + bytes([255, 255, 128, 0, 0, 1]))
-    with pytest.warns(UserWarning, match="1 of 1 images: each has colours of 16 bits: 8 of"):
+COLOURS = levels(np.uint16, (4, 4, 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.png", png(COLOURS)),
+        ("a.ppm", b"P6 4 4 65535\n" + COLOURS.astype(">u2").tobytes()),
+        *(
+            ("a.tif", tiff(COLOURS.astype(f"{order}u2").tobytes(), COLOURS.shape, 16, order=order,
+                           photometric=2, zipped=zipped))
+            for order in "<>" for zipped in (False, True)
+        ),
+    ],
+    ids=["png", "ppm", "tiff", "zipped tiff", "big-endian tiff", "zipped big-endian tiff"],
+)  # fmt: skip
+def test_colours_of_16_bits(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    table = read(tmp_path)
+    assert table.data.dtype == np.uint16
+    assert table.image_shape == (4, 4, 3)
+    np.testing.assert_array_equal(table.data[0], COLOURS.ravel())
+    luma = COLOURS @ np.array([0.299, 0.587, 0.114])
+    np.testing.assert_allclose(read(tmp_path, Reading(grey=True)).data[0], luma.ravel(), atol=0.5)
+    smaller = read(tmp_path, Reading(resize=(1, 1)))
+    assert smaller.image_shape == (1, 1, 3)
+    np.testing.assert_allclose(smaller.data[0], COLOURS.mean(axis=(0, 1)), atol=1)
+
+
+@pytest.mark.parametrize("channels", [2, 4])
+def test_transparent_parts_of_16_bits(tmp_path, channels):
+    pixels = np.full((1, 3, channels), 1_000, np.uint16)
+    pixels[0, :, -1] = [0, 65_535, 32_768]
+    (tmp_path / "a.png").write_bytes(png(pixels))
+    with pytest.warns(UserWarning, match="1 of 1 images: each has transparent parts: these are"):
+        table = read(tmp_path)
+    assert table.image_shape == ((1, 3) if channels == 2 else (1, 3, 3))
+    expected = np.repeat([65_535, 1_000, 33_267], 1 if channels == 2 else 3)
+    np.testing.assert_allclose(table.data[0], expected, atol=1)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_transparent_colour_of_16_bits(tmp_path, channels):
+    pixels = np.full((1, 2, channels), 1_000, np.uint16)
+    pixels[0, 0] = 1_001
+    key = struct.pack(">H", 1_000) * channels
+    (tmp_path / "a.png").write_bytes(png(pixels, (b"tRNS", key)))
+    with pytest.warns(UserWarning, match="each has transparent parts"):
+        assert read(tmp_path).data.tolist() == [[1_001] * channels + [65_535] * channels]
+
+
+def test_colours_of_16_bits_that_pillow_halves(tmp_path):
+    (tmp_path / "a.ppm").write_bytes(b"P3 1 1 65535\n65535 32768 1\n")
+    with pytest.warns(UserWarning, match="1 of 1 images: each has colours of 16 bits in a way"):
         assert read(tmp_path).data.tolist() == [[255, 128, 0]]
+
+
+def test_too_many_pixels_are_no_damage(tmp_path, monkeypatch):
+    save(tmp_path / "a.png", levels())
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 5)
+    with pytest.raises(ValueError, match=r"a\.png' is too large: Image size \(20 pixels\)"):
+        read(tmp_path)
 
 
 def test_black_and_white_and_palettes(tmp_path):

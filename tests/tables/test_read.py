@@ -20,9 +20,10 @@ from pyarrow import parquet
 from scipy import sparse
 from scipy.io import savemat
 
+import lrnn
 from lrnn.cli.inputs import DataOf
 from lrnn.datasets import read
-from lrnn.tables.read import READERS, open_source
+from lrnn.tables.read import READERS, open_source, read_idx
 from lrnn.tables.reading import ENDINGS
 
 NUMBERS = np.array([[0.5, 1.25, 3e-7], [0, -2, 1e20]])
@@ -158,9 +159,7 @@ def test_what_is_no_table_of_numbers(tmp_path):
     with pytest.raises(ValueError, match="holds <U1, not numbers"):
         read(tmp_path / "words.npy")
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(
-        ValueError, match=r"objects.npy. is not a .npy file, or damaged: Object arrays"
-    ):
+    with pytest.raises(ValueError, match=r"objects\.npy' holds object, not numbers"):
         read(tmp_path / "objects.npy")
     np.save(tmp_path / "none.npy", np.zeros((0, 3)))
     with pytest.raises(ValueError, match=r"no rows of numbers; its shape is \(0, 3\)"):
@@ -181,6 +180,85 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     for opened in (read, open_source):
         with pytest.raises(ValueError, match=r"a\.csv' is neither a file nor a folder"):
             opened(tmp_path / "a.csv")
+    os.mkfifo(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"a\.parquet' is neither a file nor a folder"):
+        read(tmp_path)
+    os.mkfifo(tmp_path / "a.idx")
+    with pytest.raises(ValueError, match=r"a\.idx' is neither a file nor a folder"):
+        read_idx(tmp_path / "a.idx")
+    os.mkfifo(tmp_path / "a.safetensors")
+    with pytest.raises(ValueError, match=r"a\.safetensors' is neither a file nor a folder"):
+        lrnn.load(tmp_path / "a.safetensors")
+    with pytest.raises(ValueError, match=r"a\.safetensors' is neither a file nor a folder"):
+        lrnn.checkpoints.fit(lrnn.LRNNAutoencoder(1), np.eye(3), tmp_path / "a.safetensors")
+
+
+def npy_of(shape, content=bytes(100)):
+    header = io.BytesIO()
+    facts = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, facts)
+    return header.getvalue() + content
+
+
+def forged_sizes(path):
+    """Files that promise far more numbers than any memory holds."""
+    h5py = pytest.importorskip("h5py")
+    zarr = pytest.importorskip("zarr")
+    shape = 10**6, 10**8
+    if path.suffix == ".npz":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("data.npy", npy_of(shape))
+    elif path.suffix == ".zarr":
+        zarr.create_array(store=str(path), shape=shape, dtype="f8", chunks=(1, 1000))
+    else:
+        block = 512 if path.suffix == ".mat" else 0
+        with h5py.File(path, "w", userblock_size=block) as file:
+            file.create_dataset("data", shape=shape, dtype="f8", chunks=(1, 1000))
+        if block:
+            with open(path, "r+b") as file:
+                file.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.h5", "a.zarr", "a.mat"])
+def test_memory_that_does_not_suffice_is_no_damage(tmp_path, name):
+    forged_sizes(tmp_path / name)
+    with pytest.raises(MemoryError, match=r"728\.? TiB|727\.6 TiB") as error:
+        read(tmp_path / name)
+    assert name in str(error.value)
+    assert "read block by block, if fit gets its name" in str(error.value)
+
+
+def test_a_row_that_no_memory_holds(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("data", shape=(2, 10**14), dtype="f8", chunks=(1, 1000))
+    with pytest.raises(MemoryError, match=r"a block of '.*a\.h5' is too large: .*728\. TiB"):
+        next(open_source(tmp_path / "a.h5").blocks(0, 1))
+
+
+def test_memory_is_told_with_the_size(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise MemoryError
+
+    np.save(tmp_path / "a.npy", np.zeros((1024, 1024)))
+    monkeypatch.setattr(np, "load", full)
+    with pytest.raises(MemoryError, match=r"a\.npy' needs 8\.0 MiB"):
+        read(tmp_path / "a.npy")
+    (tmp_path / "a.idx").write_bytes(bytes([0, 0, 8, 2, 0, 0, 4, 0, 0, 0, 4, 0]) + bytes(1 << 20))
+    monkeypatch.setattr(lrnn.tables.idx, "min", full, raising=False)
+    with pytest.raises(MemoryError, match=r"a\.idx' needs 1\.0 MiB"):
+        read(tmp_path / "a.idx")
+    (tmp_path / "images").mkdir()
+    Image.fromarray(np.zeros((2, 2), np.uint8)).save(tmp_path / "images" / "a.png")
+    monkeypatch.setattr(np, "stack", full)
+    with pytest.raises(MemoryError, match=r"images' is too large"):
+        read(tmp_path / "images")
+
+
+def test_a_header_that_promises_more_than_there_is(tmp_path):
+    (tmp_path / "a.npy").write_bytes(npy_of((10**9, 1000)))
+    with pytest.raises(ValueError, match=r"a\.npy' is cut off: its header promises 8,000,000,000,"):
+        read(tmp_path / "a.npy")
 
 
 def image(kind, dtype=np.uint8, mode=None, **more):

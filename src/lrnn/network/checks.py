@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from lrnn.arrays import Floats
+from lrnn.arrays import Floats, is_array, to_numpy
 
 
 def check_rates(rates: ArrayLike) -> Floats:
@@ -110,7 +110,7 @@ def check_arrivals(
 
 
 def _arrival_rates(n_neurons: int, arrivals: ArrayLike, name: str) -> Floats:
-    array = np.asarray(arrivals, dtype=np.float64)
+    array = np.asarray(to_numpy(arrivals) if is_array(arrivals) else arrivals, dtype=np.float64)
     if array.ndim not in (1, 2) or array.shape[-1] != n_neurons:
         raise ValueError(
             f"{name} has shape {array.shape}; it must be ({n_neurons},) or (rows, {n_neurons}), "

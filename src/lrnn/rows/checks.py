@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lrnn.arrays import Array, are_levels, backend_of, host_dtype, take_rows, to_numpy
+from lrnn.arrays import Array, are_levels, backend_of, detached, host_dtype, take_rows, to_numpy
 from lrnn.functional import saturate
 from lrnn.rows.device import DeviceRows
 from lrnn.rows.memory import map_rows, within_unit_interval
@@ -64,6 +64,7 @@ def narrow(dtype: Any) -> np.dtype[Any]:
 
 def check_foreign(X: Array, user: str, before: float | None = None) -> DeviceRows:
     """An array of torch, CuPy or another namespace as rows in [0, 1], where it is."""
+    X = detached(X)
     if X.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {X.ndim}D array instead. Reshape X to (rows, attributes)"
@@ -75,17 +76,7 @@ def check_foreign(X: Array, user: str, before: float | None = None) -> DeviceRow
             f"(shape={tuple(X.shape)}) while a minimum of 1 is required by {user}"
         )
     backend = backend_of(X)
-    X = backend.detached(X)
-    xp = backend.xp
-    if str(getattr(X, "layout", "torch.strided")) != "torch.strided":
-        raise TypeError(
-            f"X is a tensor of the layout {X.layout}; give X.to_dense(), or a sparse array of SciPy"
-        )
-    try:
-        dtype = host_dtype(X.dtype)
-    except TypeError:  # such as bfloat16
-        X = xp.astype(X, xp.float32)
-        dtype = host_dtype(X.dtype)
+    xp, dtype = backend.xp, host_dtype(X.dtype)
     if are_levels(dtype):
         wide = xp.int32  # not all libraries can compare 16 bits without a sign
         parts = (take_rows(X, slice(i, min(i + PART, rows))) for i in range(0, rows, PART))

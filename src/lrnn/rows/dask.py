@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lrnn.arrays import HOST, Array, Backend, host_dtype
+from lrnn.arrays import HOST, Array, Backend, host_dtype, unmasked
 from lrnn.rows.base import Pass, Rows, Work, total_of
 from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, summed, white_of
 from lrnn.rows.memory import HostRows
@@ -210,7 +210,9 @@ def checked(
     first: int | None = None,
 ) -> HostRows:
     """A block, an array or a frame, as rows in [0, 1]."""
-    values = summed(sparse.csr_array(block)) if sparse.issparse(block) else np.asarray(block)
+    values = (
+        summed(sparse.csr_array(block)) if sparse.issparse(block) else np.asarray(unmasked(block))
+    )
     check_alike(values, dtype, names, user, first, "X")
     if white is not None:
         return HostRows(values, white)

@@ -24,6 +24,7 @@ from lrnn.arrays import Array, Rates, to_numpy
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.scaling import Scaling
+from lrnn.tables.sources import check_file
 from lrnn.tables.words import warn
 from lrnn.training import LearningCurve, StopReason
 from lrnn.weights import Weights
@@ -276,6 +277,7 @@ def read_tensors(
 
     ``check`` sees the document before anything else is read, and may complain of it.
     """
+    check_file(Path(path))
     with safe_open(path, framework="numpy") as file:
         metadata = file.metadata() or {}
         if "lrnn" not in metadata:

@@ -12,7 +12,14 @@ from scipy import sparse
 
 from lrnn.tables.frame import as_text
 from lrnn.tables.reading import Reading
-from lrnn.tables.sources import ArraySource, Source, damage_named
+from lrnn.tables.sources import (
+    ArraySource,
+    Source,
+    check_memory,
+    damage_named,
+    lacking_memory,
+    npy_header,
+)
 from lrnn.tables.table import Table, table_of
 
 __all__ = ["array_source", "read_mat", "read_npy", "read_npz"]
@@ -23,10 +30,9 @@ LISTED = 20  # names of arrays that a message has at most
 
 def read_npy(path: Path, reading: Reading) -> Table:
     """An array of a .npy file."""
-    with damage_named(path, "is not a .npy file, or damaged"):
+    shape, _, dtype, _ = npy_header(path)
+    with damage_named(path, "is not a .npy file, or damaged", prod(shape) * dtype.itemsize):
         array = np.load(path, allow_pickle=False)
-        if not isinstance(array, np.ndarray):
-            raise ValueError("it is a .npz file")
     return table_of(array, f"{str(path)!r}")
 
 
@@ -70,8 +76,8 @@ def read_mat(path: Path, reading: Reading) -> Table:
 
 def _fields(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """A variable of MATLAB, or those in it, if it is a structure."""
-    if sparse.issparse(value):
-        yield name, _checked(value)
+    if sparse.issparse(value):  # of doubles, or truth values: however few bits hold them
+        yield name, _checked(value.astype(np.float64))
         return
     value = np.asarray(value)
     if value.dtype.names is None or value.size != 1:
@@ -91,6 +97,7 @@ def _of_matlab(member: Any) -> Any:
         parts = np.asarray(member.get("data", ())), np.asarray(member.get("ir", ())), starts
         matrix = sparse.csc_array(parts, shape=(rows, len(starts) - 1))
         return _checked(matrix.astype(bool) if kind == b"logical" else matrix)
+    check_memory(member.file.filename, prod(member.shape) * member.dtype.itemsize)
     array = np.asarray(member).T
     return array.astype(bool) if kind == b"logical" else array
 
@@ -136,9 +143,10 @@ def _opened(library: str, path: Path, remedy: str) -> Iterator[Any]:
     except BaseException as error:
         if library == "h5py":
             opened.close()
-        ours = str(path) in str(error)
-        if ours or not isinstance(error, Exception) or isinstance(error, MemoryError):
+        if str(path) in str(error) or not isinstance(error, Exception):
             raise
+        if isinstance(error, MemoryError):
+            raise lacking_memory(str(path), error) from None
         line = " ".join(str(error).split())
         raise ValueError(f"{str(path)!r} is damaged: {line}") from None
 

@@ -3,10 +3,13 @@
 import gzip
 import zlib
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lrnn.tables.sources import check_file, lacking_memory
 
 __all__ = ["read_idx"]
 
@@ -19,6 +22,7 @@ def read_idx(path: str | PathLike[str]) -> NDArray[Any]:
 
     No more is read, nor unpacked, than the shape takes.
     """
+    check_file(Path(path))
     with open(path, "rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     try:
@@ -39,13 +43,17 @@ def _idx(file: BinaryIO | gzip.GzipFile, name: str) -> NDArray[Any]:
     kind = np.dtype(TYPES[magic[2]])
     wanted = int(np.prod(shape, dtype=object)) * kind.itemsize
     parts, found = [], 0
-    while found <= wanted and (part := file.read(min(PIECE, wanted + 1 - found))):
-        parts.append(part)
-        found += len(part)
+    try:
+        while found <= wanted and (part := file.read(min(PIECE, wanted + 1 - found))):
+            parts.append(part)
+            found += len(part)
+        content = b"".join(parts)
+    except MemoryError as error:
+        raise lacking_memory(name, error, wanted) from None
     if found != wanted:
         follow = f"{found} follow" if found < wanted else "more follow"
         raise ValueError(
             f"{name!r} is damaged: it states the shape {shape}, which takes {wanted} bytes, but "
             f"{follow}"
         )
-    return np.frombuffer(b"".join(parts), kind).reshape(shape)
+    return np.frombuffer(content, kind).reshape(shape)

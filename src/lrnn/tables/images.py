@@ -1,7 +1,7 @@
 """Folders of images, each a row; sub-folders are the labels of the images in them."""
 
 import re
-import warnings
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.tables.reading import Reading
+from lrnn.tables.sources import lacking_memory
 from lrnn.tables.table import Table
+from lrnn.tables.words import warn
 from lrnn.tables.writers import in_place
 
 if TYPE_CHECKING:
@@ -22,11 +24,13 @@ __all__ = ["check_image_folder", "read_images", "write_images"]
 IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".pgm", ".ppm", ".tif", ".tiff", ".webp")
 IGNORED = ("thumbs.db", "desktop.ini", "__macosx")  # what systems leave in folders
 GREY = ("1", "L", "LA", "La")  # Pillow's modes of 8 bits without colours
-DEEP = re.compile(r"(RGB|LA).*;16[BLN]")  # what Pillow reads with 8 bits, not 16
+DEEP = re.compile(r"(RGB|LA|CMYK).*;16[BLN]")  # what Pillow reads with 8 bits, not 16
+TURNED = {"B": "L", "L": "B", "N": "B" if sys.byteorder == "little" else "L"}  # orders of bytes
+NUMBERS = {"u": "levels", "i": "whole numbers", "f": "floats"}
 TOLD = {
     "transparent": "has transparent parts: these are white now",
     "frames": "has several frames or pages: the first is read",
-    "deep": "has colours of 16 bits: 8 of these are read",
+    "deep": "has colours of 16 bits in a way of which 8 are read",
     "stretched": "is of another shape, and is stretched by resize",
 }
 
@@ -35,9 +39,17 @@ def read_images(folder: Path, reading: Reading) -> Table:
     """All images of a folder in the order of their names; grey if all of them are.
 
     If it holds folders of images instead, these are the labels of the images in them. Levels are
-    those of the files, uint8 or uint16; images of floats give floats. What is not as it was in
-    the files is told by warnings that count.
+    those of the files, uint8 or uint16, and white is the highest of these; images of floats, or of
+    whole numbers of 32 bits, give such numbers. What is not as it was in the files is told by
+    warnings that count.
     """
+    try:
+        return _read_images(folder, reading)
+    except MemoryError as error:
+        raise lacking_memory(str(folder), error) from None
+
+
+def _read_images(folder: Path, reading: Reading) -> Table:
     paths, labels = _images(folder)
     rows: list[NDArray[Any]] = []
     told: Counter[str] = Counter()
@@ -100,24 +112,30 @@ def _tell_others(folder: Path, paths: list[Path]) -> None:
 
 
 def _tell(folder: Path, what: str) -> None:
-    warnings.warn(f"{str(folder)!r}: {what}", stacklevel=4)
+    warn(f"{str(folder)!r}: {what}")
 
 
 def _pixels(path: Path, reading: Reading) -> tuple[NDArray[Any], list[str]]:
     """An image's pixels, of height × width or × 3, and what is to be told of it."""
-    from PIL import Image, ImageOps
+    from PIL import Image
 
     told = []
     try:
         with Image.open(path) as opened:
             if getattr(opened, "n_frames", 1) > 1:
                 told.append("frames")
-            if any(map(_is_deep, opened.tile)) and opened.mode[0] not in "IF":
-                told.append("deep")
-            image = ImageOps.exif_transpose(opened)
-            pixels, transparent = _levels(image, reading.grey)
+            deep = _is_deep(opened)
+            pixels = _of_16_bits(path, opened) if deep else None
+            if pixels is not None:
+                pixels, transparent = _on_white(pixels, opened.info.get("transparency"))
+                pixels = _grey(pixels) if reading.grey else pixels
+            else:
+                told += ["deep"] * deep
+                pixels, transparent = _levels(opened, reading.grey)
     except MemoryError:
         raise
+    except Image.DecompressionBombError as error:
+        raise ValueError(f"{str(path)!r} is too large: {error}") from None
     except Exception as error:  # what damaged images raise is of many kinds
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -134,26 +152,103 @@ def _pixels(path: Path, reading: Reading) -> tuple[NDArray[Any], list[str]]:
     return pixels, told
 
 
-def _is_deep(tile: Any) -> bool:
-    """Whether a part of a file has colours of more bits than Pillow gives."""
-    codec, arguments = tile[0], tile[3] if isinstance(tile[3], tuple) else (tile[3],)
+def _tile(opened: Any) -> tuple[str, int, Any, Any]:
+    """How a part of a file is stored: codec, where, as what mode, and the last of what is told."""
+    if not opened.tile:
+        return "", 0, "", None
+    codec, _, offset, arguments = opened.tile[0]
+    arguments = arguments if isinstance(arguments, tuple) else (arguments,)
+    return codec, offset, str(arguments[0]) if arguments else "", arguments[-1:]
+
+
+def _is_deep(opened: "Image") -> bool:
+    """Whether a file has colours of more bits than Pillow gives."""
+    codec, _, stored, last = _tile(opened)
     if codec.startswith("ppm"):
-        return bool(arguments[-1] > 255)
-    return bool(arguments and DEEP.match(str(arguments[0])))
+        return bool(opened.mode == "RGB" and last[0] > 255)
+    return DEEP.match(stored) is not None
 
 
-def _levels(image: "Image", grey: bool) -> tuple[NDArray[Any], bool]:
-    """Levels of an image, or floats, and whether it has transparent parts; these become white."""
-    from PIL import Image
+def _of_16_bits(path: Path, opened: "Image") -> NDArray[Any] | None:
+    """Colours of 16 bits of which Pillow gives the higher 8, and how opaque they are; or None.
 
+    Read with their bytes in the other order, it gives the lower 8.
+    """
+    codec, offset, stored, last = _tile(opened)
+    if codec == "ppm":
+        width, height = opened.size
+        levels = np.fromfile(path, ">u2", 3 * width * height, offset=offset)
+        return _widened(levels.reshape(height, width, 3), last[0])
+    if stored == "LA;16B":  # four bytes a pixel
+        return _as_stored(path, "RGBA").view(">u2").astype(np.uint16)
+    if re.fullmatch("RGB[AX]?;16[BLN]", stored):
+        high, low = (_as_stored(path, s) for s in (stored, stored[:-1] + TURNED[stored[-1]]))
+        return np.left_shift(high, 8, dtype=np.uint16) | low
+    return None
+
+
+def _as_stored(path: Path, stored: str) -> NDArray[np.uint8]:
+    """The pixels of a file as if they were stored in that way."""
+    from PIL import Image, ImageOps
+
+    with Image.open(path) as image:
+        opened: Any = image
+        for i, part in enumerate(opened.tile):
+            now = (stored, *part[3][1:]) if isinstance(part[3], tuple) else stored
+            named = hasattr(part, "_replace")  # not before Pillow 11
+            opened.tile[i] = part._replace(args=now) if named else (*part[:3], now)
+        return np.ascontiguousarray(ImageOps.exif_transpose(opened))
+
+
+def _widened(levels: NDArray[Any], white: int) -> NDArray[Any]:
+    """Levels of which ``white`` is the highest as such of 16 bits."""
+    if white == 65_535:
+        return levels.astype(np.uint16)
+    return np.asarray(np.rint(np.minimum(levels, white) * (65_535 / white)), dtype=np.uint16)
+
+
+def _on_white(levels: NDArray[Any], key: Any) -> tuple[NDArray[Any], bool]:
+    """Grey levels or colours without their last channel, if that tells how opaque they are.
+
+    Also parts of the colour ``key`` are transparent.
+    """
+    if levels.ndim == 3 and levels.shape[2] != 3:
+        opaque = levels[..., -1:] / 65_535
+        levels = levels[..., :-1]
+    elif isinstance(key, int | tuple):
+        differs = levels.reshape(*levels.shape[:2], -1) != np.array(key)
+        opaque = differs.any(axis=2, keepdims=True).astype(np.float64)
+    else:
+        return levels, False
+    opaque = opaque.reshape(opaque.shape[: levels.ndim])
+    seen = np.rint(levels * opaque + 65_535 * (1 - opaque)).astype(np.uint16)
+    return (seen[..., 0] if seen.ndim == 3 and seen.shape[2] == 1 else seen), opaque.min() < 1
+
+
+def _grey(pixels: NDArray[Any]) -> NDArray[Any]:
+    """Colours as grey levels, weighted as Pillow does."""
+    if pixels.ndim == 2:
+        return pixels
+    return np.asarray(np.rint(pixels @ np.array([0.299, 0.587, 0.114])), dtype=np.uint16)
+
+
+def _levels(opened: "Image", grey: bool) -> tuple[NDArray[Any], bool]:
+    """Levels of an image, or numbers, and whether it has transparent parts; these become white."""
+    from PIL import Image, ImageOps
+
+    stored, tags = _tile(opened)[2], getattr(opened, "tag_v2", {})
+    image = ImageOps.exif_transpose(opened)
     if image.mode == "F":
         return np.asarray(image), False
+    if image.mode == "I" and tags:  # what is white, 32 bits do not tell
+        numbers = np.asarray(image)
+        unsigned = tags.get(339, 1) in (1, (1,))
+        return (numbers.view(np.uint32) if unsigned else numbers).astype(np.int64), False
     if image.mode[0] == "I":
-        levels = np.asarray(image)
-        low, high = int(levels.min()), int(levels.max())
-        if low < 0 or high > 65_535:
-            raise ValueError(f"its levels are from {low} to {high}, not from 0 to 65535")
-        return levels.astype(np.uint16), False
+        levels = _widened(np.asarray(image), 4_095 if stored == "I;12" else 65_535)
+        if tags and tags.get(262) == 0:
+            levels = 65_535 - levels  # white is 0
+        return _on_white(levels, opened.info.get("transparency"))
     mode, transparent = image.mode, image.has_transparency_data
     if transparent:
         layers = image.convert("RGBA")
@@ -176,6 +271,8 @@ def _resized(pixels: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
 
     if pixels.dtype == np.uint8:
         return np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BOX))
+    if pixels.ndim == 3:
+        return np.stack([_resized(channel, size) for channel in np.moveaxis(pixels, 2, 0)], axis=2)
     floats = Image.fromarray(pixels.astype(np.float32))
     means = np.asarray(floats.resize(size, Image.Resampling.BOX))
     return means if pixels.dtype.kind == "f" else np.rint(means).astype(pixels.dtype)
@@ -184,12 +281,10 @@ def _resized(pixels: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
 def _stacked(folder: Path, paths: list[Path], rows: list[NDArray[Any]]) -> NDArray[Any]:
     """Images as one array: of 16 bits if some are, and with colours if some have them."""
     kinds: list[str] = [row.dtype.kind for row in rows]
-    if len(set(kinds)) > 1:
-        one, other = (str(paths[kinds.index(kind)]) for kind in "uf")
-        raise ValueError(
-            f"{one!r} has levels, but {other!r} has floats; these do not go together. Write all in "
-            "one way"
-        )
+    found = [kind for kind in NUMBERS if kind in kinds]
+    if len(found) > 1:
+        one, other = (f"{str(paths[kinds.index(k)])!r} has {NUMBERS[k]}" for k in found[:2])
+        raise ValueError(f"{one}, but {other}; these do not go together. Write all in one way")
     deep = sum(row.dtype == np.uint16 for row in rows)
     if 0 < deep < len(rows):
         _tell(folder, f"{deep:,} of {len(rows):,} images have 16 bits: all are read with 16")

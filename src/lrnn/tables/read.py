@@ -11,7 +11,7 @@ from lrnn.tables.idx import read_idx
 from lrnn.tables.images import read_images
 from lrnn.tables.reading import Reading
 from lrnn.tables.recipe import Recipe, TableSource
-from lrnn.tables.sources import NpyFile, ParquetFiles, Source
+from lrnn.tables.sources import NpyFile, ParquetFiles, Source, check_file
 from lrnn.tables.table import Table, table_of, whole
 from lrnn.tables.text import TextFile
 
@@ -80,8 +80,7 @@ def format_of(path: Path, reading: Reading = BY_DEFAULT) -> Format | None:
     """The format of a file or a folder, if it takes what is asked for; None if it is not known."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file {str(path)!r}")
-    if not (path.is_file() or path.is_dir()):  # a pipe would be waited for
-        raise ValueError(f"{str(path)!r} is neither a file nor a folder; write it to a file first")
+    check_file(path)
     name = path.name.lower()
     if path.is_dir() and not name.endswith(".zarr"):
         found: Format | None = FOLDERS[

@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lrnn.arrays import Array, Floats, are_levels, backend_of, is_array, is_dask, to_numpy
+from lrnn.arrays import (
+    Array,
+    Floats,
+    are_levels,
+    backend_of,
+    detached,
+    is_array,
+    is_dask,
+    to_numpy,
+    unmasked,
+)  # fmt: skip
 from lrnn.tables.cut_off import CutOff
 from lrnn.tables.frame import Columns, Frame, FrameColumns, is_frame
 from lrnn.tables.places import column_at, place
@@ -111,6 +121,7 @@ class Scaling:
 
         Numbers that it would cut off are refused, as are such as are not finite.
         """
+        X = detached(X)
         if kind not in KINDS:
             raise ValueError(f"the scaling must be one of {', '.join(KINDS)}; got {kind!r}")
         given = (columns, drop, label, index) != (None,) * 4 or (categories, missing) != (
@@ -213,8 +224,9 @@ class Scaling:
         if sparse.issparse(X):
             return self._of_sparse(X, cut)
         if not is_array(X) or isinstance(X, np.ndarray):
-            X = matrix_of(X) if is_frame(X) else np.asarray(X)
+            X = matrix_of(X) if is_frame(X) else np.asarray(unmasked(X))
             return self._of_array(X, cut)
+        X = detached(X)
         backend = backend_of(X)
         if cut is not None:
             self._count(to_numpy(X), cut)

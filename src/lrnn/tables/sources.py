@@ -3,9 +3,11 @@
 import errno
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from inspect import signature
+from itertools import zip_longest
 from math import prod
 from pathlib import Path
 from queue import Full, Queue
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lrnn.arrays import detached, is_array, to_numpy
 from lrnn.tables.frame import Columns, Frame
 from lrnn.tables.types import check_kind, matrix_of, type_of_columns
 
@@ -27,13 +30,18 @@ __all__ = [
     "ParquetFiles",
     "Source",
     "block_height",
+    "check_file",
+    "check_memory",
     "damage_named",
     "file_identity",
+    "lacking_memory",
+    "npy_header",
     "read_ahead",
 ]
 
 Item = TypeVar("Item")
 BLOCK_BYTES = 1 << 26  # of a block of rows
+BY_BLOCKS = "; a .npy, .parquet, .zarr or .h5 file is read block by block, if fit gets its name"
 
 
 class Source(ABC):
@@ -125,8 +133,8 @@ class ArraySource(Source):
     def _rows(self, array: Any, which: Any) -> NDArray[Any]:
         try:
             block = np.asarray(array[which])
-        except MemoryError:
-            raise
+        except MemoryError as error:
+            raise lacking_memory(self.name, error, block=True) from None
         except Exception as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of the disk
@@ -148,29 +156,11 @@ class NpyFile(Source):
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
-        with open(path, "rb") as file:
-            try:
-                version = np.lib.format.read_magic(file)
-                read = np.lib.format.read_array_header_1_0
-                read = read if version == (1, 0) else np.lib.format.read_array_header_2_0
-                shape, by_columns, dtype = read(file)
-            except ValueError as error:
-                raise ValueError(f"{self.name!r} is not a .npy file, or damaged: {error}") from None
-            self._start = file.tell()
-        if dtype.kind not in "biuf":
-            raise ValueError(f"{self.name!r} holds {dtype}, not numbers")
+        shape, self._by_columns, self.dtype, self._start = npy_header(path)
         if len(shape) > 2:
             self.image_shape = shape[1:]
             shape = shape[0], prod(shape[1:])
         self.shape = _two_dimensional(shape, self.name)
-        promised = self._start + self.shape[0] * self.shape[1] * dtype.itemsize
-        if path.stat().st_size < promised:
-            raise ValueError(
-                f"{self.name!r} is cut off: its header promises {promised:,} bytes, and there are "
-                f"{path.stat().st_size:,}"
-            )
-        self.dtype = dtype
-        self._by_columns = bool(by_columns)
         self._path = path
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
@@ -308,7 +298,8 @@ class Blocks(Source):
     Parameters
     ----------
     factory : callable
-        Without arguments. Blocks are matrices: NumPy's, pandas' or SciPy's sparse ones.
+        Without arguments. Blocks are matrices: NumPy's, pandas', torch's or SciPy's sparse ones.
+        Frames have the same columns in the same order. Masked cells are NaN, as missing ones are.
     shape : (int, int), optional
         How many rows and columns there are in all. Without, they are counted in a first pass.
 
@@ -324,10 +315,14 @@ class Blocks(Source):
     ) -> None:
         self.name = getattr(factory, "__name__", "X")
         self._factory = factory
+        self._given: Any = None
+        self._labels: list[Any] | None = None
         first = next(iter(self._each()), None)
         if first is None:
             raise ValueError(f"{self.name}() gives no blocks; each call should give all of them")
         self.dtype = np.dtype(first.dtype)
+        if self._labels and all(isinstance(label, str) for label in self._labels):
+            self.columns = tuple(self._labels)
         if shape is None:
             shape = (sum(block.shape[0] for block in self._each()), first.shape[1])
         self.shape = _two_dimensional(shape, self.name)
@@ -345,17 +340,71 @@ class Blocks(Source):
         return f"{self.shape} {self.dtype.str}"
 
     def _each(self) -> Iterator[Any]:
-        for block in self._factory():
+        for number, block in enumerate(self._called()):
+            self._check_labels(number, block)
             if sparse.issparse(block):
                 yield sparse.csr_array(block)
                 continue
-            matrix = matrix_of(block) if hasattr(block, "columns") else np.asarray(block)
+            if hasattr(block, "columns"):
+                matrix = matrix_of(block)
+            else:
+                block = detached(block, f"block {number + 1} of {self.name}()")
+                matrix = to_numpy(block) if is_array(block) else np.asarray(block)
             if matrix.ndim != 2:
                 raise ValueError(
-                    f"{self.name}() gives a block of the shape {matrix.shape}; each should be rows "
-                    "× attributes"
+                    f"{self.name}() gives a block of the shape {matrix.shape} (block "
+                    f"{number + 1}); each should be rows × attributes: one row is row[None, :]"
                 )
             yield matrix
+
+    def _called(self) -> Iterable[Any]:
+        """What the function gives, if that is an iterable of blocks, and not the one it gave."""
+        try:
+            signature(self._factory).bind()
+        except TypeError as error:
+            raise TypeError(
+                f"X is a function, {self.name}, that cannot be called without arguments "
+                f"({error}); give one that can, such as lambda: blocks_of(path)"
+            ) from None
+        except ValueError:
+            pass  # of a compiled function, nothing is known
+        found = self._factory()
+        if is_array(found) or sparse.issparse(found) or hasattr(found, "columns"):
+            raise TypeError(
+                f"{self.name}() gives a {type(found).__name__}; it should give an iterator of "
+                "blocks, such as iter([X]); or give X itself, not a function"
+            )
+        if not isinstance(found, Iterable):
+            raise TypeError(
+                f"{self.name}() gives {found!r:.100}; it should give an iterator of blocks, each "
+                "time it is called (is there a yield, or a return, in it?)"
+            )
+        if found is self._given and isinstance(found, Iterator):
+            raise TypeError(
+                f"{self.name}() gives the same {type(found).__name__} each time, which can be read "
+                "only once; it should make a new one: lambda: (block for block in blocks)"
+            )
+        self._given = found
+        return found
+
+    def _check_labels(self, number: int, block: Any) -> None:
+        """Columns go by position: frames must have the same ones, in the same order."""
+        labels = list(block.columns) if hasattr(block, "columns") else None
+        if labels == list(range(len(labels or ()))):  # as pandas counts columns without names
+            labels = None
+        if number == 0:
+            self._labels = labels
+        if labels == self._labels:
+            return
+        if labels is None or self._labels is None:
+            here, first = "names" if labels else "no names", "names" if self._labels else "none"
+        else:
+            pairs = zip_longest(labels, self._labels, fillvalue="nothing")
+            here, first = next((repr(a), repr(b)) for a, b in pairs if a != b)
+        raise ValueError(
+            f"{self.name}(): block {number + 1} has other columns than the first, {here} where "
+            f"that has {first}; give all blocks the same columns, in one order"
+        )
 
 
 def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
@@ -397,13 +446,74 @@ def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
         reader.join()
 
 
+def check_file(path: Path) -> None:
+    """Complain of what is neither a file nor a folder: a pipe would be waited for, for ever."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(
+            f"{str(path)!r} is neither a file nor a folder, but a pipe or a device; write what it "
+            "gives to a file first"
+        )
+
+
+def lacking_memory(name: str, error: object, needed: int = 0, block: bool = False) -> MemoryError:
+    """That there is not enough memory for a file, or a block of it, of ``needed`` bytes."""
+    said = f"needs {_bytes(needed)}" if needed else f"is too large: {error}".rstrip(": ")
+    return MemoryError(f"{'a block of ' * block}{name!r} {said}{'' if block else BY_BLOCKS}")
+
+
+def check_memory(name: str, needed: int) -> None:
+    """Complain of a file that needs far more bytes than there are; nothing is used of them."""
+    try:
+        np.empty(needed, np.uint8)
+    except (MemoryError, ValueError, OverflowError) as error:
+        raise lacking_memory(name, error, needed) from None
+
+
+def _bytes(count: float) -> str:
+    """A number of bytes.
+
+    >>> _bytes(8 * 10**12), _bytes(300)
+    ('7.3 TiB', '300 bytes')
+    """
+    power = min(int(np.log2(max(count, 1))) // 10, 6)
+    unit = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")[power]
+    return f"{count / 1024**power:,.{min(power, 1)}f} {unit}"
+
+
+def npy_header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Shape, whether it is stored by columns, type, and where numbers begin; all are there."""
+    with damage_named(path, "is not a .npy file, or damaged"), open(path, "rb") as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0
+        read = read if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_columns, dtype = read(file)
+        if min(shape, default=0) < 0:
+            raise ValueError(f"its shape is {shape}")
+        start = file.tell()
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{str(path)!r} holds {dtype}, not numbers")
+    promised = start + prod(shape) * dtype.itemsize
+    if path.stat().st_size < promised:
+        raise ValueError(
+            f"{str(path)!r} is cut off: its header promises {promised:,} bytes, and there are "
+            f"{path.stat().st_size:,}"
+        )
+    return shape, bool(by_columns), dtype, start
+
+
 @contextmanager
-def damage_named(path: Path, said: str) -> Iterator[None]:
-    """Turn whatever a damaged file leads to, anywhere in its reader, into one clear error."""
+def damage_named(path: Path, said: str, needed: int = 0) -> Iterator[None]:
+    """Turn whatever a damaged file leads to, anywhere in its reader, into one clear error.
+
+    Memory that does not suffice is not the file's fault: of ``needed`` bytes, if that is known.
+    """
+    check_file(path)
     with open(path, "rb") as file:
         file.read(1)  # what fails here is not the content's fault
     try:
         yield
+    except MemoryError as error:
+        raise lacking_memory(str(path), error, needed) from None
     except Exception as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise  # of the disk; a place that cannot be is the content's fault

@@ -1,11 +1,12 @@
 """Data as rows of attributes, as they come from a file."""
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from lrnn.tables.sources import Source
+from lrnn.tables.sources import Source, check_memory, lacking_memory
 
 __all__ = ["Table", "table_of", "whole"]
 
@@ -53,7 +54,12 @@ def table_of(array: Any, where: str) -> Table:
 
 def whole(source: Source) -> Table:
     """All rows of a source."""
-    blocks = list(source.blocks(0, source.shape[0]))
-    data = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+    needed = prod(source.shape) * source.dtype.itemsize
+    check_memory(source.name, needed)
+    try:
+        blocks = list(source.blocks(0, source.shape[0]))
+        data = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+    except MemoryError as error:
+        raise lacking_memory(source.name, error, needed) from None
     data = table_of(data, f"{source.name!r}").data
     return Table(data, source.columns, source.image_shape)
