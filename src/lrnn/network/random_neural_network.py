@@ -212,7 +212,7 @@ class RandomNeuralNetwork:
         for start in range(0, len(rows), block):
             part = slice(start, start + block)
             inhibition = None if rows_minus is None else rows_minus[part]
-            q[part], left = solve(self._stages, self.rates, rows[part], inhibition, tol)
+            q[part], left = solve(self.stages, self.rates, rows[part], inhibition, tol)
             residual = max(residual, left)
         if residual > tol:
             warnings.warn(
@@ -238,6 +238,7 @@ class RandomNeuralNetwork:
         record: ArrayLike | None = None,
         trace: bool = False,
         snapshot_bytes: int = 1 << 28,
+        engine: Literal["auto", "clock", "neurons"] = "auto",
         device: str = "cpu",
         threads: int | None = None,
         progress: bool | None = None,
@@ -281,6 +282,11 @@ class RandomNeuralNetwork:
             Memory for snapshots: `Simulation.at` and the intervals of a single run need them. They
             are taken after 1, 2 and 5 times powers of ten events, and at the ends of up to 32
             equal parts of a run; if that would be too much, of fewer.
+        engine : {"auto", "clock", "neurons"}, default="auto"
+            "clock" draws whose clock rings next, one after the other, whether that neuron is
+            excited or not: for any network, and fast where most are. "neurons" makes the events
+            of one neuron after the other, for some time, and spends nothing on those at rest; it
+            needs a network without cycles. Both are exact. "auto" takes the faster one.
         device : {"cpu", "cuda", "dask"}, default="cpu"
             Where to run. A GPU is for many runs, and so is a Dask cluster (that of the current
             client); they give the same results.
@@ -313,7 +319,8 @@ class RandomNeuralNetwork:
             self, arrivals, inhibitory_arrivals, events=events, time=time,
             observe_every=observe_every, at_events=at_events, replicas=replicas, start=start,
             warm_up=warm_up, record=record, trace=trace, snapshot_bytes=snapshot_bytes,
-            device=device, threads=threads, progress=progress, random_state=random_state,
+            engine=engine, device=device, threads=threads, progress=progress,
+            random_state=random_state,
         )  # fmt: skip
 
     def residual(
@@ -353,7 +360,8 @@ class RandomNeuralNetwork:
         )
 
     @cached_property
-    def _stages(self) -> list[Stage]:
+    def stages(self) -> list[Stage]:
+        """Its neurons in the order in which their steady state can be found."""
         return condense(self.rates, self.excitatory, self.inhibitory)
 
 

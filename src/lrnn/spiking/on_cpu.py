@@ -4,11 +4,14 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Event, Lock
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.spiking.by_neuron import NeuronRun
 from lrnn.spiking.cpu_kernel import SPIKES, advance, settle
 from lrnn.spiking.plan import EVENTS, FOREVER, INHIBITED, TICKS, Plan, Statistics
 
@@ -75,71 +78,61 @@ class RunQueue:
             if number is None:
                 return
             try:
-                self._make(Run.of(self.plan, number))
+                kind = NeuronRun if self.plan.by_neuron else Run
+                self._make(kind.of(self.plan, number))
             except BaseException:
                 self.stop.set()
                 raise
 
-    def _make(self, run: "Run") -> None:
+    def _make(self, run: "Run | NeuronRun") -> None:
         first = run.number == 0
         recorded = self.recorded if first else None
         tracing = self.trace and first
-        spikes: list[NDArray[np.int64]] = []
+        spikes: list[tuple[NDArray[Any], NDArray[np.int64]]] = []
         totals: list[tuple[int, int]] = []
-        by_time = self.plan.unit == "time"
-        ends = self.plan.tick_ends(run.number) if by_time else self.plan.snapshots
-        stops = ends
+        ends = stops = run.ends
         if tracing:
-            points = np.linspace(0, ends[-1], TRACE_POINTS + 1).astype(np.int64)
+            points = np.linspace(0, ends[-1], TRACE_POINTS + 1).astype(ends.dtype)
             stops = np.union1d(ends, points)
         for stop in stops:
-            for part in self._advance(run, stop, by_time, recorded, spikes):
-                with self._lock:
-                    self.done += part / max(ends[-1], 1)
-            if self.stop.is_set():
+            if not self._go_on(run, stop, recorded, spikes):
                 break
             if tracing:
-                totals.append((int(run.counts[TICKS]), int(run.potentials.sum())))
+                totals.append((run.ticks, int(run.potentials.sum())))
             for snapshot in np.flatnonzero(ends == stop):
                 run.write(self.statistics, int(snapshot))
         if self.stop.is_set():  # all later snapshots show how far it got
-            reached = run.counts[TICKS if by_time else EVENTS]
-            for late in np.flatnonzero(ends > reached):
+            for late in np.flatnonzero(ends > run.reached):
                 run.write(self.statistics, int(late))
         with self._lock:
             self.statistics.firings[run.row] += run.fired
             self.statistics.arrivals[run.row] += run.arrived
         if recorded is not None:
-            self.statistics.spikes = np.concatenate([np.empty((0, 2), np.int64), *spikes])
+            when, who = zip(*spikes, strict=True) if spikes else ((), ())
+            self.statistics.spikes = (
+                np.concatenate([np.empty(0, dtype=run.clock_type), *when]),
+                np.concatenate([np.empty(0, dtype=np.int64), *who]),
+            )
         if tracing:
             self.statistics.trace = np.array(totals, dtype=np.int64).reshape(-1, 2)
 
-    def _advance(
-        self,
-        run: "Run",
-        stop: int,
-        by_time: bool,
-        recorded: NDArray[np.bool_] | None,
-        spikes: list[NDArray[np.int64]],
-    ) -> Iterator[int]:
-        """Go on to a stop piece by piece, and tell how long each was."""
-        buffer = np.empty((0 if recorded is None else SPIKES_AT_ONCE, 2), np.int64)
-        goal = TICKS if by_time else EVENTS
-        while run.counts[goal] < stop and not self.stop.is_set():
-            before, piece = run.counts[goal], run.counts[TICKS] + PIECE
-            if by_time:
-                run.advance(min(stop, piece), FOREVER, recorded, buffer)
-            else:
-                run.advance(piece, stop, recorded, buffer)
-            if run.counts[SPIKES]:
-                spikes.append(buffer[: run.counts[SPIKES]].copy())
-                run.counts[SPIKES] = 0
-            yield int(run.counts[goal] - before)
+    def _go_on(self, run: "Run | NeuronRun", stop: Any, recorded: Any, spikes: list[Any]) -> bool:
+        """Go on to a stop, listening for who wants all to end; whether it got there."""
+        pieces = run.go_on(stop, recorded, spikes)
+        while not self.stop.is_set():
+            made = next(pieces, None)
+            if made is None:
+                return True
+            with self._lock:
+                self.done += made / max(run.ends[-1], 1e-300)
+        return False
 
 
 @dataclass
 class Run:
-    """The state of one run."""
+    """The state of one run, clock by clock."""
+
+    clock_type: ClassVar[type] = np.int64  # of times, which are ticks
 
     plan: Plan
     number: int
@@ -199,6 +192,47 @@ class Run:
     def arrived(self) -> NDArray[np.int64]:
         """Excitatory spikes that arrived: those that left again, and those that are still there."""
         return np.asarray(self.fired + self.inhibited[1] + self.potentials - self.began)
+
+    @property
+    def ends(self) -> NDArray[Any]:
+        """Events, or ticks, at which snapshots are taken."""
+        return self.plan.snapshots if self._goal == EVENTS else self._tick_ends
+
+    @property
+    def reached(self) -> int:
+        """How far it has got: events, or ticks."""
+        return int(self.counts[self._goal])
+
+    @property
+    def ticks(self) -> int:
+        """Rings of all clocks so far."""
+        return int(self.counts[TICKS])
+
+    @cached_property
+    def _tick_ends(self) -> NDArray[np.int64]:
+        return self.plan.tick_ends(self.number)
+
+    @property
+    def _goal(self) -> int:
+        return TICKS if self.plan.unit == "time" else EVENTS
+
+    def go_on(
+        self, stop: int, recorded: NDArray[np.bool_] | None, spikes: list[Any]
+    ) -> Iterator[int]:
+        """Go on to a stop piece by piece, and tell how long each was."""
+        buffer = np.empty((0 if recorded is None else SPIKES_AT_ONCE, 2), np.int64)
+        goal = self._goal
+        while self.counts[goal] < stop:
+            before, piece = self.counts[goal], self.counts[TICKS] + PIECE
+            if goal == TICKS:
+                self.advance(min(stop, piece), FOREVER, recorded, buffer)
+            else:
+                self.advance(piece, stop, recorded, buffer)
+            if self.counts[SPIKES]:
+                found = buffer[: self.counts[SPIKES]].copy()
+                spikes.append((found[:, 0], found[:, 1]))
+                self.counts[SPIKES] = 0
+            yield int(self.counts[goal] - before)
 
     def advance(
         self,

@@ -31,7 +31,9 @@ from scipy import sparse
 
 from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork, SteadyState
+from lrnn.spiking.alias import alias_rows
 from lrnn.spiking.compiled import compiled
+from lrnn.spiking.wiring import Wiring
 
 Start = Literal["empty", "stationary"]
 
@@ -86,11 +88,26 @@ class Clocks:
 
 
 @dataclass(frozen=True)
+class ClockWork:
+    """All that is drawn from clock by clock: routes, and the clocks of each row of arrivals."""
+
+    routes: Routes
+    clocks: Sequence[Clocks]
+
+
+@dataclass(frozen=True)
 class Plan:
     """A simulation of ``n_rows`` rows of arrivals, ``replicas`` runs of each.
 
     Attributes
     ----------
+    happening : ndarray of shape (n_rows,)
+        Events per unit time, in the steady state.
+    tick_rates : ndarray of shape (n_rows,)
+        Ticks per unit time: of all clocks together; or, neuron by neuron, so many that they tell
+        the time.
+    spikes_from : ClockWork or Wiring
+        What spikes are drawn from, clock by clock or neuron by neuron.
     unit : "events" or "time"
         What the length, the warm-up and the snapshots are measured in.
     snapshots : ndarray of shape (n_snapshots,)
@@ -107,8 +124,9 @@ class Plan:
     arrivals: Floats
     inhibitory_arrivals: Floats | None
     steady: SteadyState
-    routes: Routes
-    clocks: Sequence[Clocks]
+    happening: Floats
+    tick_rates: Floats
+    spikes_from: ClockWork | Wiring
     replicas: int
     unit: str
     snapshots: NDArray[Any]
@@ -118,6 +136,29 @@ class Plan:
     warm_up: NDArray[np.int64]
     start: Start
     seed: np.random.SeedSequence
+
+    @property
+    def by_neuron(self) -> bool:
+        """Whether runs are made neuron by neuron."""
+        return isinstance(self.spikes_from, Wiring)
+
+    @property
+    def wiring(self) -> Wiring:
+        """Of a plan neuron by neuron."""
+        assert isinstance(self.spikes_from, Wiring)
+        return self.spikes_from
+
+    @property
+    def routes(self) -> Routes:
+        """Of a plan clock by clock."""
+        assert isinstance(self.spikes_from, ClockWork)
+        return self.spikes_from.routes
+
+    @property
+    def clocks(self) -> Sequence[Clocks]:
+        """Of a plan clock by clock."""
+        assert isinstance(self.spikes_from, ClockWork)
+        return self.spikes_from.clocks
 
     @property
     def n_rows(self) -> int:
@@ -158,7 +199,7 @@ class Plan:
 
     def tick_ends(self, run: int) -> NDArray[np.int64]:
         """How many ticks a run has made at each snapshot, if those are set by time."""
-        rate = self.clocks[run // self.replicas].total_rate
+        rate = self.tick_rates[run // self.replicas]
         spans = np.diff(self.snapshots, prepend=0.0)
         return np.cumsum(self.generator("ticks", run).poisson(rate * spans))
 
@@ -191,15 +232,17 @@ class Statistics:
         seen after events.
     firings, arrivals : ndarray of int64 of shape (n_rows, n_neurons)
         Spikes fired and received (excitatory), of all replicas together.
-    spikes, trace : ndarray of int64 of shape (n, 2)
-        Of the first run: tick and neuron of recorded spikes; tick and sum of all potentials.
+    spikes : (ndarray, ndarray) or None
+        Of the first run: ticks of recorded spikes (or times, neuron by neuron), and neurons.
+    trace : ndarray of int64 of shape (n, 2) or None
+        Of the first run: tick, and sum of all potentials.
     """
 
     counts: NDArray[np.int64]
     sums: NDArray[np.float32]
     firings: NDArray[np.int64]
     arrivals: NDArray[np.int64]
-    spikes: NDArray[np.int64] | None = None
+    spikes: tuple[NDArray[Any], NDArray[np.int64]] | None = None
     trace: NDArray[np.int64] | None = None
     interrupted: bool = False
 
@@ -221,6 +264,18 @@ class Statistics:
         self.counts[snapshot, :, run] = counts[:4]
 
 
+def clockwork_of(
+    network: RandomNeuralNetwork, arrivals: Floats, inhibitory_arrivals: Floats | None
+) -> ClockWork:
+    """The routes of a network, and the clocks of each row of arrivals."""
+    routes = routes_of(network)
+    rows = range(len(arrivals))
+    minus = [None if inhibitory_arrivals is None else inhibitory_arrivals[i] for i in rows]
+    return ClockWork(
+        routes, [clocks_of(routes, network.rates, arrivals[i], minus[i]) for i in rows]
+    )
+
+
 def routes_of(network: RandomNeuralNetwork) -> Routes:
     """The routes of all nodes of ``network``."""
     n = network.n_neurons
@@ -239,7 +294,7 @@ def routes_of(network: RandomNeuralNetwork) -> Routes:
     single = np.concatenate([[n], neurons, ~neurons])
     return Routes(
         np.concatenate([sent.indptr, sent.nnz + 1 + np.arange(len(single))]).astype(np.int32),
-        np.concatenate([limits, np.zeros(len(single), np.uint32)]),
+        np.concatenate([in_units(limits), np.zeros(len(single), np.uint32)]),
         np.stack(
             [np.concatenate([target, single]), np.concatenate([target[alias], single])], axis=1
         ).astype(np.int32),
@@ -264,7 +319,12 @@ def clocks_of(
     node, weight = np.concatenate(nodes), np.concatenate(weights)
     limits, alias = alias_rows(np.array([0, len(node)]), weight)
     pairs = np.stack([node, node[alias]], axis=1).astype(np.int32)
-    return Clocks(float(weight.sum()), limits, pairs, reached)
+    return Clocks(float(weight.sum()), in_units(limits), pairs, reached)
+
+
+def in_units(limits: Floats) -> NDArray[np.uint32]:
+    """Numbers from 0 to 1, as 32 bits have them."""
+    return (limits * UNIT).astype(np.uint32)
 
 
 @compiled
@@ -291,41 +351,3 @@ def reach(
                     waiting[waits] = target
                     waits += 1
     return reached
-
-
-@compiled
-def alias_rows(
-    first: NDArray[np.int64], weights: Floats
-) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Alias tables of several distributions: limits, and the alias of each entry.
-
-    Row *i* is in proportion to ``weights[first[i]:first[i + 1]]``.
-    """
-    limits = np.zeros(len(weights), dtype=np.uint32)
-    alias = np.arange(len(weights))
-    share = np.empty(len(weights))
-    stack = np.empty(len(weights), dtype=np.int64)
-    for row in range(len(first) - 1):
-        begin, end = first[row], first[row + 1]
-        total = weights[begin:end].sum()
-        low, high = begin, end  # entries below an even share are stacked up from here, others down
-        for i in range(begin, end):
-            share[i] = weights[i] * (end - begin) / total
-            if share[i] < 1:
-                stack[low] = i
-                low += 1
-            else:
-                high -= 1
-                stack[high] = i
-        while low > begin and high < end:
-            small, large = stack[low - 1], stack[high]
-            low -= 1
-            limits[small] = np.uint32(share[small] * UNIT)
-            alias[small] = large
-            share[large] -= 1 - share[small]
-            if share[large] < 1:
-                high += 1
-                stack[low] = large
-                low += 1
-        # whatever is left has, to rounding, just its even share: its alias is itself
-    return limits, alias

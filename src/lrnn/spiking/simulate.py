@@ -20,19 +20,23 @@ from lrnn.spiking.plan import (
     OBSERVED,
     SEEN,
     TICKS,
+    ClockWork,
     Plan,
     Start,
     Statistics,
-    clocks_of,
-    routes_of,
+    clockwork_of,
 )
 from lrnn.spiking.simulation import Raster, Simulation, Trace
+from lrnn.spiking.wiring import Wiring, wiring_of
 from lrnn.tables.words import warn
 
 MOST_EVENTS = 10**15  # a year, at 30 million a second
 RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
 FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
 FAR_OFF = 0.25  # an error after which an estimate tells nothing
+ENGINES = ("auto", "clock", "neurons")
+RINGS_PER_EVENT = 2.5  # of clocks: above, it is faster to go neuron by neuron
+FINE = 2.0**46  # ticks of a run that go neuron by neuron: they tell the time
 WATCHED = 16  # runs whose error the progress bar shows
 
 
@@ -51,6 +55,7 @@ def simulate(
     record: ArrayLike | None,
     trace: bool,
     snapshot_bytes: int,
+    engine: str,
     device: str,
     threads: int | None,
     progress: bool | None,
@@ -67,6 +72,7 @@ def simulate(
         network, arrivals, inhibitory_arrivals, events=events, time=time,
         observe_every=observe_every, replicas=replicas, warm_up=warm_up, start=start,
         snapshot_bytes=snapshot_bytes, random_state=random_state, at_events=at_events,
+        engine=engine, device=device,
     )  # fmt: skip
     recorded = _recorded(network, record)
     statistics = Statistics.of(plan)
@@ -103,6 +109,8 @@ def make_plan(
     snapshot_bytes: int,
     random_state: Any,
     at_events: bool = False,
+    engine: str = "auto",
+    device: str = "cpu",
 ) -> Plan:
     """The plan that these arguments describe, or an error that names what is wrong with them."""
     plus, minus = check_arrivals(network.n_neurons, arrivals, inhibitory_arrivals)
@@ -122,26 +130,34 @@ def make_plan(
     replicas = whole_number(replicas, "replicas")
 
     steady = _steady_state(network, rows, minus)
-    routes = routes_of(network)
-    clocks = [
-        clocks_of(routes, network.rates, rows[i], None if minus is None else minus[i])
-        for i in range(len(rows))
-    ]
-    ticks = np.array([c.total_rate for c in clocks])  # per unit time
     happening = total + np.asarray(steady) @ network.rates  # events per unit time
-    sizes = np.array([max(1, len(c.excitable)) for c in clocks])
     if time is None:
         length: float = whole_number(1_000_000 if events is None else events, "events")
-        expected = length * ticks / happening
-        skipped = _number(warm_up, "warm_up") * ticks / happening
+        duration = length / happening
+        skipped = _number(warm_up, "warm_up") / happening
         first: float = observe_every
     else:
         length = _number(time, "time", positive=True)
-        expected = length * ticks
-        skipped = _number(warm_up, "warm_up") * ticks
-        if expected.max() > MOST_EVENTS:
-            raise ValueError(f"time={time!r} would take more than {MOST_EVENTS:.0e} ticks")
+        duration = np.full(len(rows), length)
+        skipped = np.full(len(rows), _number(warm_up, "warm_up"))
         first = length / 10_000
+    wiring = _wiring(network, engine, device, at_events)
+    if wiring is not None and engine == "auto":
+        rings = ((np.asarray(steady) > 0) @ network.rates + total).mean() / happening.mean()
+        wiring = wiring if rings > RINGS_PER_EVENT else None
+    spikes_from: ClockWork | Wiring
+    if wiring is None:
+        spikes_from = clockwork_of(network, rows, minus)
+        ticks = np.array([c.total_rate for c in spikes_from.clocks])  # per unit time
+        sizes = np.array([max(1, len(c.excitable)) for c in spikes_from.clocks])
+        most = (duration * ticks).max()
+    else:
+        spikes_from, ticks, sizes = wiring, FINE / duration, np.ones(len(rows), dtype=np.intp)
+        most = (duration * happening).max()
+    if most > MOST_EVENTS:
+        what = f"events={length:,}" if time is None else f"time={time!r}"
+        raise ValueError(f"{what} would take more than {MOST_EVENTS:.0e} ticks")
+    expected = duration * ticks
     # a run that is short is observed more often, lest chance decide whether it is at all
     between = np.minimum(observe_every * ticks / happening, expected / FEW_BATCHES)
     between = np.maximum(1, between)
@@ -156,18 +172,34 @@ def make_plan(
         rows,
         minus,
         steady,
-        routes,
-        clocks,
+        happening,
+        ticks,
+        spikes_from,
         replicas,
         "events" if time is None else "time",
         snapshot_grid(length, first, parts, max(1, snapshot_bytes // (4 * cells))),
         look,
         look * looks,
         observe_every if at_events else None,
-        np.round(skipped).astype(np.int64),
+        np.round(skipped * ticks).astype(np.int64),
         start,
         seed_sequence(random_state),
     )
+
+
+def _wiring(
+    network: RandomNeuralNetwork, engine: str, device: str, at_events: bool
+) -> Wiring | None:
+    """What a simulation neuron by neuron needs; None, if it is to be clock by clock."""
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}")
+    if engine == "clock":
+        return None
+    found = None if device == "cuda" or at_events else wiring_of(network)
+    if found is None and engine == "neurons":
+        why = "device='cuda'" if device == "cuda" else "at_events=True" if at_events else "cycles"
+        raise ValueError(f"engine='neurons' is not for {why}; engine='clock' is")
+    return found
 
 
 def snapshot_grid(length: float, first: float, parts: int, most: int) -> NDArray[Any]:
@@ -277,17 +309,20 @@ def _recorded(network: RandomNeuralNetwork, record: ArrayLike | None) -> NDArray
 def _result(
     plan: Plan, statistics: Statistics, one: bool, recorded: NDArray[np.bool_] | None
 ) -> Simulation:
-    rates = np.array([c.total_rate for c in plan.clocks])
+    rates = plan.tick_rates
     times = _times(plan, statistics, np.repeat(rates, plan.replicas))
     of_row: Any = 0 if one else slice(None)
     raster = trace = None
     if statistics.spikes is not None and recorded is not None:
-        ticks, neurons = statistics.spikes.T
-        when = _tick_times(plan, statistics, times, ticks)
+        when, neurons = statistics.spikes
+        if not plan.by_neuron:
+            when = _tick_times(plan, statistics, times, when)
         raster = Raster(when, neurons, np.flatnonzero(recorded))
     if statistics.trace is not None:
         ticks, totals = statistics.trace.T
-        trace = Trace(_tick_times(plan, statistics, times, ticks), totals)
+        known = plan.by_neuron
+        when = ticks / rates[0] if known else _tick_times(plan, statistics, times, ticks)
+        trace = Trace(when, totals)
     return Simulation(
         network=plan.network,
         replicas=plan.replicas,
@@ -361,6 +396,8 @@ def _warn_if_short(result: Simulation) -> None:
 def _times(plan: Plan, statistics: Statistics, rates: Floats) -> Floats:
     """Simulated time at every snapshot of every run."""
     ticks = statistics.counts[:, TICKS]
+    if plan.by_neuron:
+        return np.asarray(ticks / rates)
     if plan.unit == "events":
         gaps = np.diff(ticks, axis=0, prepend=0)
         return np.cumsum(plan.generator("time").standard_gamma(gaps), axis=0) / rates
