@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lrnn import RandomNeuralNetwork
-from lrnn.spiking.plan import alias_rows, clocks_of, routes_of
+from lrnn.spiking.alias import alias_rows
+from lrnn.spiking.plan import clocks_of, routes_of
 
 
 def outcomes(limits, pairs, size):
@@ -25,9 +26,9 @@ def test_alias_tables_hold_the_probabilities(n):
     limits, alias = alias_rows(np.array([0, n, n + 7]), weights)
     for begin, end in itertools.pairwise((0, n, n + 7)):
         pairs = np.stack([np.arange(begin, end), alias[begin:end]], axis=1)
-        found = outcomes(limits[begin:end], pairs - begin, end - begin)
+        found = outcomes(limits[begin:end] * 2**32, pairs - begin, end - begin)
         expected = weights[begin:end] / weights[begin:end].sum()
-        np.testing.assert_allclose(found, expected, atol=1 / 2**32, rtol=1e-12)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_routes_are_the_network_and_ways_in_and_out():

@@ -13,25 +13,27 @@ from scipy.stats import binom, chi2, chi2_contingency, combine_pvalues, kstest, 
 
 from lrnn import RandomNeuralNetwork
 from lrnn.spiking import reference
+from lrnn.spiking.by_neuron import NeuronRun
 from lrnn.spiking.estimators import potential_at_events
 from lrnn.spiking.on_cpu import Run
-from lrnn.spiking.plan import FIRED, FOREVER, SEEN
+from lrnn.spiking.plan import FIRED, SEEN
 from lrnn.spiking.simulate import make_plan
 
 LEVEL = 1e-6
 ESTIMATORS = ("potential", "busy", "arrivals")
 
 
-def potentials_after(network, plus, minus, time, replicas, seed=0):
+def potentials_after(network, plus, minus, time, replicas, seed=0, engine="auto"):
     """Potentials of independent runs from rest, after so much time."""
     plan = make_plan(
         network, plus, minus, events=None, time=time, observe_every=1_000, replicas=replicas,
-        warm_up=0, start="empty", snapshot_bytes=0, random_state=seed,
+        warm_up=0, start="empty", snapshot_bytes=0, random_state=seed, engine=engine,
     )  # fmt: skip
     found = np.empty((replicas, network.n_neurons), dtype=np.int64)
     for number in range(replicas):
-        run = Run.of(plan, number)
-        run.advance(int(plan.tick_ends(number)[-1]), FOREVER, None, np.empty((0, 2), np.int64))
+        run = (NeuronRun if plan.by_neuron else Run).of(plan, number)
+        for _ in run.go_on(run.ends[-1], None, []):
+            pass
         found[number] = run.potentials
     return found
 

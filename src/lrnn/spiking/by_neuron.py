@@ -109,6 +109,7 @@ class NeuronRun:
         self, stop: float, recorded: NDArray[np.bool_] | None, spikes: list[Any]
     ) -> Iterator[float]:
         """Go on to a stop piece by piece, and tell how long each was."""
+        recorded = None if recorded is None else recorded[self.plan.wiring.order]
         if self.plan.unit == "time":
             yield from self._until(stop + self.origin, recorded, spikes)
         else:
