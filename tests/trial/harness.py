@@ -1,0 +1,209 @@
+"""A trial: many cases of one kind, each with random numbers of its own, of which none may fail.
+
+A test that takes a `Trial` says with `cases` how many there are. The few of the seed 0 run with all
+other tests; the many of the seeds from 1 on with ``pytest -m trial``. What fails is told with the
+command that tries this one case again.
+"""
+
+import linecache
+import os
+import signal
+import sys
+import traceback
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn
+
+import lrnn
+
+SEEDS = 20  # into which the many cases are divided
+PATIENCE = 120.0  # seconds for a case
+SHOWN = 60  # failures of a test
+OURS = tuple(str(Path(package.__file__).parent) for package in (lrnn, sklearn))
+
+
+def cases(*, short: int, full: int) -> Callable:
+    """So many cases with all other tests, and so many with ``pytest -m trial``."""
+
+    def mark(test: Callable) -> Callable:
+        test.cases = (short, full)
+        return test
+
+    return mark
+
+
+@dataclass
+class Case:
+    """One case: its random numbers, a folder for its files, and what it is about."""
+
+    rng: np.random.Generator
+    folder: Path
+    about: list[str] = field(default_factory=list)
+
+    def pick(self, among):
+        """One of several; of those in a dictionary, the value. Its name is noted."""
+        names = list(among)
+        name = names[self.rng.integers(len(names))]
+        found = among[name] if isinstance(among, dict) else name
+        self.about.append(getattr(name, "__name__", None) or str(name))
+        return found
+
+    def any_of(self, among):
+        """One of several, of which nothing is noted."""
+        return among[self.rng.integers(len(among))]
+
+    def chance(self, share: float) -> bool:
+        return bool(self.rng.random() < share)
+
+
+class Untried(Exception):  # noqa: N818
+    """What a case needs cannot be made: it is not counted."""
+
+
+class Hangs(Exception):  # noqa: N818
+    """A case takes too long."""
+
+
+@dataclass
+class Trial:
+    """Cases of one kind under one seed, and what came of them."""
+
+    kind: str
+    seed: int
+    numbers: Sequence[int]
+    folder: Path
+    command: str
+    record: Callable[[str, object], None]
+    tried: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def __call__(self, check: Callable[[Case], None]) -> None:
+        """Try all cases; the test fails at the end, if one has."""
+        for number in self.numbers:
+            folder = self.folder / str(number)
+            folder.mkdir()
+            rng = np.random.default_rng([zlib.crc32(self.kind.encode()), self.seed, number])
+            case = Case(rng, folder)
+            try:
+                with patience(), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    warnings.simplefilter("error", RuntimeWarning)  # NumPy's: never meant
+                    check(case)
+            except Untried:
+                continue
+            except Exception as error:
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                said = " ".join(f"{type(error).__name__}: {error}".split())
+                self.failures.append(
+                    f"{', '.join(case.about)}\n    {said:.400} ({Path(where.filename).name}:"
+                    f"{where.lineno})\n    CASE={self.seed}:{number} {self.command}"
+                )
+            self.tried += 1
+        self.record("trial", (self.kind, self.tried, len(self.failures)))
+        if self.failures:
+            told = "\n".join(self.failures[:SHOWN])
+            pytest.fail(f"{len(self.failures)} of {self.tried} fail:\n{told}", pytrace=False)
+
+
+@contextmanager
+def patience(seconds: float = PATIENCE):
+    """Whatever takes longer hangs."""
+
+    def give_up(*_):
+        raise Hangs(f"takes more than {seconds:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def is_ours(error: BaseException) -> bool:
+    """Whether an error was foreseen: raised in words by lrnn, or by scikit-learn on its behalf."""
+    if not isinstance(error, ValueError | TypeError | OSError) or len(str(error)) < 20:
+        return False
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    file = frame.f_code.co_filename
+    return file.startswith(OURS) and linecache.getline(file, line).strip().startswith("raise ")
+
+
+class Refusal:
+    """An error of ours instead of an answer."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __repr__(self) -> str:
+        return f"{type(self.error).__name__}: {self.error}"
+
+
+def answer(call: Callable, *arguments):
+    """What a call gives, or the `Refusal` that it is answered with; other errors are raised."""
+    try:
+        return call(*arguments)
+    except Exception as error:
+        if is_ours(error):
+            return Refusal(error)
+        raise
+
+
+def check_said(done, *, may_fail: bool = True) -> None:
+    """A command that has ended has done its work, or tells in one line why not."""
+    said = done.stderr
+    assert "Traceback" not in said, said[-600:]
+    assert "a bug in lrnn" not in said, said[-400:]
+    assert done.returncode in ((0, 1) if may_fail else (0,)), f"status {done.returncode}: {said}"
+    errors = [line for line in said.splitlines() if line.startswith("error: ")]
+    assert len(errors) == done.returncode, said
+    assert not errors or len(errors[0]) > 30, said
+
+
+def left_in(folder: Path) -> set[str]:
+    """Names of all files and folders, hidden ones too."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def damaged(case: Case, content: bytes) -> bytes:
+    """Bytes of a file with something wrong in a place or two."""
+    found, rng = bytearray(content), case.rng
+    for _ in range(rng.integers(1, 4)):
+        if not found:
+            break
+        at, length = int(rng.integers(len(found))), int(rng.integers(1, 65))
+        head = int(rng.integers(min(len(found), 200)))  # where formats keep what they promise
+        other = rng.bytes(length)
+        match case.pick(
+            ("flip", "flip in head", "other", "insert", "delete", "cut", "copy", "zero")
+        ):
+            case "flip":
+                found[at] ^= 1 << int(rng.integers(8))
+            case "flip in head":
+                found[head] = int(rng.integers(256))
+            case "other":
+                found[at : at + length] = other
+            case "insert":
+                found[at:at] = other
+            case "delete":
+                del found[at : at + length]
+            case "cut":
+                del found[at:]
+            case "copy":
+                found[at:at] = found[head : head + length]
+            case "zero":
+                found[at : at + length] = bytes(len(found[at : at + length]))
+    return bytes(found)
+
+
+def command_of(file: Path, test: str) -> str:
+    place = os.path.relpath(file, Path(__file__).parents[2])
+    return f"{Path(sys.executable).name} -m pytest -m trial {place} -k {test}"

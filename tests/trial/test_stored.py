@@ -1,0 +1,211 @@
+"""Model files and checkpoints: damaged in any place, or forged with a right checksum.
+
+A damaged file is refused, or gives what it gave. A forged one is refused, or gives a model that
+keeps what models promise.
+"""
+
+import copy
+import json
+from functools import cache
+
+import numpy as np
+from safetensors.numpy import load as tensors_of
+from safetensors.numpy import save as to_bytes
+
+import lrnn
+from lrnn import LRNNAutoencoder, checkpoints
+from lrnn.storage.checkpoints import CheckpointError
+from lrnn.storage.model_files import ModelFileError, checksum
+from trial.harness import Refusal, answer, cases, damaged
+
+X = np.random.default_rng(0).random((40, 5))
+WAYS = {
+    "gram": {"max_iter": 8, "tol": 0},
+    "deep": {"hidden_layer_sizes": (4, 2), "max_iter": 4, "fine_tune": 3},
+    "printed": {"solver": "minibatch", "max_iter": 4, "batch_size": 10},
+    "unit": {"rates": "unit", "max_iter": 4},
+    "inhibition": {"inhibition": True, "fine_tune": 4, "max_iter": 5},
+    "early": {"inhibition": True, "early_stopping": True, "fine_tune": 4, "max_iter": 5},
+    "scaled": {"scale": "minmax", "max_iter": 3},
+}
+VALUES = [None, True, False, -1, 0, 1, 2, 10**9, 10**400, -0.5, 1e308, float("nan"), float("inf"),
+          "", "x", "\x1b[31m", "../x", [], [1], [[1]], {}, {"a": 1}]  # fmt: skip
+TENSORS = {
+    "NaN": lambda a: np.full(a.shape, np.nan),
+    "negative": lambda a: -1.0 - a,
+    "large": lambda a: a * 1e3 + 1,
+    "huge": lambda a: np.full(a.shape, 1e308),
+    "tiny": lambda a: np.full(a.shape, 1e-310),
+    "single": lambda a: a.astype(np.float32),
+    "whole": lambda a: a.astype(np.int64),
+    "shorter": lambda a: a[:-1],
+    "longer": lambda a: np.concatenate([a, a]),
+    "flat": lambda a: a.reshape(-1),
+    "turned": lambda a: a.T,
+    "nothing": lambda a: a[:0],
+    "one more axis": lambda a: a[None],
+    "nudged": lambda a: a * (1 + 1e-9),
+}
+
+
+def model(way):
+    return LRNNAutoencoder(**{"hidden_layer_sizes": 3, "random_state": 0} | WAYS[way])
+
+
+@cache
+def fitted(way):
+    return model(way).fit(X)
+
+
+@cache
+def stored(way, folder):
+    """The bytes of a model file."""
+    fitted(way).save(folder / "model")
+    return (folder / "model").read_bytes()
+
+
+@cache
+def unfinished(way, folder):
+    """The bytes of every checkpoint of a training."""
+    path, real, found = folder / "checkpoint", checkpoints.write, []
+
+    def write(*arguments):
+        real(*arguments)
+        found.append(path.read_bytes())
+
+    checkpoints.write = write
+    try:
+        checkpoints.fit(model(way), X, path, every=0)
+    finally:
+        checkpoints.write = real
+    return found
+
+
+def places(value, path=()):
+    """Where in a document something stands."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in inner:
+        yield (*path, key)
+        if isinstance(part, dict | list):
+            yield from places(part, (*path, key))
+
+
+def forged(case, content):
+    """Another content with the right checksum."""
+    tensors = {name: array.copy() for name, array in tensors_of(content).items()}
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    document = json.loads(header["__metadata__"]["lrnn"])
+    for _ in range(case.rng.integers(1, 3)):
+        if case.chance(0.5) and tensors:
+            name = case.pick(sorted(tensors))
+            match case.pick(["change", "change", "remove", "exchange", "add"]):
+                case "change":
+                    tensors[name] = np.ascontiguousarray(case.pick(TENSORS)(tensors[name]))
+                case "remove":
+                    del tensors[name]
+                case "exchange":
+                    other = case.pick(sorted(tensors))
+                    tensors[name], tensors[other] = tensors[other], tensors[name]
+                case "add":
+                    tensors[f"{name}9"] = tensors[name]
+        else:
+            *path, key = case.pick(list(places(document)))
+            part = document
+            for step in path:
+                part = part[step]
+            if case.chance(0.2):
+                del part[key]
+            else:
+                part[key] = copy.deepcopy(case.pick(VALUES))
+    text = json.dumps(document)
+    return to_bytes(tensors, {"lrnn": text, "sha256": checksum(text, tensors)})
+
+
+def same(one, other):
+    return all(map(np.array_equal, one.weights_.excitatory, other.weights_.excitatory))
+
+
+def check_promises(found, folder):
+    """What every model promises, wherever it comes from."""
+    codes, back = found.transform(X), found.reconstruct(X)
+    low, high = (0, 1) if found.scaling_ is None else (-np.inf, np.inf)
+    for values, least, most in ((codes, 0, 1), (back, low, high)):
+        assert np.isfinite(values).all(), "not finite"
+        assert values.min() >= least, "below its range"
+        assert values.max() <= most, "above its range"
+    for weights in found.weights_.excitatory + (found.weights_.inhibitory or ()):
+        assert np.isfinite(weights).all(), "weights are not finite"
+        assert weights.min(initial=0) >= 0, "weights are negative"
+        if found.rates == "unit":
+            assert weights.sum(axis=1).max() <= 1 + 1e-5, "rows of unit rates sum to more than 1"
+    assert np.isfinite(found.score(X))
+    found.to_network()
+    assert found.audit().valid
+    found.save(folder / "again")
+    np.testing.assert_array_equal(lrnn.load(folder / "again").transform(X), codes)
+
+
+def loaded(content, folder):
+    (folder / "model").write_bytes(content)
+    return lrnn.load(folder / "model")
+
+
+@cases(short=0, full=16_000)  # tests/storage/test_model_files.py has some
+def test_damaged_models(trial):
+    def check(case):
+        way = case.pick(list(WAYS))
+        found = answer(loaded, damaged(case, stored(way, trial.folder)), case.folder)
+        if isinstance(found, Refusal):
+            assert isinstance(found.error, ModelFileError), found
+            assert str(case.folder) in str(found.error)
+        else:
+            assert same(found, fitted(way)), "another model"
+
+    trial(check)
+
+
+@cases(short=40, full=12_000)
+def test_forged_models(trial):
+    def check(case):
+        way = case.pick(list(WAYS))
+        found = answer(loaded, forged(case, stored(way, trial.folder)), case.folder)
+        if isinstance(found, Refusal):
+            assert isinstance(found.error, ModelFileError), found
+        else:
+            check_promises(found, case.folder)
+
+    trial(check)
+
+
+def resumed(way, content, folder):
+    (folder / "checkpoint").write_bytes(content)
+    return checkpoints.fit(model(way), X, folder / "checkpoint", every=1e9)
+
+
+@cases(short=15, full=6_000)
+def test_damaged_checkpoints(trial):
+    def check(case):
+        way = case.pick(list(WAYS))
+        whole = case.any_of(unfinished(way, trial.folder))
+        found = answer(resumed, way, damaged(case, whole), case.folder)
+        if isinstance(found, Refusal):
+            assert isinstance(found.error, CheckpointError), found
+            assert "cannot go on from" in str(found.error)
+        else:
+            assert same(found, fitted(way)), "another model"
+
+    trial(check)
+
+
+@cases(short=25, full=8_000)
+def test_forged_checkpoints(trial):
+    def check(case):
+        way = case.pick(list(WAYS))
+        whole = case.any_of(unfinished(way, trial.folder))
+        found = answer(resumed, way, forged(case, whole), case.folder)
+        if isinstance(found, Refusal):
+            assert isinstance(found.error, CheckpointError), found
+        else:
+            check_promises(found, case.folder)
+
+    trial(check)
