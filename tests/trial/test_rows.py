@@ -4,6 +4,9 @@ The answer is that of NumPy's float64 rows, or one error of ours; where NumPy's 
 so are all others. (`tests/test_grid.py` holds every cell of one shape.)
 """
 
+from functools import partial
+from itertools import repeat
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -92,17 +95,11 @@ def simulated(model, X, folder):
 
 METHODS = {  # functions of a fitted model, rows and a folder
     "fit": error_of,
-    "fit, implicit": lambda model, X, folder: (
-        new().set_params(moment="implicit").fit(X).spike_cost_
-    ),
-    "fit, unit": lambda model, X, folder: new().set_params(rates="unit").fit(X).reconstruction_err_,
-    "fit, minibatch": lambda model, X, folder: (
-        new().set_params(solver="minibatch").fit(X).reconstruction_err_
-    ),
-    "fit, inhibition": lambda model, X, folder: (
-        new().set_params(inhibition=True, fine_tune=2).fit(X).reconstruction_err_
-    ),
-    "fit, scaled": lambda model, X, folder: new().set_params(scale="max").fit(X).components_,
+    "fit, implicit": partial(error_of, moment="implicit"),
+    "fit, unit": partial(error_of, rates="unit"),
+    "fit, minibatch": partial(error_of, solver="minibatch"),
+    "fit, inhibition": partial(error_of, inhibition=True, fine_tune=2),
+    "fit, scaled": partial(error_of, scale="max"),
     "fit_transform": lambda model, X, folder: np.shape(host(new().fit_transform(X))),
     "partial_fit": lambda model, X, folder: new().partial_fit(X).partial_fit(X).reconstruction_err_,
     "transform": lambda model, X, folder: model.transform(X),

@@ -7,8 +7,11 @@ keeps what models promise.
 import copy
 import json
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import pytest
 from safetensors.numpy import load as tensors_of
 from safetensors.numpy import save as to_bytes
 
@@ -58,26 +61,26 @@ def fitted(way):
 
 
 @cache
-def stored(way, folder):
+def stored(way):
     """The bytes of a model file."""
-    fitted(way).save(folder / "model")
-    return (folder / "model").read_bytes()
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "model")
+        fitted(way).save(path)
+        return path.read_bytes()
 
 
 @cache
-def unfinished(way, folder):
+def unfinished(way):
     """The bytes of every checkpoint of a training."""
-    path, real, found = folder / "checkpoint", checkpoints.write, []
+    found, real = [], checkpoints.write
 
-    def write(*arguments):
-        real(*arguments)
+    def write(path, *arguments):
+        real(path, *arguments)
         found.append(path.read_bytes())
 
-    checkpoints.write = write
-    try:
-        checkpoints.fit(model(way), X, path, every=0)
-    finally:
-        checkpoints.write = real
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "write", write)
+        checkpoints.fit(model(way), X, Path(folder, "checkpoint"), every=0)
     return found
 
 
@@ -154,7 +157,7 @@ def loaded(content, folder):
 def test_damaged_models(trial):
     def check(case):
         way = case.pick(list(WAYS))
-        found = answer(loaded, damaged(case, stored(way, trial.folder)), case.folder)
+        found = answer(loaded, damaged(case, stored(way)), case.folder)
         if isinstance(found, Refusal):
             assert isinstance(found.error, ModelFileError), found
             assert str(case.folder) in str(found.error)
@@ -168,7 +171,7 @@ def test_damaged_models(trial):
 def test_forged_models(trial):
     def check(case):
         way = case.pick(list(WAYS))
-        found = answer(loaded, forged(case, stored(way, trial.folder)), case.folder)
+        found = answer(loaded, forged(case, stored(way)), case.folder)
         if isinstance(found, Refusal):
             assert isinstance(found.error, ModelFileError), found
         else:
@@ -186,7 +189,7 @@ def resumed(way, content, folder):
 def test_damaged_checkpoints(trial):
     def check(case):
         way = case.pick(list(WAYS))
-        whole = case.any_of(unfinished(way, trial.folder))
+        whole = case.any_of(unfinished(way))
         found = answer(resumed, way, damaged(case, whole), case.folder)
         if isinstance(found, Refusal):
             assert isinstance(found.error, CheckpointError), found
@@ -201,7 +204,7 @@ def test_damaged_checkpoints(trial):
 def test_forged_checkpoints(trial):
     def check(case):
         way = case.pick(list(WAYS))
-        whole = case.any_of(unfinished(way, trial.folder))
+        whole = case.any_of(unfinished(way))
         found = answer(resumed, way, forged(case, whole), case.folder)
         if isinstance(found, Refusal):
             assert isinstance(found.error, CheckpointError), found

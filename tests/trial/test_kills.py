@@ -1,0 +1,161 @@
+"""Killed at any moment, a command leaves nothing half-written, and its next run ends the same.
+
+(`tests/cli/test_faults.py` kills one training many times; this kills all that write, at each step.)
+"""
+
+import json
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from safetensors.numpy import load as tensors_of
+
+from lrnn import LRNNAutoencoder
+from lrnn.datasets import read
+from trial.deaths import run
+from trial.harness import cases, left_in
+
+FIT = ["--checkpoint", "0", "--resume", "--force", "--tol", "0", "-q"]
+TABLES = [".npy", ".npz", ".csv", ".tsv", ".mat", ".parquet", ".zarr"]
+COMMANDS = {
+    "save": ["save", "model.safetensors", "out.safetensors"],
+    "fit": ["fit", "x.npy", "-o", "out.safetensors", "--max-iter", "8", *FIT],
+    "fit, deep": ["fit", "x.npy", "-o", "out.safetensors", "--hidden", "4-2", "--max-iter", "3",
+                  "--fine-tune", "3", *FIT],
+    "fit, unit": ["fit", "x.csv", "-o", "out.safetensors", "--rates", "unit", "--max-iter", "5",
+                  *FIT],
+    "fit, printed": ["fit", "x.npy", "-o", "out.safetensors", "--solver", "minibatch",
+                     "--max-iter", "5", *FIT],
+    "fit, inhibition": ["fit", "x.npy", "-o", "out.safetensors", "--inhibition", "--fine-tune", "4",
+                        "--max-iter", "3", *FIT],
+    "moment of a stream": ["fit", "x.h5", "-o", "out.safetensors", "--max-iter", "5", *FIT],
+    "moment of parts": ["fit", "parts", "-o", "out.safetensors", "--max-iter", "5", "--fine-tune",
+                        "1", *FIT],
+    "frontier": ["frontier", "x.npy", "-o", "out", "--hidden", "2", "--penalties", "2", "--passes",
+                 "1", "--resume", "--force", "-q"],
+} | {
+    f"encode to {ending}": ["encode", "model.safetensors", "x.csv", "-o", f"out{ending}", "--force",
+                            "-q"] for ending in TABLES
+}  # fmt: skip
+REPRODUCE = ["reproduce", "iris", "--quick", "--seeds", "1", "-o", "out", "-q"]
+
+
+def inputs(folder):
+    """What commands read."""
+    import h5py
+    import pandas as pd
+
+    X = np.random.default_rng(0).random((60, 6))
+    np.save(folder / "x.npy", X)
+    np.savetxt(folder / "x.csv", X, delimiter=",")
+    with h5py.File(folder / "x.h5", "w") as file:
+        file.create_dataset("data", data=X, chunks=(7, 6))
+    (folder / "parts").mkdir()
+    for i, part in enumerate(np.array_split(X, 3)):
+        pd.DataFrame(part, columns=list("abcdef")).to_parquet(folder / "parts" / f"{i}.parquet")
+    LRNNAutoencoder(3, max_iter=2, random_state=0).fit(X).save(folder / "model.safetensors")
+    LRNNAutoencoder(2, max_iter=1, random_state=1).fit(X).save(folder / "old.safetensors")
+
+
+@cache
+def undisturbed(words):
+    """What a command leaves that is not killed, the steps it makes, and the seconds it takes."""
+    with TemporaryDirectory() as name:
+        folder = Path(name, "run")
+        folder.mkdir()
+        inputs(folder)
+        ended = run(words, folder)
+        assert ended.status == 0, ended.said
+        return contents(folder), ended
+
+
+def contents(folder):
+    """All that is there; without what is another in each run."""
+    return {name: content(folder / name) for name in left_in(folder) if content(folder / name)}
+
+
+def content(path):
+    """What a file says, whole; `None` for pictures, and what is in a Zarr array."""
+    if path.suffix == ".zarr":
+        return read(path).data.tobytes()
+    if path.is_dir() or any(part.endswith(".zarr") for part in path.parent.parts):
+        return None
+    if path.suffix == ".safetensors" or path.name.endswith(".checkpoint"):
+        stored = path.read_bytes()
+        header = json.loads(stored[8 : 8 + int.from_bytes(stored[:8], "little")])
+        document = json.loads(header["__metadata__"]["lrnn"])
+        tensors = tensors_of(stored)
+        kept = {name: array.tobytes() for name, array in tensors.items() if "seconds" not in name}
+        return timeless(document), kept
+    if path.suffix in TABLES:
+        return read(path).data.tobytes() if path.stem in ("x", "out") else "a table"
+    if path.suffix == ".json":
+        return timeless(json.loads(path.read_text()))
+    assert path.stat().st_size or path.name.startswith("."), f"{path.name} is empty"
+    return path.suffix or path.name
+
+
+def timeless(document):
+    """A document without what another run, or another machine, would say otherwise."""
+    if isinstance(document, dict):
+        kept = {k: v for k, v in document.items() if not any(w in k for w in ("second", "machine"))}
+        return {key: timeless(value) for key, value in kept.items()}
+    return [timeless(part) for part in document] if isinstance(document, list) else document
+
+
+def kill(case, words, *, deaths):
+    """Kill a command some times, then let it end; it ends as if nothing had happened."""
+    expected, ended = undisturbed(tuple(words))
+    folder = case.folder / "run"
+    folder.mkdir()
+    inputs(folder)
+    output = folder / words[words.index("-o") + 1 if "-o" in words else -1]
+    old = None
+    if output.suffix == ".safetensors" and case.chance(0.5):
+        shutil.copy(folder / "old.safetensors", output)
+        output.chmod(0o600)
+        old = content(output)
+    for _ in range(case.rng.integers(1, deaths + 1)):
+        if case.chance(0.7):
+            death = {"step": int(case.rng.integers(1, ended.steps + 1))}
+        else:
+            death = {"seconds": float(case.rng.uniform(0, 1.2 * ended.seconds))}
+        case.about.append(str(death))
+        died = run(words, folder, **death)
+        assert died.status in (-9, 0), f"ends with {died.status}: {died.said[-300:]}"
+        for name, found in contents(folder).items():
+            if not name.startswith(".") and name in expected and "-o" in words:
+                known = expected[name]
+                assert found in (known, old) or name.startswith("out/"), f"{name} is half-written"
+    last = run(words, folder)
+    assert last.status == 0, f"the next run ends with {last.status}: {last.said[-300:]}"
+    found = contents(folder)
+    stray, missing = found.keys() - expected.keys(), expected.keys() - found.keys()
+    assert not stray, f"left behind: {sorted(stray)}"
+    assert not missing, f"missing: {sorted(missing)}"
+    other = [name for name, value in expected.items() if found[name] != value]
+    assert not other, f"not as in an undisturbed run: {other}"
+    if old is not None:
+        assert output.stat().st_mode & 0o777 == 0o600, "the mode of the file has changed"
+
+
+@pytest.fixture(autouse=True)
+def libraries():
+    for library in ("h5py", "zarr", "pyarrow"):
+        pytest.importorskip(library, reason="pip install 'lrnn[files]'")
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork")
+
+
+@cases(short=3, full=800)
+def test_commands(trial):
+    trial(lambda case: kill(case, case.pick(COMMANDS), deaths=3))
+
+
+@cases(short=0, full=20)
+def test_reproduce(trial):
+    trial(lambda case: kill(case, REPRODUCE, deaths=2))
