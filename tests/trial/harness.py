@@ -1,17 +1,19 @@
 """A trial: many cases of one kind, each with random numbers of its own, of which none may fail.
 
-A test that takes a `Trial` says with `cases` how many there are. The few of the seed 0 run with all
-other tests; the many of the seeds from 1 on with ``pytest -m trial``. What fails is told with the
-command that tries this one case again.
+A test is a function of one `Case`, and `cases` says how many there are. The few of the seed 0 run
+with all other tests; the many of the seeds from 1 on with ``pytest -m trial``. What fails is told
+with the command that tries this one case again.
 """
 
 import linecache
 import os
+import shutil
 import signal
 import sys
 import traceback
 import warnings
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,18 +27,23 @@ import lrnn
 
 SEEDS = 20  # into which the many cases are divided
 PATIENCE = 120.0  # seconds for a case
-SHOWN = 60  # failures of a test
+SHOWN = 10  # failures of a test
 OURS = tuple(str(Path(package.__file__).parent) for package in (lrnn, sklearn))
 
 
 def cases(*, short: int, full: int) -> Callable:
     """So many cases with all other tests, and so many with ``pytest -m trial``."""
 
-    def mark(test: Callable) -> Callable:
+    def made(check: Callable[[Case], None]) -> Callable:
+        def test(trial: Trial) -> None:
+            trial(check)
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        test.__module__, test.__qualname__ = check.__module__, check.__qualname__
         test.cases = (short, full)
         return test
 
-    return mark
+    return made
 
 
 @dataclass
@@ -45,6 +52,8 @@ class Case:
 
     rng: np.random.Generator
     folder: Path
+    call: Callable  # runs the command in this process
+    short: bool  # it is one of the few
     about: list[str] = field(default_factory=list)
 
     def pick(self, among):
@@ -67,7 +76,7 @@ class Untried(Exception):  # noqa: N818
     """What a case needs cannot be made: it is not counted."""
 
 
-class Hangs(Exception):  # noqa: N818
+class Hangs(BaseException):
     """A case takes too long."""
 
 
@@ -80,6 +89,7 @@ class Trial:
     numbers: Sequence[int]
     folder: Path
     command: str
+    call: Callable
     record: Callable[[str, object], None]
     tried: int = 0
     failures: list[str] = field(default_factory=list)
@@ -90,7 +100,7 @@ class Trial:
             folder = self.folder / str(number)
             folder.mkdir()
             rng = np.random.default_rng([zlib.crc32(self.kind.encode()), self.seed, number])
-            case = Case(rng, folder)
+            case = Case(rng, folder, self.call, short=not self.seed)
             try:
                 with patience(), warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -98,7 +108,7 @@ class Trial:
                     check(case)
             except Untried:
                 continue
-            except Exception as error:
+            except (Exception, Hangs) as error:
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 said = " ".join(f"{type(error).__name__}: {error}".split())
                 self.failures.append(
@@ -106,6 +116,7 @@ class Trial:
                     f"{where.lineno})\n    CASE={self.seed}:{number} {self.command}"
                 )
             self.tried += 1
+            shutil.rmtree(folder, ignore_errors=True)
         self.record("trial", (self.kind, self.tried, len(self.failures)))
         if self.failures:
             told = "\n".join(self.failures[:SHOWN])
@@ -207,3 +218,22 @@ def damaged(case: Case, content: bytes) -> bytes:
 def command_of(file: Path, test: str) -> str:
     place = os.path.relpath(file, Path(__file__).parents[2])
     return f"{Path(sys.executable).name} -m pytest -m trial {place} -k {test}"
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The table of what was tried; `tests/conftest.py` hands it to pytest."""
+    counts = defaultdict(lambda: [0, 0])
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, ()):
+            for name, value in getattr(report, "user_properties", ()):
+                if name == "trial" and report.when == "call":
+                    counts[value[0]][0] += value[1]
+                    counts[value[0]][1] += value[2]
+    if not counts:
+        return
+    terminalreporter.section("trial: tried and failed")
+    counts["all"] = [sum(numbers) for numbers in zip(*counts.values(), strict=True)]
+    width = max(map(len, counts))
+    for kind in sorted(counts, key=lambda kind: (kind == "all", kind)):
+        tried, failed = counts[kind]
+        terminalreporter.write_line(f"{kind:<{width}} {tried:>8,} {failed:>6,}")

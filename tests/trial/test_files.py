@@ -155,26 +155,22 @@ def a_file(case):
 
 
 @cases(short=20, full=4_000)
-def test_as_they_are(trial, call):
+def test_as_they_are(case):
     """What was written is read, by Python and by commands; and codes are those of Python."""
-
-    def check(case):
-        path, values = a_file(case)
-        np.testing.assert_array_equal(np.asarray(read(path).data, dtype=float), values)
-        done = call("fit", path, "-o", "m.safetensors", "--hidden", 2, "--max-iter", 2, "-q",
-                    "--scale", case.pick(["auto", "minmax"]), cwd=case.folder)  # fmt: skip
-        check_said(done)
-        if done.returncode:
-            assert values.min() < 0 or not values.any(), done.said
-            return
-        ending = case.pick([".npy", ".csv", ".npz", ".mat", ".parquet", ".tsv", ".zarr"])
-        check_said(call("encode", "m.safetensors", path, "-o", f"codes{ending}", "-q",
-                        cwd=case.folder), may_fail=False)  # fmt: skip
-        expected = lrnn.load(case.folder / "m.safetensors").transform(read(path).data)
-        found = np.asarray(read(case.folder / f"codes{ending}").data)
-        np.testing.assert_allclose(found, expected, atol=1e-6)
-
-    trial(check)
+    path, values = a_file(case)
+    np.testing.assert_array_equal(np.asarray(read(path).data, dtype=float), values)
+    done = case.call("fit", path, "-o", "m.safetensors", "--hidden", 2, "--max-iter", 2, "-q",
+                "--scale", case.pick(["auto", "minmax"]), cwd=case.folder)  # fmt: skip
+    check_said(done)
+    if done.returncode:
+        assert values.min() < 0 or not values.any(), done.said
+        return
+    ending = case.pick([".npy", ".csv", ".npz", ".mat", ".parquet", ".tsv", ".zarr"])
+    check_said(case.call("encode", "m.safetensors", path, "-o", f"codes{ending}", "-q",
+                    cwd=case.folder), may_fail=False)  # fmt: skip
+    expected = lrnn.load(case.folder / "m.safetensors").transform(read(path).data)
+    found = np.asarray(read(case.folder / f"codes{ending}").data)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 CELLS = {  # and what they are; None is what no number is
@@ -187,66 +183,58 @@ CELLS = {  # and what they are; None is what no number is
 
 
 @cases(short=20, full=4_000)
-def test_hostile_cells(trial, call):
+def test_hostile_cells(case):
     """A cell that is no number is refused, wherever it stands; no row is ever dropped."""
-
-    def check(case):
-        values = case.rng.random(case.pick([(3, 2), (7, 4), (20, 3), (230, 2)]))
-        cells = [[f"{value:.17g}" for value in row] for row in values]
-        row, column = case.rng.integers(values.shape)
-        cell = case.pick(list(CELLS))
-        cells[row][column] = f'"{cell}"' if "," in cell else cell
-        named = case.pick({"names": ["a", "b", "c", "d"][: values.shape[1]], "no names": []})
-        lines = [",".join(line) for line in ([named] if named else []) + cells]
-        path = written(case, "x.csv", "\n".join(lines).encode())
-        case.about.append(f"row {row + 1}, column {column + 1}")
-        found = answer(read, path)
-        done = call("fit", path, "-o", "m.safetensors", "--hidden", 1, "--max-iter", 1, "-q",
-                    cwd=case.folder)  # fmt: skip
-        check_said(done)
-        if CELLS[cell] is None:
-            if isinstance(found, Refusal):  # or it is a missing one, which has its place
-                assert str(path) in str(found.error), found
-            else:
-                assert found.data.shape == values.shape, found.data.shape
-                assert not np.isfinite(found.data[row, column])
-            assert done.returncode == 1, "taken for a number"
-            assert "\x1b[31m" not in done.stderr
-            assert left_in(case.folder) == {"x.csv"}
-            return
-        values[row, column] = CELLS[cell]
-        np.testing.assert_array_equal(found.data, values)
-        assert done.returncode == 0, done.said
-
-    trial(check)
+    values = case.rng.random(case.pick([(3, 2), (7, 4), (20, 3), (230, 2)]))
+    cells = [[f"{value:.17g}" for value in row] for row in values]
+    row, column = case.rng.integers(values.shape)
+    cell = case.pick(list(CELLS))
+    cells[row][column] = f'"{cell}"' if "," in cell else cell
+    named = case.pick({"names": ["a", "b", "c", "d"][: values.shape[1]], "no names": []})
+    lines = [",".join(line) for line in ([named] if named else []) + cells]
+    path = written(case, "x.csv", "\n".join(lines).encode())
+    case.about.append(f"row {row + 1}, column {column + 1}")
+    found = answer(read, path)
+    done = case.call("fit", path, "-o", "m.safetensors", "--hidden", 1, "--max-iter", 1, "-q",
+                cwd=case.folder)  # fmt: skip
+    check_said(done)
+    if CELLS[cell] is None:
+        if isinstance(found, Refusal):  # or it is a missing one, which has its place
+            assert str(path) in str(found.error), found
+        else:
+            assert found.data.shape == values.shape, found.data.shape
+            assert not np.isfinite(found.data[row, column])
+        assert done.returncode == 1, "taken for a number"
+        assert "\x1b[31m" not in done.stderr
+        assert left_in(case.folder) == {"x.csv"}
+        return
+    values[row, column] = CELLS[cell]
+    np.testing.assert_array_equal(found.data, values)
+    assert done.returncode == 0, done.said
 
 
 @cases(short=30, full=8_000)
-def test_damaged(trial, call):
+def test_damaged(case):
     """A damaged file gives numbers, or one line that names it; never the error of a library."""
-
-    def check(case):
-        path, _ = a_file(case)
-        victim = (
-            path if path.is_file() else case.pick(sorted(f for f in path.rglob("*") if f.is_file()))
+    path, _ = a_file(case)
+    victim = (
+        path if path.is_file() else case.pick(sorted(f for f in path.rglob("*") if f.is_file()))
+    )
+    victim.write_bytes(damaged(case, victim.read_bytes()))
+    before = left_in(case.folder)
+    found = answer(read, path)
+    if isinstance(found, Refusal):
+        assert path.name in str(found.error), found
+    else:
+        assert found.data.ndim == 2
+        assert found.data.dtype.kind in "biuf"
+    if case.chance(0.3):
+        done = case.call("fit", path, "-o", "m.safetensors", "--hidden", 1, "--max-iter", 1,
+                    cwd=case.folder)  # fmt: skip
+        check_said(done)
+        assert left_in(case.folder) - before == (
+            {"m.safetensors"} if not done.returncode else set()
         )
-        victim.write_bytes(damaged(case, victim.read_bytes()))
-        before = left_in(case.folder)
-        found = answer(read, path)
-        if isinstance(found, Refusal):
-            assert path.name in str(found.error), found
-        else:
-            assert found.data.ndim == 2
-            assert found.data.dtype.kind in "biuf"
-        if case.chance(0.3):
-            done = call("fit", path, "-o", "m.safetensors", "--hidden", 1, "--max-iter", 1,
-                        cwd=case.folder)  # fmt: skip
-            check_said(done)
-            assert left_in(case.folder) - before == (
-                {"m.safetensors"} if not done.returncode else set()
-            )
-
-    trial(check)
 
 
 class Explosive:
@@ -322,22 +310,18 @@ SPECIAL = {
 
 
 @cases(short=10, full=3_000)
-def test_forged(trial, call):
+def test_forged(case):
     """Files made to do harm are refused, whatever their name says; they run no code."""
-
-    def check(case):
-        path = case.folder / f"x{case.pick(ENDINGS)}"
-        if case.chance(0.15):
-            case.pick(SPECIAL)(path)
-        else:
-            path.write_bytes(case.pick(FORGED))
-        found = answer(read, path)
-        assert isinstance(found, Refusal), f"gives {found.data!r:.80}"
-        assert path.name in str(found.error), found
-        done = call("fit", path, "-o", "m.safetensors", "--hidden", 1, cwd=case.folder)
-        check_said(done)
-        assert done.returncode == 1
-        assert left_in(case.folder) <= {path.name}
-        assert not os.path.exists("exploded")
-
-    trial(check)
+    path = case.folder / f"x{case.pick(ENDINGS)}"
+    if case.chance(0.15):
+        case.pick(SPECIAL)(path)
+    else:
+        path.write_bytes(case.pick(FORGED))
+    found = answer(read, path)
+    assert isinstance(found, Refusal), f"gives {found.data!r:.80}"
+    assert path.name in str(found.error), found
+    done = case.call("fit", path, "-o", "m.safetensors", "--hidden", 1, cwd=case.folder)
+    check_said(done)
+    assert done.returncode == 1
+    assert left_in(case.folder) <= {path.name}
+    assert not os.path.exists("exploded")

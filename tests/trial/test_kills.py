@@ -152,10 +152,10 @@ def libraries():
 
 
 @cases(short=3, full=800)
-def test_commands(trial):
-    trial(lambda case: kill(case, case.pick(COMMANDS), deaths=3))
+def test_commands(case):
+    kill(case, case.pick(COMMANDS), deaths=3)
 
 
 @cases(short=0, full=20)
-def test_reproduce(trial):
-    trial(lambda case: kill(case, REPRODUCE, deaths=2))
+def test_reproduce(case):
+    kill(case, REPRODUCE, deaths=2)

@@ -99,57 +99,47 @@ def check_model(model, X, dtype, folder):
 
 
 @cases(short=12, full=8_000)
-def test_models(trial):
-    def check(case):
-        make, shape, settings = case.pick(DATA), case.pick(SHAPES), case.pick(SETTINGS)
-        dtype = case.pick(["f8", "f4"])
-        X = make(case.rng, shape).astype(dtype)
-        settings = {"hidden_layer_sizes": 3, "max_iter": 30, "random_state": 0} | settings
-        model = LRNNAutoencoder(**settings).fit(X)
-        check_model(model, X, dtype, case.folder)
-
-    trial(check)
+def test_models(case):
+    make, shape, settings = case.pick(DATA), case.pick(SHAPES), case.pick(SETTINGS)
+    dtype = case.pick(["f8", "f4"])
+    X = make(case.rng, shape).astype(dtype)
+    settings = {"hidden_layer_sizes": 3, "max_iter": 30, "random_state": 0} | settings
+    model = LRNNAutoencoder(**settings).fit(X)
+    check_model(model, X, dtype, case.folder)
 
 
 SAME = {name: SETTINGS[name] for name in ("gram", "implicit", "deep", "fine-tuned", "inhibition")}
 
 
 @cases(short=5, full=1_000)
-def test_single_precision_is_near_double(trial):
-    def check(case):
-        X = case.pick(DATA)(case.rng, case.pick(SHAPES[:3])).astype("f4")
-        settings = {"hidden_layer_sizes": 3, "max_iter": 30, "random_state": 0} | case.pick(SAME)
-        size = np.mean(np.minimum(X, 1).astype(float) ** 2)
-        one, other = (LRNNAutoencoder(**settings).fit(X.astype(t)) for t in ("f4", "f8"))
-        off = abs(one.reconstruction_err_ - other.reconstruction_err_)
-        assert off <= 0.02 * size + 1e-12, (one.reconstruction_err_, other.reconstruction_err_)
-        np.testing.assert_allclose(
-            other.transform(X), other.transform(X.astype("f8")), rtol=1e-3, atol=1e-4
-        )
-
-    trial(check)
+def test_single_precision_is_near_double(case):
+    X = case.pick(DATA)(case.rng, case.pick(SHAPES[:3])).astype("f4")
+    settings = {"hidden_layer_sizes": 3, "max_iter": 30, "random_state": 0} | case.pick(SAME)
+    size = np.mean(np.minimum(X, 1).astype(float) ** 2)
+    one, other = (LRNNAutoencoder(**settings).fit(X.astype(t)) for t in ("f4", "f8"))
+    off = abs(one.reconstruction_err_ - other.reconstruction_err_)
+    assert off <= 0.02 * size + 1e-12, (one.reconstruction_err_, other.reconstruction_err_)
+    np.testing.assert_allclose(
+        other.transform(X), other.transform(X.astype("f8")), rtol=1e-3, atol=1e-4
+    )
 
 
 @cases(short=5, full=2_000)
-def test_networks(trial):
+def test_networks(case):
     """Networks of any rates and routes: a state is in [0, 1] and solves the equations."""
-
-    def check(case):
-        rng, n = case.rng, int(case.rng.integers(1, 9))
-        scale = case.pick([1.0, 1e-6, 1e6, 1e-100, 1e100])
-        routes = rng.dirichlet(np.full(2 * n + 1, case.pick([0.05, 0.5, 5.0])), size=n)
-        rates = scale * rng.uniform(0.1, 2, n) * (10.0 ** rng.uniform(-3, 3, n))
-        network = lrnn.RandomNeuralNetwork(rates, routes[:, :n], routes[:, n : 2 * n])
-        plus, minus = scale * rng.uniform(0, case.pick([0.1, 1.0, 10.0]), (2, n))
-        q = np.asarray(answer(network.steady_state, plus, minus))
-        check_in_range(q=q)
-        assert q.max() <= 1, "a probability above 1"
-        sent = q * rates
-        excited, inhibited = plus + sent @ routes[:, :n], minus + sent @ routes[:, n : 2 * n]
-        np.testing.assert_allclose(q, np.minimum(excited / (rates + inhibited), 1), atol=1e-6)
-        done = answer(partial(network.simulate, plus, minus, events=2_000, random_state=0))
-        if hasattr(done, "activation"):
-            check_in_range(simulated=done.activation())
-            assert done.activation().max() <= 1 + 1e-12
-
-    trial(check)
+    rng, n = case.rng, int(case.rng.integers(1, 9))
+    scale = case.pick([1.0, 1e-6, 1e6, 1e-100, 1e100])
+    routes = rng.dirichlet(np.full(2 * n + 1, case.pick([0.05, 0.5, 5.0])), size=n)
+    rates = scale * rng.uniform(0.1, 2, n) * (10.0 ** rng.uniform(-3, 3, n))
+    network = lrnn.RandomNeuralNetwork(rates, routes[:, :n], routes[:, n : 2 * n])
+    plus, minus = scale * rng.uniform(0, case.pick([0.1, 1.0, 10.0]), (2, n))
+    q = np.asarray(answer(network.steady_state, plus, minus))
+    check_in_range(q=q)
+    assert q.max() <= 1, "a probability above 1"
+    sent = q * rates
+    excited, inhibited = plus + sent @ routes[:, :n], minus + sent @ routes[:, n : 2 * n]
+    np.testing.assert_allclose(q, np.minimum(excited / (rates + inhibited), 1), atol=1e-6)
+    done = answer(partial(network.simulate, plus, minus, events=2_000, random_state=0))
+    if hasattr(done, "activation"):
+        check_in_range(simulated=done.activation())
+        assert done.activation().max() <= 1 + 1e-12

@@ -154,30 +154,24 @@ def loaded(content, folder):
 
 
 @cases(short=0, full=16_000)  # tests/storage/test_model_files.py has some
-def test_damaged_models(trial):
-    def check(case):
-        way = case.pick(list(WAYS))
-        found = answer(loaded, damaged(case, stored(way)), case.folder)
-        if isinstance(found, Refusal):
-            assert isinstance(found.error, ModelFileError), found
-            assert str(case.folder) in str(found.error)
-        else:
-            assert same(found, fitted(way)), "another model"
-
-    trial(check)
+def test_damaged_models(case):
+    way = case.pick(list(WAYS))
+    found = answer(loaded, damaged(case, stored(way)), case.folder)
+    if isinstance(found, Refusal):
+        assert isinstance(found.error, ModelFileError), found
+        assert str(case.folder) in str(found.error)
+    else:
+        assert same(found, fitted(way)), "another model"
 
 
 @cases(short=40, full=12_000)
-def test_forged_models(trial):
-    def check(case):
-        way = case.pick(list(WAYS))
-        found = answer(loaded, forged(case, stored(way)), case.folder)
-        if isinstance(found, Refusal):
-            assert isinstance(found.error, ModelFileError), found
-        else:
-            check_promises(found, case.folder)
-
-    trial(check)
+def test_forged_models(case):
+    way = case.pick(list(WAYS))
+    found = answer(loaded, forged(case, stored(way)), case.folder)
+    if isinstance(found, Refusal):
+        assert isinstance(found.error, ModelFileError), found
+    else:
+        check_promises(found, case.folder)
 
 
 def resumed(way, content, folder):
@@ -186,29 +180,23 @@ def resumed(way, content, folder):
 
 
 @cases(short=15, full=6_000)
-def test_damaged_checkpoints(trial):
-    def check(case):
-        way = case.pick(list(WAYS))
-        whole = case.any_of(unfinished(way))
-        found = answer(resumed, way, damaged(case, whole), case.folder)
-        if isinstance(found, Refusal):
-            assert isinstance(found.error, CheckpointError), found
-            assert "cannot go on from" in str(found.error)
-        else:
-            assert same(found, fitted(way)), "another model"
-
-    trial(check)
+def test_damaged_checkpoints(case):
+    way = case.pick(list(WAYS))
+    whole = case.any_of(unfinished(way))
+    found = answer(resumed, way, damaged(case, whole), case.folder)
+    if isinstance(found, Refusal):
+        assert isinstance(found.error, CheckpointError), found
+        assert "cannot go on from" in str(found.error)
+    else:
+        assert same(found, fitted(way)), "another model"
 
 
 @cases(short=25, full=8_000)
-def test_forged_checkpoints(trial):
-    def check(case):
-        way = case.pick(list(WAYS))
-        whole = case.any_of(unfinished(way))
-        found = answer(resumed, way, forged(case, whole), case.folder)
-        if isinstance(found, Refusal):
-            assert isinstance(found.error, CheckpointError), found
-        else:
-            check_promises(found, case.folder)
-
-    trial(check)
+def test_forged_checkpoints(case):
+    way = case.pick(list(WAYS))
+    whole = case.any_of(unfinished(way))
+    found = answer(resumed, way, forged(case, whole), case.folder)
+    if isinstance(found, Refusal):
+        assert isinstance(found.error, CheckpointError), found
+    else:
+        check_promises(found, case.folder)

@@ -56,6 +56,7 @@ COMMANDS = {  # and what they write
     "version": (["--version"], None),
     "report": (["report", "m.safetensors", "x.csv", "-o", "r"], "r/index.html"),
 }  # fmt: skip
+QUICK = ["fit", "encode", "inspect"]
 WRONG = {
     "no file": ["fit", "nö.csv", "-o", "never.safetensors"],
     "no model": ["inspect", "x.csv"],
@@ -92,7 +93,7 @@ def place():
         yield folder
 
 
-def started(case, words, folder, flags):
+def started(case, words, folder):
     """A command in a process whose surroundings are odd in several ways."""
     changed = {}
     for _ in range(case.rng.integers(1, 4)):
@@ -106,9 +107,10 @@ def started(case, words, folder, flags):
         for number in closed:
             os.close(number)
 
+    flags = ["plain", "-W error"] if case.short else list(FLAGS)  # nothing is compiled anew
     done = subprocess.run(
-        [sys.executable, *FLAGS[case.pick(flags)], "-m", "lrnn", *words], cwd=folder, env=surroundings, user=user,
-        stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=close,
+        [sys.executable, *FLAGS[case.pick(flags)], "-m", "lrnn", *words], cwd=folder, user=user,
+        env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=close,
     )  # fmt: skip
     said = done.stderr.decode(errors="replace")
     assert "Traceback" not in said, said[-600:]
@@ -119,34 +121,26 @@ def started(case, words, folder, flags):
 
 
 @cases(short=2, full=200)
-def test_environments(trial):
-    names, flags = list(COMMANDS), list(FLAGS)
-    if not trial.seed:  # those that are quick, and need not be compiled anew
-        names, flags = ["fit", "encode", "inspect"], ["plain", "-W error"]
-
-    def check(case):
-        words, output = COMMANDS[case.pick(names)]
-        with place() as folder:
-            status, out, said, closed = started(case, words, folder, flags)
-            assert status == 0, f"status {status}: {said[-400:]}"
-            assert out or 1 in closed or words[0] in ("encode", "reconstruct"), "says nothing"
-            assert output is None or (folder / output).stat().st_size, f"{output} is not there"
-            assert not [name for name in os.listdir(folder) if name.startswith(".")]
-
-    trial(check)
+def test_environments(case):
+    """Commands do their work, and end with 0."""
+    names = QUICK if case.short else list(COMMANDS)
+    words, output = COMMANDS[case.pick(names)]
+    with place() as folder:
+        status, out, said, closed = started(case, words, folder)
+        assert status == 0, f"status {status}: {said[-400:]}"
+        assert out or 1 in closed or words[0] in ("encode", "reconstruct"), "says nothing"
+        assert output is None or (folder / output).stat().st_size, f"{output} is not there"
+        assert not [name for name in os.listdir(folder) if name.startswith(".")]
 
 
 @cases(short=0, full=80)
-def test_errors_in_environments(trial):
-    def check(case):
-        with place() as folder:
-            before = sorted(os.listdir(folder))
-            status, _, said, closed = started(case, case.pick(WRONG), folder, list(FLAGS))
-            assert status == 1, f"status {status}: {said[-400:]}"
-            assert "error:" in said or 2 in closed, said
-            assert sorted(os.listdir(folder)) == before
-
-    trial(check)
+def test_errors_in_environments(case):
+    with place() as folder:
+        before = sorted(os.listdir(folder))
+        status, _, said, closed = started(case, case.pick(WRONG), folder)
+        assert status == 1, f"status {status}: {said[-400:]}"
+        assert "error:" in said or 2 in closed, said
+        assert sorted(os.listdir(folder)) == before
 
 
 # Threads
@@ -200,23 +194,19 @@ WORK = {  # functions of a folder
 
 
 @cases(short=2, full=400)
-def test_threads(trial):
+def test_threads(case):
     """Work in several threads gives what it gives in one, and leaves the process as it was."""
-
-    def check(case):
-        names = [case.any_of(list(WORK)) for _ in range(12)]
-        case.about += sorted(set(names))
-        expected = {name: WORK[name](case.folder) for name in set(names)}
-        with threadpool_limits(2), ThreadPoolExecutor(4) as pool:
-            before = [library["num_threads"] for library in threadpool_info()]
-            found = list(pool.map(lambda name: WORK[name](case.folder), names))
-            after = [library["num_threads"] for library in threadpool_info()]
-        assert after == before, f"threads of BLAS are {after}, not {before}"
-        for name, value in zip(names, found, strict=True):
-            np.testing.assert_allclose(value, expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
-        assert not [name for name in os.listdir(case.folder) if name.startswith(".")]
-
-    trial(check)
+    names = [case.any_of(list(WORK)) for _ in range(12)]
+    case.about += sorted(set(names))
+    expected = {name: WORK[name](case.folder) for name in set(names)}
+    with threadpool_limits(2), ThreadPoolExecutor(4) as pool:
+        before = [library["num_threads"] for library in threadpool_info()]
+        found = list(pool.map(lambda name: WORK[name](case.folder), names))
+        after = [library["num_threads"] for library in threadpool_info()]
+    assert after == before, f"threads of BLAS are {after}, not {before}"
+    for name, value in zip(names, found, strict=True):
+        np.testing.assert_allclose(value, expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
+    assert not [name for name in os.listdir(case.folder) if name.startswith(".")]
 
 
 FORKS = """
@@ -245,18 +235,12 @@ FORKS = """
 
 
 @cases(short=0, full=60)
-def test_forks(trial):
+def test_forks(case):
     """A fork works as its parent did, which may be at work in another thread."""
-
-    def check(case):
-        quick = ["transform", "reconstruct", "score", "fit", "simulate", "save and load", "write"]
-        names = [case.pick(quick) for _ in range(2)]
-        busy = case.pick(["", "transform", "fit"])
-        code = "\n".join(line[4:] for line in FORKS.splitlines())
-        code = code.format(path=sys.path, folder=str(case.folder), names=names, busy=busy)
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=100
-        )
-        assert done.returncode == 0, f"status {done.returncode}: {done.stderr[-400:]}"
-
-    trial(check)
+    quick = ["transform", "reconstruct", "score", "fit", "simulate", "save and load", "write"]
+    names = [case.pick(quick) for _ in range(2)]
+    busy = case.pick(["", "transform", "fit"])
+    code = "\n".join(line[4:] for line in FORKS.splitlines())
+    code = code.format(path=sys.path, folder=str(case.folder), names=names, busy=busy)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, f"status {done.returncode}: {done.stderr[-400:]}"
