@@ -141,7 +141,10 @@ def patience(seconds: float = PATIENCE):
 
 def is_ours(error: BaseException) -> bool:
     """Whether an error was foreseen: raised in words by lrnn, or by scikit-learn on its behalf."""
-    if not isinstance(error, ValueError | TypeError | OSError) or len(str(error)) < 20:
+    if (
+        not isinstance(error, ValueError | TypeError | OSError | MemoryError)
+        or len(str(error)) < 20
+    ):
         return False
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     file = frame.f_code.co_filename
@@ -184,34 +187,23 @@ def left_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
+DAMAGE = ["flip", "other", "insert", "delete", "cut", "copy", "zero"]
+
+
 def damaged(case: Case, content: bytes) -> bytes:
-    """Bytes of a file with something wrong in a place or two."""
+    """Bytes of a file with something wrong in a place or two, often near its beginning."""
     found, rng = bytearray(content), case.rng
     for _ in range(rng.integers(1, 4)):
-        if not found:
-            break
-        at, length = int(rng.integers(len(found))), int(rng.integers(1, 65))
-        head = int(rng.integers(min(len(found), 200)))  # where formats keep what they promise
-        other = rng.bytes(length)
-        match case.pick(
-            ("flip", "flip in head", "other", "insert", "delete", "cut", "copy", "zero")
-        ):
-            case "flip":
-                found[at] ^= 1 << int(rng.integers(8))
-            case "flip in head":
-                found[head] = int(rng.integers(256))
-            case "other":
-                found[at : at + length] = other
-            case "insert":
-                found[at:at] = other
-            case "delete":
-                del found[at : at + length]
-            case "cut":
-                del found[at:]
-            case "copy":
-                found[at:at] = found[head : head + length]
-            case "zero":
-                found[at : at + length] = bytes(len(found[at : at + length]))
+        size = min(len(found), case.any_of([200, len(found)]))
+        at, length, kind = int(rng.integers(size + 1)), int(rng.integers(1, 65)), case.pick(DAMAGE)
+        last = {"flip": at + 1, "insert": at, "copy": at, "cut": len(found)}.get(kind, at + length)
+        found[at:last] = {
+            "flip": bytes(byte ^ 1 << int(rng.integers(8)) for byte in found[at:last]),
+            "other": rng.bytes(length),
+            "insert": rng.bytes(length),
+            "copy": found[at : at + length],
+            "zero": bytes(len(found[at:last])),
+        }.get(kind, b"")
     return bytes(found)
 
 

@@ -10,14 +10,16 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
+from scipy.io import savemat
 
 import lrnn
 from lrnn.datasets import read
 from trial.harness import Refusal, answer, cases, check_said, damaged, left_in
 
 SHAPES = [(1, 1), (1, 4), (2, 3), (5, 1), (7, 4), (20, 6)]
-FLOATS = ["<f8", "<f4", "<f2", ">f8", ">f4"]
-WHOLE = ["|u1", "<u2", ">u2", "<u4", "|i1", "<i2", "<i4", "<i8", ">i4"]
+DTYPES = ["<f8", "<f4", "<f2", ">f8", ">f4", "|u1", "<u2", ">u2", "<u4", "|i1", "<i2", "<i4", "<i8",
+          ">i4", "?"]  # fmt: skip
 NAMES = ["a", "naïve", "x y", "日本", "a,b", 'say "hi"', "=1+1", "<b>", "[red]", "[/]", "@x", "a;b"]
 
 
@@ -26,30 +28,24 @@ NAMES = ["a", "naïve", "x y", "日本", "a,b", 'say "hi"', "=1+1", "<b>", "[red
 
 def text(case, values):
     """A .csv or .tsv file as one program or another writes it."""
-    kinds = {"names": NAMES, "no names": ()} | ({"numbered": None} if len(values.T) > 2 else {})
-    names = case.pick(kinds)
-    delimiter, ending = case.pick({"csv": (",", ".csv"), "semicolons": (";", ".csv"),
-                                   "tsv": ("\t", ".tsv")})  # fmt: skip
     width = values.shape[1]
-    if names:
-        names = case.rng.choice(NAMES, width, replace=False)
-    frame = pd.DataFrame(values.astype(float))
-    frame.columns = range(width) if names is None else names if len(names) else range(width)
-    header = names is None or len(names) > 0
+    kind = case.pick(["names", "no names", "numbered"] if width > 2 else ["names", "no names"])
+    delimiter, ending = case.pick({",": (",", ".csv"), ";": (";", ".csv"), "tab": ("\t", ".tsv")})
     eol = case.pick({"lf": "\n", "crlf": "\r\n"})
-    said = frame.to_csv(sep=delimiter, index=False, header=header, lineterminator=eol,
-                        quoting=int(case.pick({"quoted": 1, "not quoted": 0})))  # fmt: skip
-    if case.chance(0.3):
-        said = said.rstrip() + eol * int(case.rng.integers(3))
-    content = said.encode(case.pick(["utf-8", "utf-8-sig"]))
+    frame = pd.DataFrame(values.astype(float))
+    if kind == "names":
+        frame.columns = case.rng.choice(NAMES, width, replace=False)
+    said = frame.to_csv(sep=delimiter, index=False, header=kind != "no names", lineterminator=eol,
+                        quoting=case.pick({"quoted": 1, "not quoted": 0}))  # fmt: skip
+    content = (said.rstrip() + eol * case.pick([0, 1, 3])).encode(case.pick(["utf-8", "utf-8-sig"]))
     if case.chance(0.2):
         content, ending = gzip.compress(content), ending + ".gz"
     return written(case, f"x{ending}", content)
 
 
-def npy_bytes(values):
+def npy_bytes(values, save=np.save, **named):
     file = io.BytesIO()
-    np.save(file, values)
+    save(file, *(() if values is None else (values,)), **named)
     return file.getvalue()
 
 
@@ -58,17 +54,13 @@ def npy(case, values):
 
 
 def npz(case, values):
-    file = io.BytesIO()
-    case.pick([np.savez, np.savez_compressed])(file, data=values)
-    return written(case, "x.npz", file.getvalue())
+    save = case.pick([np.savez, np.savez_compressed])
+    return written(case, "x.npz", npy_bytes(None, save, data=values))
 
 
 def mat(case, values):
-    from scipy.io import savemat
-
-    file = io.BytesIO()
-    savemat(file, {"data": values}, do_compression=case.chance(0.5))
-    return written(case, "x.mat", file.getvalue())
+    savemat(case.folder / "x.mat", {"data": values}, do_compression=case.chance(0.5))
+    return case.folder / "x.mat"
 
 
 def h5(case, values):
@@ -81,12 +73,10 @@ def h5(case, values):
 
 def zarr(case, values):
     library = pytest.importorskip("zarr", reason="pip install zarr")
-    chunks = (case.pick([1, 3]), values.shape[1])
-    array = library.create_array(
-        str(case.folder / "x.zarr"), shape=values.shape, dtype=values.dtype, chunks=chunks
-    )
+    path, chunks = case.folder / "x.zarr", (case.pick([1, 3]), values.shape[1])
+    array = library.create_array(str(path), shape=values.shape, dtype=values.dtype, chunks=chunks)
     array[:] = values
-    return case.folder / "x.zarr"
+    return path
 
 
 def parquet(case, values):
@@ -97,12 +87,8 @@ def parquet(case, values):
 
 
 def idx(case, values):
-    code = {"|u1": 8, "|i1": 9, "<i2": 11, "<i4": 12, "<f4": 13, "<f8": 14}
-    values = values.astype(values.dtype.newbyteorder("<"))
-    kind = code.get(values.dtype.str) or case.pick({"f8": 14})
-    numbers = values.astype({8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}[kind])
-    content = struct.pack(">HBB", 0, kind, 2) + struct.pack(">II", *values.shape)
-    content += numbers.tobytes()
+    code, dtype = (8, ">u1") if values.dtype == np.uint8 else (14, ">f8")
+    content = struct.pack(">HBBII", 0, code, 2, *values.shape) + values.astype(dtype).tobytes()
     name, pack = case.pick({"plain": ("x.idx", bytes), "gz": ("x.idx.gz", gzip.compress)})
     return written(case, name, pack(content))
 
@@ -112,14 +98,12 @@ FORMATS = [text, text, npy, npz, mat, h5, zarr, parquet, idx]
 
 def images(case, values):
     """A folder of images of one row of pixels, and the levels that they hold."""
-    from PIL import Image
-
     kind, name = case.pick({"png8": (np.uint8, "png"), "png16": (np.uint16, "png"),
                             "tiff16": (np.uint16, "tiff"), "float": (np.float32, "tiff"),
                             "pgm16": (np.uint16, "pgm"), "bmp": (np.uint8, "bmp")})  # fmt: skip
-    scale = 1 if kind is np.float32 else np.iinfo(kind).max
-    levels = np.array(np.rint(values * scale) if scale > 1 else values).astype(kind)
-    levels[0, 0] = scale
+    white = 1 if kind is np.float32 else np.iinfo(kind).max
+    levels = (values if white == 1 else np.rint(values * white)).astype(kind)
+    levels[0, 0] = white
     (case.folder / "x").mkdir()
     for i, row in enumerate(levels):
         Image.fromarray(row[None]).save(case.folder / "x" / f"{i:02}.{name}")
@@ -133,14 +117,11 @@ def written(case, name, content):
 
 def numbers(case):
     """Values of one type in one shape."""
-    shape = case.pick(SHAPES)
-    dtype = np.dtype(case.pick([*FLOATS, *WHOLE, "?"]))
-    values = case.rng.random(shape)
+    values, dtype = case.rng.random(case.pick(SHAPES)), np.dtype(case.pick(DTYPES))
     if dtype.kind == "f":
         return (values * case.pick([1.0, 1.0, 100.0])).astype(dtype)
-    return np.rint(values * (1 if dtype.kind == "b" else min(np.iinfo(dtype).max, 1000))).astype(
-        dtype
-    )
+    most = 1 if dtype.kind == "b" else min(np.iinfo(dtype).max, 1000)
+    return np.rint(values * most).astype(dtype)
 
 
 def a_file(case):
@@ -217,9 +198,8 @@ def test_hostile_cells(case):
 def test_damaged(case):
     """A damaged file gives numbers, or one line that names it; never the error of a library."""
     path, _ = a_file(case)
-    victim = (
-        path if path.is_file() else case.pick(sorted(f for f in path.rglob("*") if f.is_file()))
-    )
+    files = [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
+    victim = case.any_of(files)
     victim.write_bytes(damaged(case, victim.read_bytes()))
     before = left_in(case.folder)
     found = answer(read, path)
@@ -230,11 +210,10 @@ def test_damaged(case):
         assert found.data.dtype.kind in "biuf"
     if case.chance(0.3):
         done = case.call("fit", path, "-o", "m.safetensors", "--hidden", 1, "--max-iter", 1,
-                    cwd=case.folder)  # fmt: skip
+                         cwd=case.folder)  # fmt: skip
         check_said(done)
-        assert left_in(case.folder) - before == (
-            {"m.safetensors"} if not done.returncode else set()
-        )
+        new = left_in(case.folder) - before
+        assert new == (set() if done.returncode else {"m.safetensors"}), new
 
 
 class Explosive:
@@ -244,12 +223,12 @@ class Explosive:
         return (os.mkdir, ("exploded",))
 
 
-def npy_header(said):
-    said = said.encode().ljust(118) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(said)) + said + bytes(64)
+def npy_of_shape(shape):
+    said = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}".encode().ljust(118)
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(said) + 1) + said + b"\n" + bytes(64)
 
 
-def zipped(**members):
+def zip_of(**members):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, content in members.items():
@@ -257,36 +236,27 @@ def zipped(**members):
     return file.getvalue()
 
 
-def of_objects():
-    file = io.BytesIO()
-    np.save(file, np.array([[Explosive()]], dtype=object), allow_pickle=True)
-    return file.getvalue()
-
-
-CALLS_OS = (
-    "{'descr': '<f8', 'fortran_order': False, 'shape': (__import__('os').mkdir('exploded'), 2)}"
-)
-SHAPED = "{{'descr': '<f8', 'fortran_order': False, 'shape': {}}}"
+OBJECTS = npy_bytes(np.array([[Explosive()]], dtype=object), allow_pickle=True)
 FORGED = {
     "pickle": pickle.dumps(Explosive()),
-    "objects": of_objects(),
-    "calls": npy_header(CALLS_OS),
-    "huge": npy_header(SHAPED.format((10**12, 10**6))),
-    "overflow": npy_header(SHAPED.format((2**62, 4))),
-    "negative": npy_header(SHAPED.format((-1, 3))),
+    "objects": OBJECTS,
+    "calls": npy_of_shape("(__import__('os').mkdir('exploded'), 2)"),
+    "huge": npy_of_shape((10**12, 10**6)),
+    "overflow": npy_of_shape((2**62, 4)),
+    "negative": npy_of_shape((-1, 3)),
     "no rows": npy_bytes(np.zeros((0, 3))),
     "no columns": npy_bytes(np.zeros((3, 0))),
     "scalar": npy_bytes(np.array(0.5)),
     "complex": npy_bytes(np.ones((2, 2), complex)),
     "dates": npy_bytes(np.ones((2, 2), "M8[s]")),
     "records": npy_bytes(np.zeros(2, [("a", "f8"), ("b", "i4")])),
-    "zip of objects": zipped(**{"data.npy": of_objects()}),
-    "zip that leads out": zipped(**{"../../data.npy": npy_bytes(np.ones((2, 2), complex))}),
-    "zip of text": zipped(**{"data.npy": b"hello", "x.txt": b"hi"}),
+    "zip of objects": zip_of(**{"data.npy": OBJECTS}),
+    "zip that leads out": zip_of(**{"../../data.npy": OBJECTS}),
+    "zip of text": zip_of(**{"data.npy": b"hello", "x.txt": b"hi"}),
     "empty": b"",
-    "idx of 2^62 rows": struct.pack(">HBBII", 0, 8, 2, 2**31, 2**31),
+    "idx of 2^62 cells": struct.pack(">HBBII", 0, 8, 2, 2**31, 2**31),
     "idx of no type": struct.pack(">HBBII", 0, 7, 2, 1, 1),
-    "one quote": b'"' * 9,
+    "quotes": b'"' * 9,
     "zero bytes": bytes(300),
     "only names": b"a,b,c\n",
     "wide": b"," * 4_000 + b"\n1",
@@ -295,11 +265,9 @@ FORGED = {
     "hdf5": b"\x89HDF\r\n\x1a\n" + bytes(64),
     "parquet": b"PAR1" + bytes(40) + b"PAR1",
     "utf-16": "a,b\n1,2\n".encode("utf-16"),
-}  # fmt: skip
+}
 ENDINGS = [".csv", ".tsv", ".npy", ".npz", ".mat", ".h5", ".zarr", ".parquet", ".idx", ".csv.gz",
            "-ubyte.gz", ".png", ".safetensors", ""]  # fmt: skip
-
-
 SPECIAL = {
     "pipe": os.mkfifo,
     "link to nothing": lambda path: path.symlink_to("nothing"),

@@ -19,29 +19,21 @@ from lrnn.datasets import read
 from trial.deaths import run
 from trial.harness import cases, left_in
 
-FIT = ["--checkpoint", "0", "--resume", "--force", "--tol", "0", "-q"]
 TABLES = [".npy", ".npz", ".csv", ".tsv", ".mat", ".parquet", ".zarr"]
-COMMANDS = {
-    "save": ["save", "model.safetensors", "out.safetensors"],
-    "fit": ["fit", "x.npy", "-o", "out.safetensors", "--max-iter", "8", *FIT],
-    "fit, deep": ["fit", "x.npy", "-o", "out.safetensors", "--hidden", "4-2", "--max-iter", "3",
-                  "--fine-tune", "3", *FIT],
-    "fit, unit": ["fit", "x.csv", "-o", "out.safetensors", "--rates", "unit", "--max-iter", "5",
-                  *FIT],
-    "fit, printed": ["fit", "x.npy", "-o", "out.safetensors", "--solver", "minibatch",
-                     "--max-iter", "5", *FIT],
-    "fit, inhibition": ["fit", "x.npy", "-o", "out.safetensors", "--inhibition", "--fine-tune", "4",
-                        "--max-iter", "3", *FIT],
-    "moment of a stream": ["fit", "x.h5", "-o", "out.safetensors", "--max-iter", "5", *FIT],
-    "moment of parts": ["fit", "parts", "-o", "out.safetensors", "--max-iter", "5", "--fine-tune",
-                        "1", *FIT],
-    "frontier": ["frontier", "x.npy", "-o", "out", "--hidden", "2", "--penalties", "2", "--passes",
-                 "1", "--resume", "--force", "-q"],
-} | {
-    f"encode to {ending}": ["encode", "model.safetensors", "x.csv", "-o", f"out{ending}", "--force",
-                            "-q"] for ending in TABLES
-}  # fmt: skip
-REPRODUCE = ["reproduce", "iris", "--quick", "--seeds", "1", "-o", "out", "-q"]
+FIT = "-o out.safetensors --checkpoint 0 --resume --force --tol 0 -q"
+COMMANDS = [
+    "save model.safetensors out.safetensors",
+    f"fit x.npy --max-iter 8 {FIT}",
+    f"fit x.npy --hidden 4-2 --max-iter 3 --fine-tune 3 {FIT}",
+    f"fit x.csv --rates unit --max-iter 5 {FIT}",
+    f"fit x.npy --solver minibatch --max-iter 5 {FIT}",
+    f"fit x.npy --inhibition --fine-tune 4 --max-iter 3 {FIT}",
+    f"fit x.h5 --max-iter 5 {FIT}",  # its moment is that of a stream
+    f"fit parts --max-iter 5 --fine-tune 1 {FIT}",
+    "frontier x.npy -o out --hidden 2 --penalties 2 --passes 1 --resume --force -q",
+    *(f"encode model.safetensors x.csv -o out{ending} --force -q" for ending in TABLES),
+]
+REPRODUCE = "reproduce iris --quick --seeds 1 -o out -q"
 
 
 def inputs(folder):
@@ -62,24 +54,28 @@ def inputs(folder):
 
 
 @cache
-def undisturbed(words):
+def undisturbed(command):
     """What a command leaves that is not killed, the steps it makes, and the seconds it takes."""
     with TemporaryDirectory() as name:
         folder = Path(name, "run")
         folder.mkdir()
         inputs(folder)
-        ended = run(words, folder)
+        ended = run(command.split(), folder)
         assert ended.status == 0, ended.said
         return contents(folder), ended
 
 
 def contents(folder):
-    """All that is there; without what is another in each run."""
-    return {name: content(folder / name) for name in left_in(folder) if content(folder / name)}
+    """All that is there, by name; of hidden files, that they are there."""
+    found = {name: content(folder / name, hidden=name.startswith(".") or "/." in name)
+             for name in left_in(folder)}  # fmt: skip
+    return {name: said for name, said in found.items() if said is not None}
 
 
-def content(path):
-    """What a file says, whole; `None` for pictures, and what is in a Zarr array."""
+def content(path, hidden=False):
+    """What a file says that is whole, whenever it was written; None for a folder's own."""
+    if hidden:
+        return "hidden"
     if path.suffix == ".zarr":
         return read(path).data.tobytes()
     if path.is_dir() or any(part.endswith(".zarr") for part in path.parent.parts):
@@ -95,21 +91,21 @@ def content(path):
         return read(path).data.tobytes() if path.stem in ("x", "out") else "a table"
     if path.suffix == ".json":
         return timeless(json.loads(path.read_text()))
-    assert path.stat().st_size or path.name.startswith("."), f"{path.name} is empty"
+    assert path.stat().st_size, f"{path.name} is empty"
     return path.suffix or path.name
 
 
 def timeless(document):
     """A document without what another run, or another machine, would say otherwise."""
     if isinstance(document, dict):
-        kept = {k: v for k, v in document.items() if not any(w in k for w in ("second", "machine"))}
-        return {key: timeless(value) for key, value in kept.items()}
+        other = ("seconds", "took", "machine")
+        return {k: timeless(v) for k, v in document.items() if not k.endswith(other)}
     return [timeless(part) for part in document] if isinstance(document, list) else document
 
 
-def kill(case, words, *, deaths):
+def kill(case, command, *, deaths):
     """Kill a command some times, then let it end; it ends as if nothing had happened."""
-    expected, ended = undisturbed(tuple(words))
+    (expected, ended), words = undisturbed(command), command.split()
     folder = case.folder / "run"
     folder.mkdir()
     inputs(folder)
@@ -128,7 +124,7 @@ def kill(case, words, *, deaths):
         died = run(words, folder, **death)
         assert died.status in (-9, 0), f"ends with {died.status}: {died.said[-300:]}"
         for name, found in contents(folder).items():
-            if not name.startswith(".") and name in expected and "-o" in words:
+            if name in expected and "-o" in words:
                 known = expected[name]
                 assert found in (known, old) or name.startswith("out/"), f"{name} is half-written"
     last = run(words, folder)
