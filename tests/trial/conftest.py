@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from trial.harness import SEEDS, Trial, command_of
+from trial.harness import SEEDS, Trial
 
 
 def pytest_generate_tests(metafunc):
@@ -28,9 +28,8 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture
 def trial(request, tmp_path, monkeypatch, dask_here, call, record_property):
     """A trial of the kind that the test is named after."""
-    test = request.node.originalname
-    kind = f"{request.path.stem}.{test}".replace("test_", "").replace("_", " ")
+    test, file = request.node.originalname, request.path.name
+    kind = f"{file[5:-3]}.{test[5:]}".replace("_", " ")
+    command = f"python -m pytest -m trial tests/trial/{file} -k {test}"
     monkeypatch.chdir(tmp_path)
-    seed, numbers = request.param
-    command = command_of(request.path, test)
-    return Trial(kind, seed, numbers, tmp_path, command, call, record_property)
+    return Trial(kind, *request.param, tmp_path, command, call, record_property)

@@ -11,7 +11,6 @@ import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from functools import cache
 from math import inf
 from pathlib import Path
 
@@ -33,17 +32,14 @@ class Ended:
     said: str
 
 
-@cache
-def nursery():
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(IMPORTED)
-    return context
+NURSERY = multiprocessing.get_context("forkserver")
+NURSERY.set_forkserver_preload(IMPORTED)
 
 
 def run(words, folder: Path, *, step: float = inf, seconds: float = inf) -> Ended:
     """Run a command (or ``save``) there, and kill it before a step, or after some time."""
     log = folder.with_name(f"{folder.name}.log")
-    child = nursery().Process(target=_live, args=(list(map(str, words)), folder, log, step))
+    child = NURSERY.Process(target=_live, args=(list(map(str, words)), folder, log, step))
     began = time.monotonic()
     child.start()
     child.join(None if seconds == inf else seconds)
@@ -57,6 +53,8 @@ def run(words, folder: Path, *, step: float = inf, seconds: float = inf) -> Ende
 
 
 def _live(words, folder, log, last):
+    import lrnn.cli
+
     os.chdir(folder)
     steps = 0
 
@@ -70,21 +68,13 @@ def _live(words, folder, log, last):
     with open(log, "w") as file, redirect_stdout(file), redirect_stderr(file):
         sys.addaudithook(watch)
         try:
-            _command(words)
+            if words[0] == "save":  # one model under another's name
+                lrnn.load(words[1]).save(words[2])
+            else:
+                sys.argv = ["lrnn", *words]
+                lrnn.cli.main()
         finally:
             print("steps:", steps)
-
-
-def _command(words):
-    if words[0] == "save":  # the model named first under the name given last
-        import lrnn
-
-        lrnn.load(words[1]).save(words[2])
-        return
-    from lrnn.cli import main
-
-    sys.argv = ["lrnn", *words]
-    main()
 
 
 def _is_inside(arguments, folder):

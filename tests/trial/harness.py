@@ -6,10 +6,8 @@ with the command that tries this one case again.
 """
 
 import linecache
-import os
 import shutil
 import signal
-import sys
 import traceback
 import warnings
 import zlib
@@ -61,7 +59,7 @@ class Case:
         names = list(among)
         name = names[self.rng.integers(len(names))]
         found = among[name] if isinstance(among, dict) else name
-        self.about.append(getattr(name, "__name__", None) or str(name))
+        self.about.append(f"{getattr(name, '__name__', name)!s:.100}")
         return found
 
     def any_of(self, among):
@@ -151,14 +149,11 @@ def is_ours(error: BaseException) -> bool:
     return file.startswith(OURS) and linecache.getline(file, line).strip().startswith("raise ")
 
 
+@dataclass
 class Refusal:
     """An error of ours instead of an answer."""
 
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-    def __repr__(self) -> str:
-        return f"{type(self.error).__name__}: {self.error}"
+    error: BaseException
 
 
 def answer(call: Callable, *arguments):
@@ -205,11 +200,6 @@ def damaged(case: Case, content: bytes) -> bytes:
             "zero": bytes(len(found[at:last])),
         }.get(kind, b"")
     return bytes(found)
-
-
-def command_of(file: Path, test: str) -> str:
-    place = os.path.relpath(file, Path(__file__).parents[2])
-    return f"{Path(sys.executable).name} -m pytest -m trial {place} -k {test}"
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -4,7 +4,6 @@
 """
 
 import json
-import os
 import shutil
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from safetensors.numpy import load as tensors_of
 
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import read
+from test_grid import hdf5_path, npy_path, parquet_folder
 from trial.deaths import run
 from trial.harness import cases, left_in
 
@@ -23,32 +23,26 @@ TABLES = [".npy", ".npz", ".csv", ".tsv", ".mat", ".parquet", ".zarr"]
 FIT = "-o out.safetensors --checkpoint 0 --resume --force --tol 0 -q"
 COMMANDS = [
     "save model.safetensors out.safetensors",
-    f"fit x.npy --max-iter 8 {FIT}",
-    f"fit x.npy --hidden 4-2 --max-iter 3 --fine-tune 3 {FIT}",
-    f"fit x.csv --rates unit --max-iter 5 {FIT}",
-    f"fit x.npy --solver minibatch --max-iter 5 {FIT}",
-    f"fit x.npy --inhibition --fine-tune 4 --max-iter 3 {FIT}",
-    f"fit x.h5 --max-iter 5 {FIT}",  # its moment is that of a stream
+    f"fit rows.npy --max-iter 8 {FIT}",
+    f"fit rows.npy --hidden 4-2 --max-iter 3 --fine-tune 3 {FIT}",
+    f"fit rows.csv --rates unit --max-iter 5 {FIT}",
+    f"fit rows.npy --solver minibatch --max-iter 5 {FIT}",
+    f"fit rows.npy --inhibition --fine-tune 4 --max-iter 3 {FIT}",
+    f"fit rows.h5 --max-iter 5 {FIT}",  # its moment is that of a stream
     f"fit parts --max-iter 5 --fine-tune 1 {FIT}",
-    "frontier x.npy -o out --hidden 2 --penalties 2 --passes 1 --resume --force -q",
-    *(f"encode model.safetensors x.csv -o out{ending} --force -q" for ending in TABLES),
+    "frontier rows.npy -o out --hidden 2 --penalties 2 --passes 1 --resume --force -q",
+    *(f"encode model.safetensors rows.csv -o out{ending} --force -q" for ending in TABLES),
 ]
 REPRODUCE = "reproduce iris --quick --seeds 1 -o out -q"
 
 
 def inputs(folder):
     """What commands read."""
-    import h5py
-    import pandas as pd
-
     X = np.random.default_rng(0).random((60, 6))
-    np.save(folder / "x.npy", X)
-    np.savetxt(folder / "x.csv", X, delimiter=",")
-    with h5py.File(folder / "x.h5", "w") as file:
-        file.create_dataset("data", data=X, chunks=(7, 6))
-    (folder / "parts").mkdir()
-    for i, part in enumerate(np.array_split(X, 3)):
-        pd.DataFrame(part, columns=list("abcdef")).to_parquet(folder / "parts" / f"{i}.parquet")
+    npy_path(X, folder)
+    np.savetxt(folder / "rows.csv", X, delimiter=",")
+    hdf5_path(X, folder)
+    parquet_folder(X, folder)
     LRNNAutoencoder(3, max_iter=2, random_state=0).fit(X).save(folder / "model.safetensors")
     LRNNAutoencoder(2, max_iter=1, random_state=1).fit(X).save(folder / "old.safetensors")
 
@@ -88,7 +82,7 @@ def content(path, hidden=False):
         kept = {name: array.tobytes() for name, array in tensors.items() if "seconds" not in name}
         return timeless(document), kept
     if path.suffix in TABLES:
-        return read(path).data.tobytes() if path.stem in ("x", "out") else "a table"
+        return read(path).data.tobytes() if path.stem in ("rows", "out") else "a table"
     if path.suffix == ".json":
         return timeless(json.loads(path.read_text()))
     assert path.stat().st_size, f"{path.name} is empty"
@@ -143,8 +137,6 @@ def kill(case, command, *, deaths):
 def libraries():
     for library in ("h5py", "zarr", "pyarrow"):
         pytest.importorskip(library, reason="pip install 'lrnn[files]'")
-    if not hasattr(os, "fork"):
-        pytest.skip("this system cannot fork")
 
 
 @cases(short=3, full=800)

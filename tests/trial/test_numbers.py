@@ -19,14 +19,12 @@ def columns_from(exponent, rng, shape):
 
 
 DATA = {  # functions of random numbers and a shape
-    "any": lambda rng, shape: rng.random(shape),
-    "columns from 1e-12": partial(columns_from, -12),
+    "any": lambda rng, shape: rng.random(shape), "columns from 1e-12": partial(columns_from, -12),
     "columns from 1e-35": partial(columns_from, -35),
     "columns from 1e-300": partial(columns_from, -300),
     "all 1e-160": lambda rng, shape: rng.random(shape) * 1e-160,
     "subnormal": lambda rng, shape: rng.random(shape) * 1e-310,
-    "zero": lambda rng, shape: np.zeros(shape),
-    "minus zero": lambda rng, shape: -np.zeros(shape),
+    "zero": lambda rng, shape: np.zeros(shape), "minus zero": lambda rng, shape: -np.zeros(shape),
     "one": lambda rng, shape: np.ones(shape),
     "almost one": lambda rng, shape: np.full(shape, np.nextafter(1, 0)),
     "constant columns": lambda rng, shape: np.tile(rng.random(shape[1]), (shape[0], 1)),
@@ -35,29 +33,24 @@ DATA = {  # functions of random numbers and a shape
     "few rows, often": lambda rng, shape: rng.random((3, shape[1]))[rng.integers(3, size=shape[0])],
     "an outlier": lambda rng, shape: np.vstack([rng.random(shape) * 1e-8, np.ones(shape[1])]),
     "one cell": lambda rng, shape: (np.arange(np.prod(shape)) == 1).reshape(shape) * 1.0,
-    "rank 1": partial(of_rank, 1),
-    "rank 2": partial(of_rank, 2),
+    "rank 1": partial(of_rank, 1), "rank 2": partial(of_rank, 2),
     "bits": lambda rng, shape: np.rint(rng.random(shape)),
     "sparse": lambda rng, shape: rng.random(shape) * (rng.random(shape) < 0.05),
     "above one": lambda rng, shape: rng.random(shape) * 1.5,
-}
+}  # fmt: skip
 SHAPES = [(40, 6), (200, 9), (5, 60), (1, 4), (30, 1), (1, 1), (2, 2)]
 SETTINGS = {
-    "gram": {},
-    "wider than the data": {"hidden_layer_sizes": 70},
-    "one neuron": {"hidden_layer_sizes": 1},
-    "deep": {"hidden_layer_sizes": (5, 3)},
+    "gram": {}, "wider than the data": {"hidden_layer_sizes": 70},
+    "one neuron": {"hidden_layer_sizes": 1}, "deep": {"hidden_layer_sizes": (5, 3)},
     "deep, together": {"hidden_layer_sizes": (5, 3), "stacking": "joint"},
-    "implicit": {"moment": "implicit"},
-    "random": {"init": "random"},
+    "implicit": {"moment": "implicit"}, "random": {"init": "random"},
     "unit": {"rates": "unit", "max_iter": 6},
     "unit, deep": {"rates": "unit", "max_iter": 4, "hidden_layer_sizes": (5, 3)},
     "printed": {"solver": "minibatch", "max_iter": 6, "batch_size": 20},
     "printed, unit": {"solver": "minibatch", "rates": "unit", "max_iter": 6},
-    "fine-tuned": {"fine_tune": 4},
-    "inhibition": {"inhibition": True, "fine_tune": 6},
+    "fine-tuned": {"fine_tune": 4}, "inhibition": {"inhibition": True, "fine_tune": 6},
     "inhibition, priced": {"inhibition": True, "fine_tune": 6, "spike_penalty": 1e-3},
-}
+}  # fmt: skip
 EXACT = {"f8": 1e-9, "f4": 2e-4}  # a network gives what the forward pass gives
 
 

@@ -32,11 +32,9 @@ def torch_array(values):
     return torch_tensor(values, None)
 
 
-OTHERS = {  # of which some may be refused, whatever they hold
-    "bsr_array": sparse.bsr_array,
-    "dia_array": sparse.dia_array,
-    "lil_array": sparse.lil_array,
-    "dok_matrix": sparse.dok_matrix,
+TAKEN = {"bsr": sparse.bsr_array, "dia": sparse.dia_array, "lil": sparse.lil_array,
+         "dok": sparse.dok_matrix}  # fmt: skip
+REFUSED = {  # or taken: each may be either
     "masked array": lambda values: np.ma.masked_array(values, np.zeros(values.shape, bool)),
     "np.matrix": np.asmatrix,
     "objects": lambda values: values.astype(object),
@@ -45,9 +43,8 @@ OTHERS = {  # of which some may be refused, whatever they hold
     "bfloat16": lambda values: torch_array(values).bfloat16(),
     "generator": lambda values: (block for block in np.array_split(values, 3)),
 }
-TAKEN = {"bsr_array", "dia_array", "lil_array", "dok_matrix"}
 KINDS = {kind.__name__: kind for kind in ON_HOST + WHERE_THEY_ARE} | {
-    name: lambda values, folder, make=make: make(values) for name, make in OTHERS.items()
+    name: lambda values, folder, make=make: make(values) for name, make in (TAKEN | REFUSED).items()
 }
 
 
@@ -70,30 +67,28 @@ def simulated(model, X, folder):
     return network.simulate(arrivals, events=2_000, random_state=0).activation()
 
 
-METHODS = {  # functions of a fitted model, rows and a folder
+METHODS = {  # functions of a fitted model m, rows X and a folder
     "fit": error_of,
     "fit, implicit": partial(error_of, moment="implicit"),
     "fit, unit": partial(error_of, rates="unit"),
     "fit, minibatch": partial(error_of, solver="minibatch"),
     "fit, inhibition": partial(error_of, inhibition=True, fine_tune=2),
     "fit, scaled": partial(error_of, scale="max"),
-    "fit_transform": lambda model, X, folder: np.shape(host(new().fit_transform(X))),
-    "partial_fit": lambda model, X, folder: new().partial_fit(X).partial_fit(X).reconstruction_err_,
-    "transform": lambda model, X, folder: model.transform(X),
-    "reconstruct": lambda model, X, folder: model.reconstruct(X),
-    "score": lambda model, X, folder: model.score(X),
-    "arrivals": lambda model, X, folder: model.arrivals(X),
-    "audit": lambda model, X, folder: model.audit(X).standing.error,
+    "fit_transform": lambda m, X, folder: np.shape(host(new().fit_transform(X))),
+    "partial_fit": lambda m, X, folder: new().partial_fit(X).partial_fit(X).reconstruction_err_,
+    "transform": lambda m, X, folder: m.transform(X),
+    "reconstruct": lambda m, X, folder: m.reconstruct(X),
+    "score": lambda m, X, folder: m.score(X),
+    "arrivals": lambda m, X, folder: m.arrivals(X),
+    "audit": lambda m, X, folder: m.audit(X).standing.error,
     "simulate": simulated,
-    "checkpoints": lambda model, X, folder: (
+    "checkpoints": lambda m, X, folder: (
         checkpoints.fit(new(), X, folder / "checkpoint", every=0).reconstruction_err_
     ),
-    "encode": lambda model, X, folder: written(streaming.encode, model, X, folder),
-    "reconstruct to a file": lambda model, X, folder: written(
-        streaming.reconstruct, model, X, folder
-    ),
-    "svd": lambda model, X, folder: bounds.svd(X, 1),
-    "variance": lambda model, X, folder: bounds.variance(X),
+    "encode": partial(written, streaming.encode),
+    "reconstruct to a file": partial(written, streaming.reconstruct),
+    "svd": lambda m, X, folder: bounds.svd(X, 1),
+    "variance": lambda m, X, folder: bounds.variance(X),
 }
 
 
@@ -174,7 +169,7 @@ def test_methods(case):
     else:
         check_same(found, expected, 5e-2 if single else 1e-5)
     if isinstance(found, Refusal) and not isinstance(expected, Refusal):
-        assert kind in OTHERS.keys() - TAKEN, f"refused: {found}"
+        assert kind in REFUSED, f"refused: {found}"
 
 
 # Streams: functions that give blocks; what is wrong with some of them
@@ -199,34 +194,26 @@ def spoilt(change):
 
 
 GOOD = {
-    "plain": list,
-    "empty blocks": empty_blocks,
-    "sparse": lambda blocks: [sparse.csr_array(block) for block in blocks],
-    "frames": as_frames,
+    "plain": list, "empty blocks": empty_blocks,
+    "sparse": lambda blocks: [sparse.csr_array(block) for block in blocks], "frames": as_frames,
     "by columns": lambda blocks: [np.asfortranarray(block) for block in blocks],
     "read-only": lambda blocks: [np.broadcast_to(block, block.shape) for block in blocks],
-}
+}  # fmt: skip
 BAD = {
     "one-dimensional": spoilt(lambda block: block[0]),
     "three-dimensional": spoilt(lambda block: block[None]),
     "wider": spoilt(lambda block: np.hstack([block, block])),
     "narrower": spoilt(lambda block: block[:, :-1]),
     "no columns": spoilt(lambda block: block[:, :0]),
-    "text": spoilt(lambda block: block.astype(str)),
-    "complex": spoilt(lambda block: block + 1j),
+    "text": spoilt(lambda block: block.astype(str)), "complex": spoilt(lambda block: block + 1j),
     "missing": spoilt(lambda block: np.where(block >= 0, np.nan, block)),
     "negative": spoilt(lambda block: -1 - block),
     "levels": spoilt(lambda block: np.full(block.shape, 255, np.uint8)),
-    "other names": lambda blocks: [
-        *as_frames(blocks),
-        pd.DataFrame(blocks[0], columns=list("vwxyz")),
-    ],
-    "None": spoilt(lambda block: None),
-    "a number": spoilt(lambda block: 0.5),
-    "a word": spoilt(lambda block: "rows"),
-    "no blocks": lambda blocks: [],
+    "other names": lambda blocks: [*as_frames(blocks), as_frames(blocks)[0].add_prefix("other")],
+    "None": spoilt(lambda block: None), "a number": spoilt(lambda block: 0.5),
+    "a word": spoilt(lambda block: "rows"), "no blocks": lambda blocks: [],
     "only empty blocks": lambda blocks: [blocks[0][:0]],
-}
+}  # fmt: skip
 GIVEN = {
     "function": lambda blocks: lambda: iter(blocks),
     "function of a list": lambda blocks: lambda: blocks,

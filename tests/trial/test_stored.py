@@ -31,25 +31,18 @@ WAYS = {
     "inhibition": {"inhibition": True, "fine_tune": 4, "max_iter": 5},
     "early": {"inhibition": True, "early_stopping": True, "fine_tune": 4, "max_iter": 5},
     "scaled": {"scale": "minmax", "max_iter": 3},
-}
+}  # fmt: skip
 VALUES = [None, True, False, -1, 0, 1, 2, 10**9, 10**400, -0.5, 1e308, float("nan"), float("inf"),
           "", "x", "\x1b[31m", "../x", [], [1], [[1]], {}, {"a": 1}]  # fmt: skip
 TENSORS = {
-    "NaN": lambda a: np.full(a.shape, np.nan),
-    "negative": lambda a: -1.0 - a,
-    "large": lambda a: a * 1e3 + 1,
-    "huge": lambda a: np.full(a.shape, 1e308),
-    "tiny": lambda a: np.full(a.shape, 1e-310),
-    "single": lambda a: a.astype(np.float32),
-    "whole": lambda a: a.astype(np.int64),
-    "shorter": lambda a: a[:-1],
-    "longer": lambda a: np.concatenate([a, a]),
-    "flat": lambda a: a.reshape(-1),
-    "turned": lambda a: a.T,
-    "nothing": lambda a: a[:0],
-    "one more axis": lambda a: a[None],
+    "NaN": lambda a: np.full(a.shape, np.nan), "negative": lambda a: -1.0 - a,
+    "large": lambda a: a * 1e3 + 1, "huge": lambda a: np.full(a.shape, 1e308),
+    "tiny": lambda a: np.full(a.shape, 1e-310), "single": lambda a: a.astype(np.float32),
+    "whole": lambda a: a.astype(np.int64), "shorter": lambda a: a[:-1],
+    "longer": lambda a: np.concatenate([a, a]), "flat": lambda a: a.reshape(-1),
+    "turned": lambda a: a.T, "nothing": lambda a: a[:0], "one more axis": lambda a: a[None],
     "nudged": lambda a: a * (1 + 1e-9),
-}
+}  # fmt: skip
 
 
 def model(way):

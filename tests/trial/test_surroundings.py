@@ -23,14 +23,10 @@ VARIABLES = {
     "no caches": {"NUMBA_CACHE_DIR": GONE, "MPLCONFIGDIR": GONE, "XDG_CACHE_HOME": GONE},
     "no data folder": {"LRNN_DATA_DIR": GONE},
     "C locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-    "ASCII": {"PYTHONIOENCODING": "ascii"},
-    "latin-1": {"PYTHONIOENCODING": "latin-1"},
-    "64 columns": {"COLUMNS": "64"},
-    "8 columns": {"COLUMNS": "8"},
-    "colours": {"FORCE_COLOR": "1"},
-    "dumb terminal": {"TERM": "dumb"},
-    "two threads": {"OMP_NUM_THREADS": "2"},
-}
+    "ASCII": {"PYTHONIOENCODING": "ascii"}, "latin-1": {"PYTHONIOENCODING": "latin-1"},
+    "64 columns": {"COLUMNS": "64"}, "8 columns": {"COLUMNS": "8"}, "colours": {"FORCE_COLOR": "1"},
+    "dumb terminal": {"TERM": "dumb"}, "two threads": {"OMP_NUM_THREADS": "2"},
+}  # fmt: skip
 FLAGS = {"plain": "", "warnings": "-W error", "dev": "-X dev", "-O": "-O", "-OO": "-OO"}
 CLOSED = {"open": (), "no stdin": (0,), "no stdout": (1,), "no stderr": (2,), "nothing": (0, 1, 2)}
 QUICK = {  # commands, and what they write
@@ -44,12 +40,9 @@ COMMANDS = QUICK | {
     "reconstruct m.safetensors x.csv -o back.parquet": "back.parquet",
     "inspect m.safetensors --json": None,
     "simulate m.safetensors x.csv --events 2e4 -o s.png": "s.png",
-    "report m.safetensors x.csv -o r": "r/index.html",
-    "data describe x.csv": None,
-    "data list": None,
-    "fit --help": None,
-    "--version": None,
-}
+    "report m.safetensors x.csv -o r": "r/index.html", "data describe x.csv": None,
+    "data list": None, "fit --help": None, "--version": None,
+}  # fmt: skip
 WRONG = ["fit nö.csv -o new.safetensors", "inspect x.csv", "encode m.safetensors x.csv -o no/c.npy",
          "encode m.safetensors x.csv -o [/b].xyz"]  # fmt: skip
 NOBODY = 65_534
