@@ -105,7 +105,7 @@ class Trial:
                     warnings.simplefilter("error", RuntimeWarning)  # NumPy's: never meant
                     check(case)
             except Untried:
-                continue
+                self.tried -= 1
             except (Exception, Hangs) as error:
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 said = " ".join(f"{type(error).__name__}: {error}".split())

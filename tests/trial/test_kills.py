@@ -139,7 +139,7 @@ def libraries():
         pytest.importorskip(library, reason="pip install 'lrnn[files]'")
 
 
-@cases(short=3, full=800)
+@cases(short=3, full=600)
 def test_commands(case):
     kill(case, case.pick(COMMANDS), deaths=3)
 

@@ -60,7 +60,7 @@ def nobody_can():
         return False
 
 
-@cases(short=2, full=240)
+@cases(short=2, full=160)
 def test_environments(case):
     """Commands do their work and end with 0, or tell in a line why not and end with 1."""
     wrong = not case.short and case.chance(0.3)
@@ -196,7 +196,7 @@ IN_A_PROCESS = """
 """
 
 
-@cases(short=0, full=80)
+@cases(short=0, full=60)
 def test_processes(case):
     """Threads leave BLAS as it was; a fork works as its parent did, which may be at work."""
     names = ["transform", case.pick(list(WORK))]
