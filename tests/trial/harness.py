@@ -26,6 +26,7 @@ import lrnn
 SEEDS = 20  # into which the many cases are divided
 PATIENCE = 120.0  # seconds for a case
 SHOWN = 10  # failures of a test
+FORESEEN = (ValueError, TypeError, OSError, MemoryError)
 OURS = tuple(str(Path(package.__file__).parent) for package in (lrnn, sklearn))
 
 
@@ -104,7 +105,7 @@ class Trial:
                     warnings.simplefilter("ignore")
                     warnings.simplefilter("error", RuntimeWarning)  # NumPy's: never meant
                     check(case)
-            except Untried:
+            except (Untried, pytest.skip.Exception):  # a library is not there
                 self.tried -= 1
             except (Exception, Hangs) as error:
                 where = traceback.extract_tb(error.__traceback__)[-1]
@@ -139,10 +140,7 @@ def patience(seconds: float = PATIENCE):
 
 def is_ours(error: BaseException) -> bool:
     """Whether an error was foreseen: raised in words by lrnn, or by scikit-learn on its behalf."""
-    if (
-        not isinstance(error, ValueError | TypeError | OSError | MemoryError)
-        or len(str(error)) < 20
-    ):
+    if not isinstance(error, FORESEEN) or len(str(error)) < 20:
         return False
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     file = frame.f_code.co_filename

@@ -77,7 +77,7 @@ def check_model(model, X, dtype, folder):
     for told in (model.reconstruction_err_, -model.score(X)):
         assert abs(error - told) <= 1e-5 * error + least, (error, told)
     if model.solver == "gram":
-        assert error <= size * (1 + 1e-6), "worse than nothing at all"
+        assert error <= size * (1 + 1e-6) + least, "worse than nothing at all"
     if back.max() < 1 and not model.inhibition:  # without saturation it is linear
         least = bounds.svd(X, codes.shape[1]) * (1 - 1e-6) - EXACT[dtype] * size
         assert error >= least, "below the bound"
