@@ -324,6 +324,8 @@ def _numbers(X: Any) -> Any:
         raise ValueError(f"X holds {X.dtype}, not numbers; give durations or years, for example")
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return X
+    if not len(X.columns):
+        raise ValueError(f"X has no columns: its shape is {tuple(X.shape)}")
     for name, kind in zip(X.columns, types_of(X), strict=True):
         if kind.kind in "mM":
             raise ValueError(
@@ -331,6 +333,13 @@ def _numbers(X: Any) -> Any:
                 "durations or years, for example"
             )
     fills = [getattr(kind, "fill_value", 0) for kind in X.dtypes]
+    halves = {
+        name: type(kind)(np.float32, kind.fill_value)
+        for name, kind in zip(X.columns, X.dtypes, strict=True)
+        if getattr(kind, "subtype", None) == np.float16
+    }
+    if halves:  # which no sparse matrix can be of
+        X = X.astype(halves)
     return X.sparse.to_dense() if any(fill != 0 for fill in fills) else X
 
 

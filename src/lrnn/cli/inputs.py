@@ -171,10 +171,11 @@ def check_range(table: Any, source: str, fitting: bool = True) -> None:
 
     A model that is fitted already takes numbers above 1 as 1.
     """
+    from lrnn.arrays import are_levels
     from lrnn.tables.places import place
     from lrnn.tables.scaling import first_cell, limits
 
-    if table.data.dtype in (np.uint8, np.uint16):
+    if are_levels(table.data.dtype):
         return
     low, high = limits(table.data)
     lowest, highest = low.min(), high.max()

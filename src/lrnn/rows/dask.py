@@ -184,6 +184,8 @@ def dask_rows(X: Any, user: str, device: Backend | None, before: float | None = 
         X = X.compute_chunk_sizes()
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: {X!r}")
+    if 0 in X.shape:
+        raise ValueError(f"X has no {'columns' if X.shape[0] else 'rows'}: its shape is {X.shape}")
     return DaskRows(X.rechunk({1: -1}), user, frame, before)
 
 

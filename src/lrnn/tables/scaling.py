@@ -362,7 +362,7 @@ class Scaling:
         if hasattr(X, "columns"):
             return X.map_partitions(self._of_frame, meta=self._of_frame(X._meta_nonempty)[:0])
         kind = X.dtype if X.dtype == np.float32 else np.dtype(np.float64)
-        return X.map_blocks(self.scaled, dtype=kind, meta=np.empty((0, 0), dtype=kind))
+        return X.rechunk({1: -1}).map_blocks(self.scaled, dtype=kind, meta=np.empty((0, 0), dtype=kind))
 
     def _counted(self, block: Any) -> CutOff:
         cut = CutOff()
@@ -425,10 +425,17 @@ def limits(data: Any) -> tuple[Floats, Floats]:
     if is_dask(data):
         from dask import compute
 
+        if not data.shape[1]:
+            raise ValueError(f"X has no columns: its shape is {data.shape}")
         low, high = compute(data.min(axis=0), data.max(axis=0))
         return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+    if 0 in data.shape:
+        what = "columns" if data.shape[0] else "rows"
+        raise ValueError(f"X has no {what}: its shape is {tuple(data.shape)}")
     low, high = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf)
     for block in _blocks(data):
+        if not hasattr(block, "min"):
+            block = sparse.csr_array(block)  # of a format that has none
         least, most = (_dense(getattr(block, name)(axis=0)) for name in ("min", "max"))
         low, high = np.minimum(low, least), np.maximum(high, most)
     return low, high
