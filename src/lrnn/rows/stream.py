@@ -58,7 +58,7 @@ class Stream(Rows):
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
         """Rows in order, from number ``first`` up to ``last``."""
-        seen = first
+        seen, end = first, self.shape[0] if last is None else last
         height = block_height(self.shape[1], self._host_dtype)
         wanted = self.source.blocks(first, height)
         if last is not None:
@@ -69,9 +69,10 @@ class Stream(Rows):
                     f"{self.source.name}: the block from row {seen + 1} on has the shape "
                     f"{raw.shape}; it should have {self.shape[1]} columns"
                 )
-            yield self._checked(raw, seen)
+            if seen + raw.shape[0] <= end:
+                yield self._checked(raw, seen)
             seen += raw.shape[0]
-        if seen != (self.shape[0] if last is None else last):
+        if seen != end:
             raise ValueError(
                 f"{self.source.name} has {seen} rows now, but it had {self.shape[0]}; it was "
                 "changed while it was read"

@@ -362,7 +362,8 @@ class Scaling:
         if hasattr(X, "columns"):
             return X.map_partitions(self._of_frame, meta=self._of_frame(X._meta_nonempty)[:0])
         kind = X.dtype if X.dtype == np.float32 else np.dtype(np.float64)
-        return X.rechunk({1: -1}).map_blocks(self.scaled, dtype=kind, meta=np.empty((0, 0), dtype=kind))
+        whole = X.rechunk({1: -1})
+        return whole.map_blocks(self.scaled, dtype=kind, meta=np.empty((0, 0), dtype=kind))
 
     def _counted(self, block: Any) -> CutOff:
         cut = CutOff()
