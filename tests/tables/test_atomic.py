@@ -120,5 +120,6 @@ def test_a_folder_that_was_set_aside_by_a_killed_writer_comes_back(tmp_path, mon
         with in_place(tmp_path / "a"):
             raise RuntimeError
 
-    pytest.raises(RuntimeError, fails)
+    with pytest.raises(RuntimeError):
+        fails()
     assert [p.name for p in tmp_path.rglob("*")] == ["a", "precious"]
