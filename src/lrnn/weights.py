@@ -87,12 +87,6 @@ class Weights:
             found["inhibitory"] = list(self.inhibitory)
         return found
 
-    @classmethod
-    def restored(cls, state: dict[str, Any], backend: Backend) -> "Weights":
-        """What `state` gave, as arrays of a backend."""
-        minus = tuple(state["inhibitory"]) if "inhibitory" in state else None
-        return cls(tuple(state["encoders"]), tuple(state["decoders"]), minus).on(backend)
-
     def realised(self, rates: Rates) -> "Weights":
         """As float64 of the host; under unit rates rows sum to at most 1 in that precision, too.
 

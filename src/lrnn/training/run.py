@@ -18,11 +18,9 @@ import numpy as np
 from lrnn.arrays import Backend, is_array
 from lrnn.progress import StageBars
 from lrnn.rows import Rows
-from lrnn.rows.base import Combine, Fold, Work
+from lrnn.rows.base import Combine, Fold, Work, total_of
 from lrnn.training.settings import Settings
-
-State: TypeAlias = dict[str, Any]
-"""All that a loop needs to go on: arrays, numbers, text, and lists and dictionaries of them."""
+from lrnn.training.states import ERRORS, State, StateError, totals, whole
 
 StopReason: TypeAlias = Literal["max_iter", "tol", "interrupted", "callback"]
 
@@ -122,7 +120,8 @@ class Run:
         observer.stage(task + stepper.told, stepper.most * stepper.iterations_a_step)
         saved = observer.resume()
         if saved is not None:
-            stepper.restore(saved)
+            with fitting():
+                stepper.restore(saved)
             observer.skip(stepper.iterations, stepper.error())
         try:
             if saved is None:
@@ -159,7 +158,9 @@ class Run:
         observer, done, kept = self.observer, 0, not rows.resident
         observer.stage(task, rows.shape[0])
         if kept and (saved := observer.resume()) is not None:
-            begin, done = _sent(saved["total"], rows.backend), saved["rows"]
+            with fitting():
+                done = _check_sums(saved, rows, work, begin)
+            begin = _sent(saved["total"], rows.backend)
             observer.read(done)
         total = begin
 
@@ -185,6 +186,30 @@ class Run:
 def training(layer: int | None, how: str = "") -> str:
     """The name of the task of training layer pair ``layer`` (None: all together)."""
     return f"training{'' if layer is None else f' layer {layer}'}{how and f' ({how})'}"
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """What an earlier run has left fits this training, or it is a `StateError`."""
+    try:
+        yield
+    except StateError:
+        raise
+    except ERRORS as error:
+        line = f"{type(error).__name__}: {error!s:.80}"
+        raise StateError(f"its states are not those of this training ({line})") from None
+
+
+def _check_sums(saved: State, rows: Rows, work: Work, begin: Any) -> int:
+    """See that a sum is one over some of the rows; tells how many."""
+    done = whole(saved["rows"], "number of rows", 1, rows.shape[0])
+    if begin is not None:  # sums of products of numbers in [0, 1]
+        totals(saved["total"], total_of(begin), "sum over rows", done * (1 + 1e-6))
+        return done
+    backend = rows.backend
+    one = backend.xp.zeros((1, rows.shape[1]), dtype=rows.dtype, device=backend.device)
+    totals(saved["total"], work(one), "sum over rows")
+    return done
 
 
 def _sent(value: Any, backend: Backend) -> Any:
