@@ -251,7 +251,8 @@ def read(path: Path, facts: Mapping[str, Any]) -> Earlier:
     """What `write` wrote for training with the same ``facts``."""
 
     def check(document: dict[str, Any]) -> None:
-        if document.get("checkpoint") != FORMAT:
+        known = document.get("checkpoint") == FORMAT and {"facts", "states"} <= document.keys()
+        if not known or not isinstance(document["facts"], dict):
             raise CheckpointError("it is not a checkpoint of this version of lrnn")
         for what, value in facts.items():
             other = document["facts"].get(what)
@@ -265,8 +266,8 @@ def read(path: Path, facts: Mapping[str, Any]) -> Earlier:
         states = _filled(document["states"], tensors)
         if not isinstance(states, list) or not all(isinstance(state, dict) for state in states):
             raise CheckpointError("it holds no states of a training")
-        data = document["facts"]["data"]
-        content = Content(*data) if isinstance(data, list) else Content(data)
+        data = document["facts"].get("data")
+        content = Content(*data) if isinstance(data, list) and len(data) == 2 else Content(data)
         if content.rows is not None and rows_read(states) is None:
             raise CheckpointError("it does not tell which rows it has seen")
         return Earlier(states, content)
@@ -297,8 +298,10 @@ def _filled(value: Any, tensors: Mapping[str, Array]) -> Any:
     """What `_plain` was given."""
     if isinstance(value, dict):
         if "tensor" in value:
-            tensor = tensors[value["tensor"]]
-            return tensor.T if value["turned"] else tensor
+            name, turned = value["tensor"], value.get("turned")
+            if not isinstance(name, str) or name not in tensors or not isinstance(turned, bool):
+                raise CheckpointError(f"it does not hold its array {name!r:.40}")
+            return tensors[name].T if turned else tensors[name]
         return {key: _filled(v, tensors) for key, v in value.items()}
     if isinstance(value, list):
         return [_filled(v, tensors) for v in value]

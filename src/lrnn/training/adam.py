@@ -20,6 +20,7 @@ from lrnn.weights import Weights
 MEAN, SQUARE = 0.9, 0.999  # how much of their past the running means keep
 CELLS_IN_CACHE = 1 << 15
 MOST_STEPS = 1 << 62
+LARGEST_MEAN = 8.0  # no mean is larger than this times the root of its square (Cauchy-Schwarz)
 TINY = 1e-30  # keeps running means off subnormal numbers, on which processors are slow
 
 STEP = 0.1  # by which share a weight changes at most, at first
@@ -67,6 +68,11 @@ class LogAdam:
         ]
         states.on_simplex(kept[: len(self.weights)], self._rates, "weights")
         steps = states.whole(state["steps"], "number of steps", 0, MOST_STEPS)
+        count = len(self.weights)
+        for mean, square in zip(kept[count : 2 * count], kept[2 * count :], strict=True):
+            xp = array_namespace(mean)
+            possible = (xp.abs(mean) <= LARGEST_MEAN * xp.sqrt(square)) & (square > 0)
+            states.demand(bool(xp.all(possible)), "mean gradients")
         for matrix, value in zip(own, kept, strict=True):
             matrix[...] = value
         self._steps = steps
@@ -181,10 +187,11 @@ class StepSchedule:
         passes = states.whole(state["passes"], "number of passes", 1, self._planned)
         steady, since = state["steady"], state["waiting_since"]
         for value, begun in ((steady, self._steady), (since, self._waiting_since)):
-            adapted = self._patience and type(value) is int and 0 < value <= passes
+            adapted = self._patience and type(value) is int and self._patience <= value <= passes
             same = type(value) is type(begun) and value == begun
             states.demand(bool(same or adapted), f"schedule, {value!r:.40}")
-        states.demand(passes == self._planned or since != self._waiting_since, "number of passes")
+        if since == self._waiting_since:  # it was never adapted
+            states.demand((passes, steady) == (self._planned, self._steady), "schedule")
         self.passes, self._steady, self._waiting_since = passes, steady, since
 
 

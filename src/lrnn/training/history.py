@@ -19,6 +19,8 @@ from lrnn.weights import Weights
 
 Price: TypeAlias = Callable[[Evaluation, Weights], float]
 
+HIGHEST = 1 + 1e-6  # no mean squared error of numbers in [0, 1] is higher, but for rounding
+
 
 @dataclass(frozen=True)
 class LearningCurve:
@@ -165,11 +167,14 @@ class History:
         lowest, error = (states.number(state[key], f"{key} error") for key in ("lowest", "error"))
         after_pass = states.series(state["lowest_after_pass"], "lowest errors", falling=True)
         count = len(after_pass) * batches
-        self._batch_errors = states.series(state["batch_errors"], "errors on minibatches", count)
+        batch_errors = states.series(state["batch_errors"], "errors on minibatches", count)
+        states.demand(max(batch_errors, default=0) <= HIGHEST, "errors on minibatches")
+        self._batch_errors = batch_errors
         self._newest = []
         table = state["evaluations"]
         states.matrix(table, np.empty((len(table), 3)), "evaluations")
         iterations, errors, seconds = table.T
+        states.demand(bool(errors.max() <= HIGHEST), "evaluations")
         states.demand(
             bool((np.diff(iterations) > 0).all() and (np.diff(seconds) >= 0).all())
             and iterations[-1] == count

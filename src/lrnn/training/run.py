@@ -15,10 +15,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from lrnn.arrays import Backend, is_array
+from lrnn.arrays import Backend, is_array, take_rows
 from lrnn.progress import StageBars
-from lrnn.rows import Rows
-from lrnn.rows.base import Combine, Fold, Work, total_of
+from lrnn.rows import Rows, held
+from lrnn.rows.base import Combine, Fold, Work
 from lrnn.training.settings import Settings
 from lrnn.training.states import ERRORS, State, StateError, totals, whole
 
@@ -158,8 +158,13 @@ class Run:
         observer, done, kept = self.observer, 0, not rows.resident
         observer.stage(task, rows.shape[0])
         if kept and (saved := observer.resume()) is not None:
+            first = next(rows.blocks())
             with fitting():
-                done = _check_sums(saved, rows, work, begin)
+                done = whole(saved["rows"], "number of rows", 1, rows.shape[0])
+            part = take_rows(first, slice(0, done))
+            least = held(part).fold(work, combine, widest, begin=begin, **options)
+            with fitting():
+                totals(saved["total"], least, "sum over rows", exact=part.shape[0] == done)
             begin = _sent(saved["total"], rows.backend)
             observer.read(done)
         total = begin
@@ -198,18 +203,6 @@ def fitting() -> Iterator[None]:
     except ERRORS as error:
         line = f"{type(error).__name__}: {error!s:.80}"
         raise StateError(f"its states are not those of this training ({line})") from None
-
-
-def _check_sums(saved: State, rows: Rows, work: Work, begin: Any) -> int:
-    """See that a sum is one over some of the rows; tells how many."""
-    done = whole(saved["rows"], "number of rows", 1, rows.shape[0])
-    if begin is not None:  # sums of products of numbers in [0, 1]
-        totals(saved["total"], total_of(begin), "sum over rows", done * (1 + 1e-6))
-        return done
-    backend = rows.backend
-    one = backend.xp.zeros((1, rows.shape[1]), dtype=rows.dtype, device=backend.device)
-    totals(saved["total"], work(one), "sum over rows")
-    return done
 
 
 def _sent(value: Any, backend: Backend) -> Any:

@@ -106,19 +106,25 @@ def random_numbers(state: Any, random: np.random.RandomState) -> None:
     random.set_state(state)
 
 
-def totals(value: Any, like: Any, what: str, most: float = inf) -> None:
-    """Sums over rows, alone or in lists: of the same build as ``like``, and 0 or more."""
-    if isinstance(like, list | tuple):
-        demand(isinstance(value, list) and len(value) == len(like), what)
-        for one, other in zip(value, like, strict=True):
-            totals(one, other, what, most)
-    elif is_array(like) and like.ndim:
-        matrix(value, to_numpy(like), what)
-        demand(bool(value.max() <= most), what)
-        if value.ndim == 2 and value.shape[0] == value.shape[1]:
-            demand(np.allclose(value, value.T, rtol=1e-3), what)
+def totals(value: Any, part: Any, what: str, *, exact: bool) -> None:
+    """Sums over rows (or largest values), alone or in lists.
+
+    They are of the same build as those over a ``part`` of the rows, and not less: no number is
+    below 0. If that is all of the rows they are ``exact``, but for rounding.
+    """
+    if isinstance(part, list | tuple):
+        demand(isinstance(value, list) and len(value) == len(part), what)
+        for one, other in zip(value, part, strict=True):
+            totals(one, other, what, exact=exact)
+        return
+    if is_array(part) and part.ndim:
+        part = to_numpy(part)
+        matrix(value, part, what)
     else:
-        number(value, what, most=most)
+        part, value = np.float64(part), np.float64(number(value, what))
+    rounding = slack(np.float32) * (part + part.max())
+    demand(bool(np.all(value >= part - rounding)), what)
+    demand(not exact or bool(np.all(value <= part + rounding)), what)
 
 
 def agree(one: float, other: float, dtype: Any, what: str, scale: float = 1.0) -> None:
