@@ -397,11 +397,16 @@ def test_checkpoints_cost_no_pass_over_the_data(way, digits, tmp_path, monkeypat
     assert sum(rows) <= without + again
 
 
-@given(st.lists(st.integers(1, 30), min_size=1), st.booleans())
-def test_the_sum_does_not_depend_on_the_blocks(heights, full):
+@given(st.lists(st.integers(1, 30), min_size=1), st.booleans(), st.sampled_from([32, 160, 1 << 20]))
+def test_the_sum_does_not_depend_on_the_blocks(heights, full, leaf):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lrnn.rows.content.LEAF", leaf)  # bytes: 1 row, 5 rows, more than all
+        check_sums(heights, np.asfortranarray if full else csr_array)
+
+
+def check_sums(heights, kind):
     X = np.arange(400.0).reshape(100, 4) % 7
     expected, found = ContentSum(), ContentSum()
-    kind = np.asfortranarray if full else csr_array
     expected.add(kind(X), 0)
     first = 0
     while first < 100:

@@ -1,14 +1,20 @@
 """What rows hold, as a sum: by it one sees, when training goes on, whether they are the same."""
 
 import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import host_dtype, is_array, take_rows, to_numpy
 
 AT_ONCE = 1 << 26  # bytes that are brought from a device
+LEAF = 1 << 20  # bytes that are summed up by themselves
+THREADS = min(4, os.cpu_count() or 1)
 NEWEST = 8  # sums that are known: a few more blocks are read than are worked on
 
 
@@ -31,10 +37,29 @@ def digest(X: Any) -> str:
     return total.hexdigest()
 
 
+@dataclass(frozen=True)
+class _Sums:
+    """Over rows so far: of leaves that are complete, of the one that is not, of sparse rows."""
+
+    leaves: Any
+    leaf: Any
+    lengths: Any
+    columns: Any
+    values: Any
+
+    def copy(self) -> "_Sums":
+        return _Sums(*(getattr(self, field.name).copy() for field in fields(self)))
+
+    def hexdigest(self) -> str:
+        parts = [getattr(self, field.name).hexdigest() for field in fields(self)]
+        return hashlib.sha256(" ".join(parts).encode()).hexdigest()
+
+
 class ContentSum:
     """SHA-256 of rows as they are read, from the first on, however long the blocks are.
 
-    Blocks may be added by another thread than the one that asks for sums.
+    Some rows make a leaf; leaves are summed up by several threads, and then their sums. Blocks may
+    be added by another thread than the one that asks for sums.
 
     Examples
     --------
@@ -47,8 +72,8 @@ class ContentSum:
     """
 
     def __init__(self) -> None:
-        parts = ("full", "lengths", "columns", "values")
-        self._known = {0: {part: hashlib.sha256() for part in parts}}
+        self._known = {0: _Sums(*(hashlib.sha256() for _ in fields(_Sums)))}
+        self._height = 0  # rows of a leaf
 
     @property
     def rows(self) -> int:
@@ -61,21 +86,40 @@ class ContentSum:
         rows, end = max(known), first + block.shape[0]
         if not first <= rows < end:
             return
-        new = {part: total.copy() for part, total in known[rows].items()}
+        new = known[rows].copy()
         if sparse.issparse(block):
             block = sparse.csr_array(block)[rows - first :]
-            new["lengths"].update(np.diff(block.indptr).astype(np.int64).data)
-            new["columns"].update(block.indices.astype(np.int64).data)
-            new["values"].update(np.ascontiguousarray(block.data).data)
+            new.lengths.update(np.diff(block.indptr).astype(np.int64).data)
+            new.columns.update(block.indices.astype(np.int64).data)
+            new.values.update(np.ascontiguousarray(block.data).data)
         else:
-            new["full"].update(np.ascontiguousarray(block[rows - first :]).data)
+            new = self._added(new, np.ascontiguousarray(block[rows - first :]), rows)
         newest = sorted(known)[1 - NEWEST :]
         self._known = {count: known[count] for count in newest} | {end: new}
 
+    def _added(self, sums: _Sums, block: NDArray[Any], rows: int) -> _Sums:
+        """Sums with further ``rows``: the end of a leaf, whole leaves, the beginning of one."""
+        height = self._height = self._height or max(1, LEAF // max(1, block[0].nbytes))
+        begin = min(-rows % height, len(block))
+        leaf, cuts = sums.leaf, range(begin, len(block) - height + 1, height)
+        leaf.update(block[:begin].data)
+        if begin and (rows + begin) % height == 0:
+            sums.leaves.update(leaf.digest())
+            leaf = hashlib.sha256()
+        if len(cuts) > 1:
+            with ThreadPoolExecutor(THREADS) as pool:
+                found = list(pool.map(lambda i: _leaf(block[i : i + height]), cuts))
+        else:
+            found = [_leaf(block[i : i + height]) for i in cuts]
+        sums.leaves.update(b"".join(found))
+        leaf.update(block[begin + len(cuts) * height :].data)
+        return replace(sums, leaf=leaf)
+
     def of(self, rows: int) -> str | None:
         """The sum over the first so many rows, if it is (still) known."""
-        parts = self._known.get(rows)
-        if parts is None:
-            return None
-        text = " ".join(total.hexdigest() for total in parts.values())
-        return hashlib.sha256(text.encode()).hexdigest()
+        sums = self._known.get(rows)
+        return None if sums is None else sums.hexdigest()
+
+
+def _leaf(block: NDArray[Any]) -> bytes:
+    return hashlib.sha256(block.data).digest()
