@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from lrnn.tables.frame import Columns, Frame
 from lrnn.tables.reading import Reading
-from lrnn.tables.sources import file_identity
 from lrnn.tables.words import TableError, warn
 
 __all__ = ["MISSING", "TextFile"]
@@ -90,10 +89,6 @@ class TextFile(Columns):
                 first += len(cells)
         if not first:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
-
-    def identity(self) -> str:
-        """Its size, and when it was written."""
-        return file_identity(self._path)
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
