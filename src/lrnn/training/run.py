@@ -15,12 +15,14 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from lrnn.arrays import Backend, is_array, take_rows
+from lrnn.arrays import Backend, is_array
 from lrnn.progress import StageBars
 from lrnn.rows import Rows, held
 from lrnn.rows.base import Combine, Fold, Work
 from lrnn.training.settings import Settings
 from lrnn.training.states import ERRORS, State, StateError, totals, whole
+
+COMPARED = 1_024  # rows, over which a sum that was left is compared with one of now
 
 StopReason: TypeAlias = Literal["max_iter", "tol", "interrupted", "callback"]
 
@@ -158,10 +160,9 @@ class Run:
         observer, done, kept = self.observer, 0, not rows.resident
         observer.stage(task, rows.shape[0])
         if kept and (saved := observer.resume()) is not None:
-            first = next(rows.blocks())
             with fitting():
                 done = whole(saved["rows"], "number of rows", 1, rows.shape[0])
-            part = take_rows(first, slice(0, done))
+            part = next(rows.blocks(0, min(done, COMPARED)))
             least = held(part).fold(work, combine, widest, begin=begin, **options)
             with fitting():
                 totals(saved["total"], least, "sum over rows", exact=part.shape[0] == done)
