@@ -28,7 +28,7 @@ class StateError(ValueError):
 def demand(holds: bool, what: str) -> None:
     """Complain of ``what`` unless it holds."""
     if not holds:
-        raise StateError(f"its {what} cannot be")
+        raise StateError(f"its {what} cannot be right")
 
 
 def number(value: Any, what: str, least: float = 0.0, most: float = inf) -> float:
