@@ -93,10 +93,6 @@ class Columns(ABC):
         The columns ``text`` are given as text, also where all of it is numbers.
         """
 
-    @abstractmethod
-    def identity(self) -> str:
-        """By what one sees whether the rows are still the same."""
-
 
 class FrameColumns(Columns):
     """A data frame of pandas or Polars."""
@@ -110,10 +106,6 @@ class FrameColumns(Columns):
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
         """All rows at once."""
         yield self._frame[first:] if first else self._frame
-
-    def identity(self) -> str:
-        """Only the shape is known."""
-        return f"{self._frame.shape}"
 
 
 def is_frame(X: Any) -> bool:

@@ -370,10 +370,6 @@ class TableSource(Source):
                     yield matrix[start : start + height]
             first = max(0, first - rows)
 
-    def identity(self) -> str:
-        """That of the table, and the recipe."""
-        return f"{self._table.identity()} {self._recipe.to_json()}"
-
     @property
     def _drops(self) -> bool:
         return self._recipe.missing == "drop"
@@ -403,12 +399,6 @@ class MatrixColumns(Columns):
         for block in self._matrix.blocks(first, height):
             yield Frame(self.columns, tuple(np.asarray(block).T), first)
             first += block.shape[0]
-
-    def identity(self) -> str:
-        """That of the source; of a matrix only the shape is known."""
-        if isinstance(self._matrix, Source):
-            return self._matrix.identity()
-        return f"{self._matrix.shape}"
 
 
 def _at(table: Columns, position: int) -> str:

@@ -416,10 +416,6 @@ class ScaledSource(Source):
         """Some rows in [0, 1]."""
         return np.asarray(self._scaling.scaled(self._source.take(rows)))
 
-    def identity(self) -> str:
-        """That of the source, and the scaling."""
-        return f"{self._source.identity()} {self._scaling.to_json()}"
-
 
 def limits(data: Any) -> tuple[Floats, Floats]:
     """The lowest and the highest number of each column, of an array or a source of rows."""

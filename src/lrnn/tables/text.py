@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from lrnn.tables.frame import Columns, Frame, as_number
 from lrnn.tables.header import are_names
 from lrnn.tables.reading import Reading
-from lrnn.tables.sources import file_identity
 from lrnn.tables.words import TableError, TableWarning, warn
 
 __all__ = ["MISSING", "TextFile"]
@@ -93,10 +92,6 @@ class TextFile(Columns):
                 first += len(cells)
         if not first:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
-
-    def identity(self) -> str:
-        """Its size, and when it was written."""
-        return file_identity(self._path)
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
