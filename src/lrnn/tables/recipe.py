@@ -16,7 +16,7 @@ from lrnn.tables.sources import Source, block_height
 from lrnn.tables.survey import MOST_VALUES, Facts, survey, truth_of
 from lrnn.tables.words import TableError, TableWarning, escaped, warn
 
-__all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource"]
+__all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource", "check_names"]
 
 Missing = Literal["refuse", "drop", "median"]
 Categories = Literal["refuse", "onehot"]
@@ -160,13 +160,7 @@ class Recipe:
                 f"{where} has {len(names)} columns, but the model was trained on a table of "
                 f"{self.width}"
             )
-        lacking = [column.name for column in self.columns if column.name not in names]
-        if lacking:
-            more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
-            raise ValueError(
-                f"{where} has no column {lacking[0]!r}{more}, which the model was trained on; it "
-                f"has {_listed(names)}"
-            )
+        check_names([column.name for column in self.columns], names, where)
         return replace(
             self,
             columns=tuple(replace(c, position=names.index(c.name)) for c in self.columns),
@@ -528,6 +522,17 @@ def _found(table: Columns, wanted: str | int) -> str:
     if isinstance(wanted, int | np.integer) and 0 <= wanted < len(table.columns):
         return table.columns[int(wanted)]
     raise ValueError(f"{table.name!r} has no column {wanted!r}; it has {_listed(table.columns)}")
+
+
+def check_names(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
+    """Complain of columns that a table lacks."""
+    lacking = [name for name in wanted if name not in names]
+    if lacking:
+        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+        raise ValueError(
+            f"{where} has no column {lacking[0]!r}{more}, which the model was trained on; it "
+            f"has {_listed(names)}"
+        )
 
 
 def _nth(column: str | None, names: Sequence[str]) -> str | None:

@@ -31,6 +31,7 @@ from lrnn.tables.recipe import (
     Missing,
     Recipe,
     TableSource,
+    check_names,
 )
 from lrnn.tables.sources import Source, block_height, read_ahead
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
@@ -187,16 +188,16 @@ class Scaling:
         """Data as columns, and the recipe for them; no recipe, if they are a matrix to be used.
 
         Columns of a matrix may have ``names``. Without a recipe of its own it takes those that are
-        ``wanted``, if they are all there, or else all.
+        ``wanted``, or without any, or without names, all.
         """
         columns = _as_columns(X, self.recipe is not None, names)
         if columns is None or self.recipe is not None or is_frame(X):
             return columns, self.recipe
-        chosen = wanted if wanted and set(wanted) <= set(columns.columns) else None
-        if chosen is None:
+        if not (wanted and columns.named):
             return columns, Recipe.fit(columns)[0]
-        recipe = Recipe.fit(columns, columns=list(chosen))[0]
-        order = {name: i for i, name in enumerate(chosen)}
+        check_names(wanted, columns.columns, repr(columns.name))
+        recipe = Recipe.fit(columns, columns=list(wanted))[0]
+        order = {name: i for i, name in enumerate(wanted)}
         return columns, replace(
             recipe, columns=tuple(sorted(recipe.columns, key=lambda c: order[c.name]))
         )
