@@ -16,7 +16,7 @@ from lrnn.tables.reading import Reading
 from lrnn.tables.text import TextFile
 
 ALWAYS = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 ALL = object()
@@ -35,10 +35,10 @@ def columns_of(path, reading, text=(), first=0):
     return [[list(column) for column in frame.columns] for frame in frames]
 
 
-def same(path, monkeypatch, reading=Reading(), height=1 << 17, chunk=1 << 20, **more):
+def same(path, monkeypatch, reading, height=1 << 17, chunk=1 << 20, **more):
     """What compiled code gives, after a look that csv.reader gives the same."""
     found = []
-    for small in (1 << 21, 1):
+    for small in (1 << 22, 1):
         with monkeypatch.context() as patch:
             patch.setattr("lrnn.tables.text.SMALL", small)
             patch.setattr("lrnn.tables.text.CELLS", height)
@@ -154,7 +154,8 @@ def is_number(text):
 
 
 PIECES = ["1", "-2.5", "3e2", "0,5", "x", "NA", "-999", "é", "\xa0", "\u2028", "\x0c", "\x1c", "_",
-          " ", "\t", '"', '""', '"a"', '"1"', ",", ",", ",", ";", "\n", "\n", "\r\n", "\r", "inf"]  # fmt: skip
+          " ", "\t", '"', '""', '"a"', '"1"', ",", ",", ",", ";", "\n", "\n", "\r\n", "\r",
+          "inf"]  # fmt: skip
 
 
 @ALWAYS

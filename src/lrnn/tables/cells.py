@@ -21,6 +21,7 @@ FULL, SHORT, ODD = 0, 1, 2  # why no further row was found
 SPACE, TAB, NEWLINE, RETURN, QUOTE, END = 32, 9, 10, 13, 34, 0
 PLUS, MINUS, POINT, ZERO, NINE, EXPONENT = 43, 45, 46, 48, 57, 101
 LONGEST = np.uint64(1 << 17)  # bytes of a cell; csv has a limit of its own
+NONE = np.arange(0)
 CHUNK = 1 << 20  # characters that are read at once
 
 U0, U1, U2, U3, U9, U10, U32, U63 = (np.uint64(n) for n in (0, 1, 2, 3, 9, 10, 32, 63))
@@ -210,19 +211,21 @@ def _find(
             else:
                 value, known, place = _number(text, place, point)
                 stop, kind = place, NUMBER
-                while (text[place] == SPACE or text[place] == TAB) and text[place] != delimiter:
-                    place += U1
-                behind = _cell_end(text, place, delimiter)
-                if behind != place or not known:
-                    place = stop = behind
-                    kind = OTHER
+                if not known or text[place] != delimiter:
+                    while (text[place] == SPACE or text[place] == TAB) and text[place] != delimiter:
+                        place += U1
+                    behind = _cell_end(text, place, delimiter)
+                    if behind != place or not known:
+                        place = stop = behind
+                        kind = OTHER
             last = text[place]
-            if place - begin > LONGEST or (last == END and place < end):
+            if place - begin > LONGEST:
                 return ODD, row, row_place, row_lines
-            if not final and (place == end or (last == RETURN and place + U1 == end)):
-                return SHORT, row, row_place, row_lines
-            if kind == QUOTED and last == END:
-                return ODD, row, row_place, row_lines  # its quotes may be open
+            if last != delimiter:
+                if last == END and (place < end or (final and kind == QUOTED)):
+                    return ODD, row, row_place, row_lines  # its quotes may be open
+                if not final and (place == end or (last == RETURN and place + U1 == end)):
+                    return SHORT, row, row_place, row_lines
             if kind == OTHER:
                 while stop > begin and (text[stop - U1] == SPACE or text[stop - U1] == TAB):
                     stop -= U1
@@ -324,15 +327,14 @@ class Cells:
 
     def others(self, column: int) -> NDArray[np.intp]:
         """Rows whose cells in a column are neither numbers nor empty."""
-        rows = self._rows if self._odd[column] else 0
-        return np.flatnonzero(self._kinds[:rows, column] >= OTHER)
+        if not self._odd[column]:
+            return NONE
+        return np.flatnonzero(self._kinds[: self._rows, column] >= OTHER)
 
     def texts(self, column: int, rows: NDArray[np.intp] | None = None) -> list[str]:
         """What the cells of a column hold, all or some."""
         if rows is None:
             rows = np.arange(self._rows)
-        if not len(rows):
-            return []
         begins, ends = self._begins[rows, column], self._ends[rows, column]
         found = np.empty(int((ends - begins).sum()) + len(rows), dtype=np.uint8)
         length = _gather(self._text, begins, ends, found)

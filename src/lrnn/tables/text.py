@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.tables.frame import Columns, Frame, as_number, is_text
+from lrnn.tables.frame import Columns, Frame, as_number
 from lrnn.tables.header import are_names
 from lrnn.tables.reading import Reading
 from lrnn.tables.sources import file_identity
@@ -33,7 +33,7 @@ MISSING = frozenset(
 )  # fmt: skip
 LOOKED_AT = 200  # rows from which delimiter and names are known
 CELLS = 1 << 17  # of a block
-SMALL = 1 << 21  # characters that are read before the compiler would be loaded
+SMALL = 1 << 22  # characters that are read before the compiler would be loaded
 
 
 class TextFile(Columns):
@@ -165,33 +165,37 @@ class TextFile(Columns):
         columns: list[NDArray[Any]] = list(cells.numbers())
         for i, numbers in enumerate(columns):
             if i not in as_text:
-                unclear = cells.others(i)
+                rows = cells.others(i)
                 if self._missing_numbers:
-                    marked = np.flatnonzero(np.isin(numbers, self._missing_numbers))
-                    unclear = np.union1d(unclear, marked)
-                found = self._column(cells.texts(i, unclear))
-                if not is_text(found):
-                    numbers[unclear] = found
+                    marked = np.isin(numbers, self._missing_numbers)
+                    rows = np.union1d(rows, np.flatnonzero(marked))
+                if not len(rows):
+                    continue
+                found = self._numbers(cells.texts(i, rows))
+                if found is not None:
+                    numbers[rows] = found
                     continue
             columns[i] = self._text(cells.texts(i))
         return columns
 
     def _column(self, cells: Sequence[str]) -> NDArray[Any]:
         """Numbers, if all cells are such or missing; else text."""
+        numbers = self._numbers(cells)
+        return self._text(cells) if numbers is None else np.array(numbers)
+
+    def _numbers(self, cells: Sequence[str]) -> list[float] | None:
+        """The numbers of cells, NaN for missing ones; None if one is neither."""
+        plain = self.reading.decimal == "." and not self._missing_numbers
+        if plain and "_" not in "".join(cells):
+            try:
+                return list(map(float, cells))
+            except ValueError:
+                pass  # some are missing, or no numbers
         try:
-            if (
-                self.reading.decimal == "."
-                and not self._missing_numbers
-                and "_" not in "".join(cells)
-            ):
-                return np.array(list(map(float, cells)))
+            known = {cell: self._number_or_nan(cell) for cell in set(cells)}
         except ValueError:
-            pass
-        try:
-            numbers = {cell: self._number_or_nan(cell) for cell in set(cells)}
-        except ValueError:
-            return self._text(cells)
-        return np.array([numbers[cell] for cell in cells])
+            return None
+        return [known[cell] for cell in cells]
 
     def _text(self, cells: Sequence[str]) -> NDArray[Any]:
         texts = {cell: self._text_or_none(cell.strip()) for cell in set(cells)}
