@@ -75,6 +75,7 @@ class TextFile(Columns):
             first += len(columns[0])
         if not first:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
+        self.rows = first
 
     def _blocks(self, as_text: set[int]) -> Iterator[list[NDArray[Any]]]:
         """Columns of consecutive rows: by compiled code, where it pays, as far as it gets."""
