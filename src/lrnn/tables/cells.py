@@ -20,8 +20,8 @@ NUMBER, EMPTY, OTHER, QUOTED = 0, 1, 2, 3  # what a cell is; the last has quotes
 FULL, SHORT, ODD = 0, 1, 2  # why no further row was found
 SPACE, TAB, NEWLINE, RETURN, QUOTE, END = 32, 9, 10, 13, 34, 0
 PLUS, MINUS, POINT, ZERO, NINE, EXPONENT = 43, 45, 46, 48, 57, 101
-LONGEST = np.uint64(1 << 17)  # bytes of a cell; csv has a limit of its own
-NONE = np.arange(0)
+LONGEST = np.uint64(1 << 17)  # bytes of a cell; those of csv are characters
+NO_ROWS = np.arange(0)
 CHUNK = 1 << 20  # characters that are read at once
 
 U0, U1, U2, U3, U9, U10, U32, U63 = (np.uint64(n) for n in (0, 1, 2, 3, 9, 10, 32, 63))
@@ -135,7 +135,7 @@ def _number(text: Any, place: Any, point: int) -> Any:
             return 0.0, False, place
         exponent = 0
         while ZERO <= text[place] <= NINE:
-            exponent = min(exponent * 10 + text[place] - ZERO, 100_000)
+            exponent = min(exponent * 10 + text[place] - ZERO, 1_000_000)
             place += U1
         power += -exponent if lower else exponent
     value, known = _float(mantissa, power)
@@ -293,7 +293,7 @@ class Cells:
         self, beginning: str, file: Any, delimiter: str, decimal: str, shape: tuple[int, int]
     ) -> None:
         self._file, self._delimiter, self._point = file, delimiter, ord(decimal)
-        self._text = np.zeros(9, dtype=np.uint8)
+        self._text = np.zeros(1, dtype=np.uint8)
         self._place = self._end = self._rows = self.lines = 0
         self._final = False
         self._begins, self._ends = np.empty((2, *shape), dtype=np.int64)
@@ -307,7 +307,7 @@ class Cells:
         self._end, self._place = self._end - self._place, 0
         self._text[self._end] = END
         self._odd[:] = False
-        state, self._rows = SHORT, 0
+        self._rows = 0
         while True:
             state, self._rows, self._place, lines = _find(
                 self._text, self._place, self._end, self._final, ord(self._delimiter),
@@ -328,7 +328,7 @@ class Cells:
     def others(self, column: int) -> NDArray[np.intp]:
         """Rows whose cells in a column are neither numbers nor empty."""
         if not self._odd[column]:
-            return NONE
+            return NO_ROWS
         return np.flatnonzero(self._kinds[: self._rows, column] >= OTHER)
 
     def texts(self, column: int, rows: NDArray[np.intp] | None = None) -> list[str]:
@@ -350,8 +350,8 @@ class Cells:
     def _append(self, text: str) -> None:
         added = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
         end = self._end + len(added)
-        if end + 8 >= len(self._text):
-            larger = np.empty(max(end + 9, 2 * len(self._text)), dtype=np.uint8)
+        if end >= len(self._text):
+            larger = np.empty(max(end + 1, 2 * len(self._text)), dtype=np.uint8)
             larger[: self._end] = self._text[: self._end]
             self._text = larger
         self._text[self._end : end] = added

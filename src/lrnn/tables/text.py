@@ -94,7 +94,7 @@ class TextFile(Columns):
             lines = _Lines(chain(io.StringIO(rest + file.readline(), newline=""), file), passed)
             rows = self._parsed(lines)
             if names:
-                next(rows)
+                next(rows, None)
             while block := list(islice(rows, height)):
                 yield [
                     self._text(column) if i in as_text else self._column(column)
