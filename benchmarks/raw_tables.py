@@ -26,13 +26,14 @@ from lrnn.tables.read import open_columns
 COLUMNS = 100
 GROUPS = (100_000, 1_000)  # rows of a row group
 FIT = """
-import resource, sys, time
+import sys, time
 import lrnn
 begin = time.perf_counter()
 how = dict(categories="onehot", missing="median")
 scaling = lrnn.Scaling.fit(lrnn.tables.read.open_columns(sys.argv[1]), "minmax", **how)
 model = lrnn.LRNNAutoencoder(20, scale=scaling, random_state=0).fit(sys.argv[1])
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+status = open("/proc/self/status").read()  # getrusage would tell of the parent, too
+peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
 print(f"{time.perf_counter() - begin:.1f} {peak:.0f} {model.reconstruction_err_:.5f}")
 """
 

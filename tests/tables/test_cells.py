@@ -16,7 +16,7 @@ from lrnn.tables.reading import Reading
 from lrnn.tables.text import TextFile
 
 ALWAYS = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 ALL = object()
@@ -187,7 +187,7 @@ def test_any_text_is_read_as_by_csv(tmp_path, monkeypatch, text, reading):
 
 @given(st.lists(st.lists(st.sampled_from(["1", "0.25", "x", '"a\n"', '"1"', "", "NA"]), min_size=3,
                          max_size=3), min_size=1, max_size=12))  # fmt: skip
-@ALWAYS
+@settings(ALWAYS, max_examples=20)
 @pytest.mark.filterwarnings("ignore")
 def test_tables_in_blocks_from_any_row_on(tmp_path, monkeypatch, rows):
     path = tmp_path / "a.csv.gz"
