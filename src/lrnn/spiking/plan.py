@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import Floats
+from lrnn.compiled import compiled
 from lrnn.network import RandomNeuralNetwork, SteadyState
-from lrnn.spiking.compiled import compiled
 
 Start = Literal["empty", "stationary"]
 

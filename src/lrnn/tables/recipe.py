@@ -1,8 +1,10 @@
 """From the columns of a table to attributes that are numbers: a recipe that can be saved."""
 
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -337,11 +339,36 @@ class TableSource(Source):
         self.carried: deque[list[tuple[str, NDArray[Any]]]] = deque()
         carried = (self._recipe.index, self._recipe.label) if carries else ()
         self.carried_names = tuple(name for name in carried if name is not None)
-        self.columns = self._recipe.names
+        self.columns: tuple[str, ...] = self._recipe.names
         self.dtype = np.dtype(np.float64)
+        self._rows = rows if rows is not None or self._drops else table.rows
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """How many rows, for which they may have to be read, and attributes there are."""
+        rows = self._rows
         if rows is None:
             rows = sum(self._recipe.kept(frame).shape[0] for frame in self._frames())
-        self.shape = (rows, len(self.columns))
+        return rows, len(self.columns)
+
+    def held(self, most: int | None = None) -> Floats | None:
+        """All rows in memory; None if they have more than ``most`` cells."""
+        most = sys.maxsize if most is None else most
+        cells, width = 0, len(self.columns)
+        if (self._rows or 0) * width > most:
+            return None
+        cut, self._cut = self._cut, CutOff()
+        found, blocks = self._cut, [np.empty((0, width))]
+        for block in self.blocks(0, sys.maxsize):
+            cells += block.size
+            if cells > most:
+                self._cut = cut
+                self.carried.clear()
+                return None
+            blocks.append(block)
+        if cut is not None:
+            cut.include(found)
+        return blocks[1] if len(blocks) == 2 else np.concatenate(blocks)
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -383,6 +410,7 @@ class MatrixColumns(Columns):
         names = names or getattr(matrix, "columns", None)
         self.named = names is not None
         self.columns = tuple(names or (f"column {i + 1}" for i in range(matrix.shape[1])))
+        self.rows = matrix.shape[0]
 
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
         """Rows in order."""

@@ -148,7 +148,8 @@ class Scaling:
             numbers = column.values is None and not column.truth
             low += [found.low] if numbers else [0.0] * len(column.attributes)
             high += [found.high] if numbers else [1.0] * len(column.attributes)
-        levels = facts[0].rows and getattr(X, "dtype", None) is not None and are_levels(X.dtype)
+        numbers = getattr(X, "holds_numbers", True)  # or else its type is none
+        levels = numbers and getattr(X, "dtype", None) is not None and are_levels(X.dtype)
         if kind == "auto" and levels:
             kind = "none"
         source = TableSource(table, recipe, rows=facts[0].rows)
@@ -208,10 +209,8 @@ class Scaling:
         if recipe is None:
             return X
         source = TableSource(table, recipe, cut)
-        if isinstance(X, Columns | Source) and source.shape[0] * source.shape[1] > IN_MEMORY:
-            return source
-        blocks = list(source.blocks(0, source.shape[0]))
-        return np.concatenate(blocks) if blocks else np.empty(source.shape)
+        held = source.held(IN_MEMORY if isinstance(X, Columns | Source) else None)
+        return source if held is None else held
 
     def scaled(self, X: Any, cut: CutOff | None = None) -> Any:
         """Attributes, as `selected` gives them, in [0, 1]."""

@@ -205,6 +205,7 @@ class ParquetFiles(Source, Columns):
                 raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
             kinds.append([_type(field) for field in fields])
         self.shape = _two_dimensional((sum(self._counts), len(names)), self.name)
+        self.rows = self.shape[0]
         self._kinds, self._fields = kinds, fields
 
     @cached_property
