@@ -141,7 +141,8 @@ def _check_format(document: dict[str, Any]) -> None:
 
 
 def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
-    parameters = dict(document["parameters"]) | {"verbose": 0}  # whoever has trained it may be gone
+    # whoever has trained it may be gone, and so may the device
+    parameters = dict(document["parameters"]) | {"verbose": 0, "device": None}
     known = LRNNAutoencoder().get_params()
     unknown = sorted(set(parameters) - set(known))
     if unknown:

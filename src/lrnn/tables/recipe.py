@@ -100,6 +100,8 @@ class Recipe:
         Columns that hold no numbers, and missing cells, are refused, unless it is said what to do
         with them.
         """
+        if not table.columns:
+            raise ValueError(f"{table.name!r} has no columns")
         _check(categories, "categories", Categories)
         _check(missing, "missing", Missing)
         carried = [
@@ -111,6 +113,8 @@ class Recipe:
         if not taken:
             raise TableError(f"{table.name!r}: no column is left")
         facts = survey(table, taken)
+        if not facts[0].rows:
+            raise ValueError(f"{table.name!r} has no rows")
         empty = [found.name for found in facts if found.kind == "nothing"]
         facts = [found for found in facts if found.kind != "nothing"]
         if not facts:

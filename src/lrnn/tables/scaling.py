@@ -419,16 +419,14 @@ class ScaledSource(Source):
 
 def limits(data: Any) -> tuple[Floats, Floats]:
     """The lowest and the highest number of each column, of an array or a source of rows."""
-    if is_dask(data):
-        from dask import compute
-
-        if not data.shape[1]:
-            raise ValueError(f"X has no columns: its shape is {data.shape}")
-        low, high = compute(data.min(axis=0), data.max(axis=0))
-        return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     if 0 in data.shape:
         what = "columns" if data.shape[0] else "rows"
         raise ValueError(f"X has no {what}: its shape is {tuple(data.shape)}")
+    if is_dask(data):
+        from dask import compute
+
+        low, high = compute(data.min(axis=0), data.max(axis=0))
+        return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     low, high = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf)
     for block in _blocks(data):
         if not hasattr(block, "min"):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lrnn.tables.frame import Columns, Frame, as_number
 from lrnn.tables.header import are_names
 from lrnn.tables.reading import Reading
-from lrnn.tables.words import TableError, TableWarning, warn
+from lrnn.tables.words import TableError, TableWarning, escaped, warn
 
 if TYPE_CHECKING:
     from lrnn.tables.cells import Cells
@@ -31,6 +31,7 @@ MISSING = frozenset(
      "None")
 )  # fmt: skip
 LOOKED_AT = 200  # rows from which delimiter and names are known
+SHOWN = 3  # columns that a remark names
 CELLS = 1 << 17  # of a block
 SMALL = 1 << 22  # characters that are read before the compiler would be loaded
 
@@ -57,6 +58,8 @@ class TextFile(Columns):
             raise ValueError(f"{self.name!r} is empty")
         self.named = self._has_names(first, rest)
         self.columns = _unique(first) if self.named else _numbered(len(first))
+        if self.named:
+            self._tell_of_twins(first)
         if self.named and not rest:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
 
@@ -116,9 +119,29 @@ class TextFile(Columns):
         except UnicodeError as error:
             raise TableError(self._undecoded(zipped, error)) from None
 
+    def _tell_of_twins(self, first: list[str]) -> None:
+        """Warn of columns that have the same name, and got another."""
+        given = [re.sub(r"\s+", " ", cell).strip() for cell in first]
+        renamed = [
+            f"column {i + 1} is {escaped(repr(name))}"
+            for i, (cell, name) in enumerate(zip(given, self.columns, strict=True))
+            if cell and cell != name
+        ]
+        if renamed:
+            more = f" and {len(renamed) - SHOWN} more" if len(renamed) > SHOWN else ""
+            warn(
+                TableWarning(
+                    f"{self.name!r}: columns have the same name, and get others: "
+                    f"{', '.join(renamed[:SHOWN])}{more}"
+                )
+            )
+
     def _undecoded(self, zipped: bool, error: UnicodeError) -> str:
-        with (gzip.open if zipped else open)(self._path, "rb") as file:
-            start = file.read(1 << 16)
+        try:
+            with (gzip.open if zipped else open)(self._path, "rb") as file:
+                start = file.read(1 << 16)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as damage:
+            return f"{self.name!r} is a damaged gzip file: {damage}"
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return f"{self.name!r} is UTF-16, not {self.reading.encoding}: give {{encoding=utf-16}}"
         if b"\0" in start:
@@ -276,14 +299,14 @@ def _delimiter(lines: list[str], decimal: str) -> str:
 
 def _unique(cells: list[str]) -> tuple[str, ...]:
     """Names of columns, each of which occurs once."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     for i, cell in enumerate(cells):
         name = re.sub(r"\s+", " ", cell).strip() or f"Unnamed: {i}"
         known, count = name, 0
         while name in found:
             count += 1
             name = f"{known}.{count}"
-        found.append(name)
+        found[name] = None
     return tuple(found)
 
 
