@@ -15,6 +15,7 @@ from hypothesis import settings
 from sklearn.datasets import load_digits
 
 from lrnn import RandomNeuralNetwork
+from trial.harness import pytest_terminal_summary  # noqa: F401
 
 settings.register_profile("lrnn", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("lrnn")

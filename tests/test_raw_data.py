@@ -327,6 +327,22 @@ def test_decimal_commas_are_recognised(call, tmp_path):
     assert done.stdout.strip().endswith("lrnn fit t.csv --decimal , -o t.safetensors")
 
 
+@pytest.mark.parametrize("scale", [None, "minmax"])
+@pytest.mark.parametrize("from_file", [False, True])
+def test_columns_of_files_are_found_by_their_names(wine, tmp_path, scale, from_file):
+    frame = pd.DataFrame(MinMaxScaler().fit_transform(wine)[:, :4], columns=list("abcd"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame[["c", "a", "d", "b"]].to_csv(tmp_path / "reordered.csv", index=False)
+    frame[["a", "b", "c"]].to_csv(tmp_path / "less.csv", index=False)
+    model = LRNNAutoencoder(2, scale=scale, max_iter=5, random_state=0)
+    model.fit(tmp_path / "t.csv" if from_file else frame)
+    codes = model.transform(frame)
+    for name in ("t.csv", "reordered.csv"):
+        np.testing.assert_allclose(model.transform(tmp_path / name), codes, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"no column 'd'|has 3 features"):
+        model.transform(tmp_path / "less.csv")
+
+
 def test_what_training_cuts_off_is_said():
     """A scaling that was made of other data; and rows that it leaves out."""
     how = Scaling.fit(pd.DataFrame({"a": [0.0, 10.0], "b": [0.0, 5.0]}), "minmax", missing="drop")

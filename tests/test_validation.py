@@ -238,3 +238,54 @@ def test_groups_are_no_arrays(tmp_path, library):
     for work in (fitted, fitted(X).transform):
         with pytest.raises(TypeError, match=said):
             work(group)
+
+
+@pytest.mark.usefixtures("dask_here")
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0)])
+def test_data_without_rows_or_columns(shape):
+    """One clear line, whatever holds them."""
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    empty = np.zeros(shape)
+    for X in (empty, da.from_array(empty, chunks=(2, -1)), torch.from_numpy(empty),
+              pd.DataFrame(empty), lambda: iter([empty])):  # fmt: skip
+        for scale in (None, "max"):
+            with pytest.raises(ValueError, match=r"no (rows|columns)|0 (sample|feature)|shape"):
+                LRNNAutoencoder(2, scale=scale).fit(X)
+
+
+@pytest.mark.parametrize("kind", ["coo", "csc", "csr", "bsr", "dia", "dok", "lil"])
+def test_sparse_formats_of_all_kinds_are_scaled(kind):
+    X = np.random.default_rng(0).random((12, 5)) * 9
+    expected = LRNNAutoencoder(2, scale="max", random_state=0).fit(X).reconstruction_err_
+    found = LRNNAutoencoder(2, scale="max", random_state=0).fit(sparse.csr_array(X).asformat(kind))
+    assert found.reconstruction_err_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_sparse_frame_of_few_bits():
+    X = np.random.default_rng(0).random((12, 5)).astype(np.float16)
+    frame = pd.DataFrame(X).astype(pd.SparseDtype("float16", np.float16(0)))
+    expected = LRNNAutoencoder(2, random_state=0).fit(X.astype(np.float32)).reconstruction_err_
+    found = LRNNAutoencoder(2, random_state=0).fit(frame).reconstruction_err_
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.usefixtures("dask_here")
+def test_a_dask_array_in_chunks_of_columns_is_scaled():
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    X = np.random.default_rng(0).random((12, 5)) * 9
+    expected = LRNNAutoencoder(2, scale="max", random_state=0).fit(X).reconstruction_err_
+    found = LRNNAutoencoder(2, scale="max", random_state=0).fit(da.from_array(X, chunks=(5, 2)))
+    assert found.reconstruction_err_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_function_that_gives_more_rows_the_second_time():
+    X = np.random.default_rng(0).random((12, 5))
+    model = LRNNAutoencoder(2, random_state=0).fit(X)
+    blocks = [[X[:2]], [X[:2]], [X[:6]]]
+
+    def fickle():
+        return iter(blocks.pop(0) if len(blocks) > 1 else blocks[0])
+
+    with pytest.raises(ValueError, match="fickle has 6 rows now, but it had 2"):
+        model.arrivals(fickle)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lrnn import bounds
-from lrnn.arrays import Floats, Rates
-from lrnn.network import RandomNeuralNetwork, layer_names
+from lrnn.arrays import Rates
+from lrnn.network import layer_names
 from lrnn.notebook import table
 from lrnn.rows import Rows
 from lrnn.training import evaluate
@@ -177,19 +177,27 @@ def stand(rows: Rows, weights: Weights, rates: Rates) -> Standing:
 
 
 def audit(
-    network: RandomNeuralNetwork,
-    weights: Sequence[Floats],
+    weights: Weights,
+    rates: Rates,
     saturated: Sequence[int] | None = None,
     standing: Standing | None = None,
 ) -> Audit:
-    """Audit a layered ``network`` that realises ``weights`` between its layers."""
-    rates = network.split(network.rates)
-    routed = network.split(network.routed)
-    last = len(weights)
+    """Audit the network of ``weights``: with unit rates these are its probabilities themselves."""
+    own = weights.realised(rates)
+    matrices = list(own.excitatory)
+    if own.inhibitory is not None:
+        matrices = [a + b for a, b in zip(matrices, own.inhibitory, strict=True)]
+    if rates == "unit":
+        fired = weights.firing_rates(rates)
+        routed = [matrix.sum(axis=1) for matrix in matrices]
+    else:
+        network = weights.to_network(rates)
+        fired, routed = network.split(network.rates), network.split(network.routed)
+    last = len(matrices)
     names = layer_names(last + 1)
     layers = []
-    for i, rate in enumerate(rates):
-        sums = weights[i].sum(axis=1, dtype=np.float64) if i < last else None
+    for i, rate in enumerate(fired):
+        sums = matrices[i].sum(axis=1, dtype=np.float64) if i < last else None
         layers.append(
             LayerAudit(
                 name=names[i],

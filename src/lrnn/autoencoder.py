@@ -572,15 +572,11 @@ class LRNNAutoencoder(
         True
         """
         check_is_fitted(self)
-        network, own = self.to_network(), self.weights_.realised(self.rates)
-        weights = list(own.excitatory)
-        if own.inhibitory is not None:
-            weights = [a + b for a, b in zip(weights, own.inhibitory, strict=True)]
         if X is None:
-            return audit(network, weights)
+            return audit(self.weights_, self.rates)
         rows, together = self._together(check_data(self, X, reset=False))
         standing = stand(rows, together, self.rates)
-        return audit(network, weights, ever_saturated(rows, together), standing)
+        return audit(self.weights_, self.rates, ever_saturated(rows, together), standing)
 
     # Doors to rooms above: files, and other libraries
 

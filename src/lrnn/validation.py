@@ -6,6 +6,7 @@ What scikit-learn keeps private is imported here and nowhere else (tried with 1.
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
@@ -123,8 +124,14 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
     if reset and (elsewhere or isinstance(scale, Scaling) or (scale is not None and is_frame(X))):
         scaling = _scaling(estimator, X)
-    if isinstance(X, Columns) or (scaling is not None and scaling.recipe is not None):
-        X = (scaling or Scaling("none")).selected(X, cut)
+    if isinstance(X, Columns) and (scaling is None or scaling.recipe is None):
+        # a file, for a model of something else: its columns are found by their names
+        known = () if reset else getattr(estimator, "feature_names_in_", ())
+        how = scaling or Scaling("none")
+        recipe = how.columns_of(X, wanted=list(map(str, known)))[1]
+        scaling = scaling if recipe is None else replace(how, recipe=recipe)
+    if scaling is not None and scaling.recipe is not None:
+        X = scaling.selected(X, cut)
     if scaling is not None and (isinstance(X, Source) or is_dask(X) or _is_foreign(X)):
         X = scaling.scaled(X, cut)
     rows = _rows_elsewhere(X, user, device, before)
@@ -324,6 +331,8 @@ def _numbers(X: Any) -> Any:
         raise ValueError(f"X holds {X.dtype}, not numbers; give durations or years, for example")
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return X
+    if not len(X.columns):
+        raise ValueError(f"X has no columns: its shape is {tuple(X.shape)}")
     for name, kind in zip(X.columns, types_of(X), strict=True):
         if kind.kind in "mM":
             raise ValueError(
@@ -331,6 +340,13 @@ def _numbers(X: Any) -> Any:
                 "durations or years, for example"
             )
     fills = [getattr(kind, "fill_value", 0) for kind in X.dtypes]
+    halves = {
+        name: type(kind)(np.float32, kind.fill_value)
+        for name, kind in zip(X.columns, X.dtypes, strict=True)
+        if getattr(kind, "subtype", None) == np.float16
+    }
+    if halves:  # which no sparse matrix can be of
+        X = X.astype(halves)
     return X.sparse.to_dense() if any(fill != 0 for fill in fills) else X
 
 

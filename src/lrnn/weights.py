@@ -11,6 +11,7 @@ import numpy as np
 from lrnn.arrays import Array, Backend, Floats, Layer, Rates, copied, to_numpy
 from lrnn.functional import adjust_rows, firing_rates, firings, propagate
 from lrnn.network import RandomNeuralNetwork
+from lrnn.network.checks import rounding
 
 
 @dataclass(frozen=True)
@@ -86,21 +87,19 @@ class Weights:
             found["inhibitory"] = list(self.inhibitory)
         return found
 
-    @classmethod
-    def restored(cls, state: dict[str, Any], backend: Backend) -> "Weights":
-        """What `state` gave, as arrays of a backend."""
-        minus = tuple(state["inhibitory"]) if "inhibitory" in state else None
-        return cls(tuple(state["encoders"]), tuple(state["decoders"]), minus).on(backend)
-
     def realised(self, rates: Rates) -> "Weights":
-        """As float64 of the host; under unit rates rows sum to at most 1 in that precision, too."""
+        """As float64 of the host; under unit rates rows sum to at most 1 in that precision, too.
+
+        That is a matter of rounding: rows that sum to more than 1 by far are left as they are.
+        """
 
         def exact(weight: Array) -> Floats:
             return to_numpy(weight).astype(np.float64, copy=False)
 
         plus = [exact(weight) for weight in self.excitatory]
         if rates == "unit":
-            plus = [adjust_rows(weight) for weight in plus]
+            within = [not over_one(weight) for weight in self.excitatory]
+            plus = [adjust_rows(w) if ok else w for w, ok in zip(plus, within, strict=True)]
         minus = None if self.inhibitory is None else map(exact, self.inhibitory)
         return Weights.of(plus, minus)
 
@@ -123,6 +122,13 @@ class Weights:
         return RandomNeuralNetwork.from_layers(
             own.excitatory, own.inhibitory, rates=rates, least_rate=least_rate
         )
+
+
+def over_one(weight: Array) -> bool:
+    """Whether a row sums to more than 1, and rounding is not the reason."""
+    host = to_numpy(weight)
+    largest = host.sum(axis=1, dtype=np.float64).max()
+    return bool(largest > 1 + rounding(host.shape[1], host))
 
 
 def excitatory_part(layer: Layer) -> Array:

@@ -1,5 +1,6 @@
 """Clusters that fail: the error says what happened, and what was finished is not lost."""
 
+import os
 import subprocess
 import sys
 import time
@@ -7,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+import lrnn.moments.dense
 from lrnn import LRNNAutoencoder, checkpoints
 from lrnn.rows.dask import dask_array_of
 
@@ -93,8 +95,16 @@ def test_losing_the_scheduler(digits, tmp_path, processes, monkeypatch):
     client.close(timeout=2)
     _, client = processes()
     with client:
-        monkeypatch.setattr("lrnn.moments.dense.products", None)  # it is not formed again
+        formed, real, here = [], lrnn.moments.dense.products, os.getpid()
+
+        def noted(block):
+            assert os.getpid() == here  # and not on a worker, where the whole would be formed
+            formed.append(block.shape[0])
+            return real(block)
+
+        monkeypatch.setattr("lrnn.moments.dense.products", noted)
         model = checkpoints.fit(LRNNAutoencoder(**settings), rows(), path)
+        assert formed == [300]  # only of the first rows, to compare
     expected = LRNNAutoencoder(**settings).fit
     monkeypatch.undo()
     assert model.reconstruction_err_ == pytest.approx(

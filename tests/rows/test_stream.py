@@ -11,6 +11,7 @@ import pytest
 from pyarrow import parquet
 from scipy import sparse
 
+import lrnn.moments.dense
 from lrnn import LRNNAutoencoder, bounds, checkpoints, streaming
 from lrnn.moments import DenseMoment, second_moment
 from lrnn.rows import encoded
@@ -249,8 +250,16 @@ def test_blocks_must_be_alike(digits):
         LRNNAutoencoder(4).fit(Blocks(uneven, shape=(3594, 64)))
 
 
-def test_an_interrupted_pass_goes_on_from_its_last_block(digits, tmp_path):
+def test_an_interrupted_pass_goes_on_from_its_last_block(digits, tmp_path, monkeypatch):
     path = npy(digits, tmp_path)
+    worked_on = []
+
+    def products(block, real=lrnn.moments.dense.products):
+        worked_on.append(block.shape[0])
+        return real(block)
+
+    monkeypatch.setattr("lrnn.moments.dense.products", products)
+    monkeypatch.setattr("lrnn.training.run.COMPARED", 10)
 
     class StoppedError(Exception):
         pass
@@ -273,15 +282,15 @@ def test_an_interrupted_pass_goes_on_from_its_last_block(digits, tmp_path):
     settings = {"hidden_layer_sizes": 6, "max_iter": 8}
     expected = LRNNAutoencoder(**settings).fit(path)
     file = tmp_path / "checkpoint"
-    for stop_after, first in ((3, 0), (7, None), (1_000, None)):
+    for stop_after in (3, 6, 1_000):
         X = source(stop_after)
+        worked_on.clear()
         model = LRNNAutoencoder(**settings)
         try:
             checkpoints.fit(model, X, file, every=0)
         except StoppedError:
             assert stop_after < 1_000
-        if first is None:
-            assert X.read[0] > 0  # not from the beginning
+    assert 10 < sum(worked_on) < 1_400  # not from the beginning, but for those that are compared
     for found, known in zip(model.encoders_, expected.encoders_, strict=True):
         np.testing.assert_array_equal(found, known)
 
@@ -327,7 +336,8 @@ def test_later_layers_of_a_stream_are_read_as_a_stream_is(digits, tmp_path):
                 checkpoints.fit(model, source, file, every=0)
             except StoppedError:
                 assert left == stop
-        assert source.read < last
+        compared = 7  # blocks, to see that the data are the same
+        assert source.read < last + compared - stop // 4
         for found, known in zip(model.encoders_, expected.encoders_, strict=True):
             np.testing.assert_array_equal(found, known)
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse, stats
 
 from lrnn import RandomNeuralNetwork
+from lrnn.compiled import compiled
 from lrnn.spiking import by_neuron
-from lrnn.spiking.compiled import compiled
 from lrnn.spiking.exponential import exponential
 
 pytestmark = pytest.mark.filterwarnings("ignore:the simulated time is too short")

@@ -1,14 +1,24 @@
 """A training that is killed and resumed gives what an undisturbed one would have given."""
 
+import json
+import os
 import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors import safe_open
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 from lrnn import LRNNAutoencoder, checkpoints
+from lrnn.rows.content import ContentSum
 from lrnn.storage.checkpoints import CheckpointError, fit
+from lrnn.storage.model_files import write_tensors
+from lrnn.tables.sources import NpyFile
 
 WAYS = {
     "gram": {},
@@ -246,3 +256,314 @@ def test_ctrl_c_while_rows_are_read_saves_a_checkpoint(digits, tmp_path, monkeyp
     again = fit(make("gram"), lambda: iter(parts), path)
     expected = make("gram").fit(lambda: iter(parts))
     np.testing.assert_array_equal(again.encoders_[0], expected.encoders_[0])
+
+
+# Which data
+
+
+def large_map(folder, X):
+    np.save(folder / "map.npy", X)
+    return np.load(folder / "map.npy", mmap_mode="r")
+
+
+def hdf5(folder, X):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "x.h5", "w") as file:
+        file["data"] = X
+    return str(folder / "x.h5")
+
+
+def zarr_array(folder, X):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array(store=str(folder / "x.zarr"), data=X, chunks=(20, X.shape[1]), overwrite=True)
+    return str(folder / "x.zarr")
+
+
+def npy(folder, X):
+    np.save(folder / "x.npy", X)
+    return str(folder / "x.npy")
+
+
+def parquet(folder, X):
+    pd.DataFrame(X, columns=[f"c{i}" for i in range(X.shape[1])]).to_parquet(folder / "x.parquet")
+    return str(folder / "x.parquet")
+
+
+def blocks(folder, X):
+    return lambda: (X[i : i + 17] for i in range(0, len(X), 17))
+
+
+def sparse_blocks(folder, X):
+    return lambda: (csr_array(X[i : i + 17]) for i in range(0, len(X), 17))
+
+
+def dask_array(folder, X):
+    """Under the same name, whatever it holds."""
+    da = pytest.importorskip("dask.array")
+    return da.from_array(X, chunks=(30, X.shape[1]), name="x")
+
+
+PLACES = [large_map, hdf5, zarr_array, npy, parquet, blocks, sparse_blocks, dask_array]
+
+
+def frozen(folder):
+    """Let no file be younger than another."""
+    for path in folder.rglob("*"):
+        os.utime(path, (1e9, 1e9))
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of few rows, and maps that count as large."""
+    monkeypatch.setattr("lrnn.tables.sources.BLOCK_BYTES", 64 * 8 * 20)
+    monkeypatch.setattr("lrnn.validation.SMALL_MAP", 0)
+
+
+@pytest.mark.parametrize(
+    ("place", "way"),
+    [
+        *((place, "gram from random weights") for place in PLACES),
+        *((place, "printed") for place in (npy, sparse_blocks, dask_array)),
+        (npy, "unit rates"),
+    ],
+)
+def test_other_data_are_refused_wherever_they_are(
+    place, way, digits, tmp_path, monkeypatch, small_blocks
+):
+    """In the midst of the first pass and after it; of the same size and age, in the same place."""
+    X, path = digits[:100], tmp_path / "c"
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    undisturbed = make(way, max_iter=7).fit(place(tmp_path / "a", X))
+    for count, changed in ((1, 25), (3, 70)):
+        path.unlink(missing_ok=True)
+        data = place(tmp_path / "a", X)
+        frozen(tmp_path)
+        with monkeypatch.context() as patch:
+            kill_after(patch, count)
+            with pytest.raises(Killed):
+                fit(make(way, max_iter=7), data, path, every=0)
+        before = path.read_bytes()
+        other = X.copy()
+        other[changed, 20] = 1 - other[changed, 20]
+        data = place(tmp_path / "a", other)
+        frozen(tmp_path)
+        if changed < seen_rows(path):
+            with pytest.raises(CheckpointError, match=r"'.*c': it is of a training on other data"):
+                fit(make(way, max_iter=7), data, path, every=0)
+            assert path.read_bytes() == before
+        data = place(tmp_path / "b", X)  # the same content elsewhere
+        assert_same(undisturbed, fit(make(way, max_iter=7), data, path))
+
+
+def seen_rows(path):
+    """How many rows a checkpoint knows of."""
+    with safe_open(path, "numpy") as file:
+        data = json.loads(file.metadata()["lrnn"])["facts"]["data"]
+    return data[1] if isinstance(data, list) else np.inf
+
+
+def test_what_is_not_read_yet_may_still_change(digits, tmp_path, monkeypatch, small_blocks):
+    X, path = digits[:100], tmp_path / "c"
+    with monkeypatch.context() as patch:
+        kill_after(patch, 2)
+        with pytest.raises(Killed):
+            fit(make("gram"), npy(tmp_path, X), path, every=0)
+    assert seen_rows(path) == 60
+    other = X.copy()
+    other[80:] = 1 - other[80:]
+    data = npy(tmp_path, other)
+    assert_same(make("gram").fit(data), fit(make("gram"), data, path))
+
+
+@pytest.mark.parametrize("way", ["gram", "printed", "unit rates"])
+def test_checkpoints_cost_no_pass_over_the_data(way, digits, tmp_path, monkeypatch, small_blocks):
+    data, rows = npy(tmp_path, digits[:100]), []
+
+    def counted(self, first, height, real=NpyFile.blocks):
+        for block in real(self, first, height):
+            rows.append(len(block))
+            yield block
+
+    monkeypatch.setattr(NpyFile, "blocks", counted)
+    make(way).fit(data)
+    without = sum(rows)
+    rows.clear()
+    fit(make(way), data, tmp_path / "c", every=0)
+    assert sum(rows) == without
+    rows.clear()
+    fit(make(way), data, tmp_path / "c")
+    again = 100 if way == "gram" else 0  # which else is not read any more, nor held in memory
+    assert sum(rows) <= without + again
+
+
+@given(st.lists(st.integers(1, 30), min_size=1), st.booleans(), st.sampled_from([32, 160, 1 << 20]))
+def test_the_sum_does_not_depend_on_the_blocks(heights, full, leaf):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lrnn.rows.content.LEAF", leaf)  # bytes: 1 row, 5 rows, more than all
+        check_sums(heights, np.asfortranarray if full else csr_array)
+
+
+def check_sums(heights, kind):
+    X = np.arange(400.0).reshape(100, 4) % 7
+    expected, found = ContentSum(), ContentSum()
+    expected.add(kind(X), 0)
+    first = 0
+    while first < 100:
+        for height in heights:
+            found.add(kind(X[first : first + height]), first)
+            first += height
+    assert found.of(100) == expected.of(100)
+    again = ContentSum()
+    again.add(kind(X + (X[50, 2] == X)), 0)
+    assert again.of(100) != expected.of(100)
+
+
+# Forged with a right checksum
+
+
+def forged(path, change):
+    """Change a checkpoint: its document or its arrays."""
+    with safe_open(path, "numpy") as file:
+        document = json.loads(file.metadata()["lrnn"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    change(document, tensors)
+    write_tensors(path, document, tensors)
+
+
+def places_in(value, path=()):
+    """Where something else could be put."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in inner:
+        yield (*path, key)
+        if isinstance(part, dict | list):
+            yield from places_in(part, (*path, key))
+
+
+def at(document, path):
+    for key in path:
+        document = document[key]
+    return document
+
+
+FORGED_WAYS = {
+    "gram": {"max_iter": 6, "tol": 0, "init": "random"},
+    "unit rates": {"rates": "unit", "max_iter": 6},
+    "printed": {"solver": "minibatch", "max_iter": 6},
+    "inhibition": {"inhibition": True, "fine_tune": 6, "max_iter": 3, "init": "random"},
+    "from a file": {"max_iter": 4, "init": "random"},
+}
+NONSENSE = [None, -1, 10**9, 1e308, float("nan"), "x", [], {}, True]
+DISTORTED = {
+    "not finite": lambda a: a * np.nan if a.dtype.kind == "f" else a.astype(float),
+    "negative": lambda a: -np.abs(a.astype(float)) - 1,
+    "cut": lambda a: a.ravel()[:1],
+    "single precision": lambda a: a.astype(np.float32),
+    "twice": lambda a: np.concatenate([a, a]),
+    "large": lambda a: 1e6 + a,
+}
+FREE = {"large": ("before", "means", "squares"), "negative": ("means",)}  # these are possible
+
+
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory):
+    """Checkpoints of trainings that were killed, and the models that these would have given."""
+    folder = tmp_path_factory.mktemp("unfinished")
+    X = np.random.RandomState(0).uniform(size=(40, 5))
+    np.save(folder / "x.npy", X)
+    found = {}
+    for way, settings in FORGED_WAYS.items():
+        model = LRNNAutoencoder(3, random_state=0, batch_size=10, **settings)
+        data = str(folder / "x.npy") if way == "from a file" else X
+        for count in (1, 4):
+            with pytest.MonkeyPatch.context() as patch:
+                kill_after(patch, count)
+                with pytest.raises(Killed):
+                    fit(clone(model), data, folder / "c", every=0)
+            found[way, count] = (folder / "c").read_bytes(), model, data, clone(model).fit(data)
+            (folder / "c").unlink()
+    return found
+
+
+def refused_or_the_same(case, path, change):
+    content, model, data, expected = case
+    path.write_bytes(content)
+    forged(path, change)
+    try:
+        found = fit(clone(model), data, path)
+    except CheckpointError as error:
+        assert str(error).startswith(f"cannot go on from {str(path)!r}: it")  # noqa: PT017
+        assert "\n" not in str(error)  # noqa: PT017
+        return True
+    for ours, theirs in zip(found.weights_.excitatory, expected.weights_.excitatory, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    return False
+
+
+@pytest.mark.parametrize("way", FORGED_WAYS)
+@pytest.mark.parametrize("count", [1, 4])
+def test_nonsense_in_a_checkpoint_is_refused(way, count, unfinished, tmp_path):
+    case, path = unfinished[way, count], tmp_path / "c"
+    path.write_bytes(case[0])
+    places = []
+    forged(path, lambda document, tensors: places.extend(places_in(document)))
+    random = np.random.RandomState(count)
+    for i in random.permutation(len(places))[:15]:
+        *outer, last = places[i]
+        value = NONSENSE[random.randint(len(NONSENSE))]
+
+        def change(document, tensors, outer=outer, last=last, value=value):
+            at(document, outer)[last] = value
+
+        refused_or_the_same(case, path, change)
+
+
+@pytest.mark.parametrize("way", FORGED_WAYS)
+@pytest.mark.parametrize("distortion", DISTORTED)
+def test_distorted_arrays_in_a_checkpoint_are_refused(way, distortion, unfinished, tmp_path):
+    case, path = unfinished[way, 4], tmp_path / "c"
+    path.write_bytes(case[0])
+    arrays = {}
+
+    def collect(document, tensors):
+        for place in places_in(document["states"]):
+            value = at(document["states"], place)
+            if isinstance(value, dict) and "tensor" in value:
+                arrays[value["tensor"]] = place
+
+    forged(path, collect)
+    possible = {*FREE.get(distortion, ())}
+    names = [name for name, place in arrays.items() if not possible & {*place}]
+    for name in names[:: 1 + len(names) // 7]:
+
+        def change(document, tensors, name=name):
+            tensors[name] = DISTORTED[distortion](tensors[name])
+
+        refused = refused_or_the_same(case, path, change)
+        assert refused or distortion == "cut" or "seconds" in arrays[name], arrays[name]
+
+
+@pytest.mark.parametrize(
+    ("way", "change", "message"),
+    [
+        ("gram", lambda d, t: d["states"].append(d["states"][0]), "it holds more than"),
+        ("gram", lambda d, t: d["states"][0].update(starts=[]), "number of starts"),
+        ("gram", lambda d, t: d.update(states={}), "holds no states"),
+        ("gram", lambda d, t: d.update(facts=[]), "not a checkpoint"),
+        ("unit rates", lambda d, t: double(d, t, "adam", "weights", 0), "more than 1 under unit"),
+        ("unit rates", lambda d, t: double(d, t, "record", "best", "encoders", 0), "more than 1"),
+        ("printed", lambda d, t: double(d, t, "weights", "decoders", 0), "of other weights"),
+        ("from a file", lambda d, t: d["states"][0].update(rows=7), "number of rows 7|rows cannot"),
+    ],
+)  # fmt: skip
+def test_a_forged_checkpoint_is_told_what_is_wrong(way, change, message, unfinished, tmp_path):
+    content, model, data, _ = unfinished[way, 4]
+    path = tmp_path / "c"
+    path.write_bytes(content)
+    forged(path, change)
+    with pytest.raises(CheckpointError, match=message):
+        fit(clone(model), data, path)
+
+
+def double(document, tensors, *place):
+    tensors[at(document["states"][-1], place)["tensor"]] *= 2

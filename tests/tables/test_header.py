@@ -1,5 +1,6 @@
 """Whether the first line of a text holds names: what is decided, said, and settled by an option."""
 
+import gzip
 import warnings
 
 import numpy as np
@@ -57,6 +58,7 @@ def test_what_the_first_line_is(tmp_path, case):
     assert rows == rest.count("\n") + (not named)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", ".*the same name")
         other = TextFile(path, Reading(header=not named))
     assert other.named is not named
     assert sum(frame.shape[0] for frame in other.frames()) == rest.count("\n") + named
@@ -94,3 +96,32 @@ def test_it_reads_what_it_writes(call, tmp_path):
     call("reconstruct", "m.safetensors", "x.npy", "-o", "back.csv", cwd=tmp_path)
     call("encode", "m.safetensors", "back.csv", "-o", "codes.csv", cwd=tmp_path)
     assert len(pd.read_csv(tmp_path / "codes.csv")) == 9
+
+
+def test_columns_of_one_name_get_others_and_that_is_said(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,x,y,x,,x.1\n1,2,3,4,5,6\n")
+    said = r"get others: column 2 is 'x.1', column 4 is 'x.2', column 6 is 'x.1.1'"
+    with pytest.warns(TableWarning, match=said):
+        table = TextFile(path, Reading())
+    assert table.columns == ("x", "x.1", "y", "x.2", "Unnamed: 4", "x.1.1")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b'""\n', "is empty"), (b"\n \n", "is empty"), (b'"', "open quote|is empty|newline")],
+)
+def test_next_to_nothing(tmp_path, content, said):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=said):
+        list(TextFile(path, Reading()).frames())
+
+
+def test_a_damaged_gzip_file_that_is_no_utf8_either(tmp_path):
+    damaged = bytearray(gzip.compress(b"1;2\n\xff\xfe3;4\n"))
+    damaged[-8] ^= 1
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(damaged)
+    with pytest.raises(ValueError, match="damaged gzip file"):
+        list(TextFile(path, Reading()).frames())

@@ -171,10 +171,11 @@ def check_range(table: Any, source: str, fitting: bool = True) -> None:
 
     A model that is fitted already takes numbers above 1 as 1.
     """
+    from lrnn.arrays import are_levels
     from lrnn.tables.places import place
     from lrnn.tables.scaling import first_cell, limits
 
-    if table.data.dtype in (np.uint8, np.uint16):
+    if are_levels(table.data.dtype):
         return
     low, high = limits(table.data)
     lowest, highest = low.min(), high.max()
@@ -253,11 +254,11 @@ def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Gi
         if recipe is not None:
             data = TableSource(columns, recipe, cut, carries=True)
             names = recipe.names if recipe.named else None
-        _check_attributes(model, data, names, source)
+        width = data.shape[1] if recipe is None else len(data.columns)
+        _check_attributes(model, width, names, source)
         cut.names = names
         carried, along = getattr(data, "carried", None), getattr(data, "carried_names", ())
-        if not stream or data.shape[0] * data.shape[1] <= IN_MEMORY:
-            data = _held(data)
+        data = _held(data, IN_MEMORY if stream else None)
         labels = table.labels
         if labels is not None and len(cut.dropped):
             labels = tuple(np.delete(labels, cut.dropped).tolist())
@@ -265,20 +266,24 @@ def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Gi
     return replace(given, data=scaling.scaled(data, cut))
 
 
-def _held(data: Any) -> Any:
-    """Data in memory."""
+def _held(data: Any, most: int | None) -> Any:
+    """Data in memory, if they have no more than ``most`` cells."""
+    from lrnn.tables.recipe import TableSource
     from lrnn.tables.sources import Source
     from lrnn.tables.table import whole
 
-    return whole(data).data if isinstance(data, Source) else data
+    if isinstance(data, TableSource):
+        held = data.held(most)
+        return data if held is None else held
+    small = most is None or data.shape[0] * data.shape[1] <= most
+    return whole(data).data if small and isinstance(data, Source) else data
 
 
-def _check_attributes(model: Any, data: Any, names: Any, source: str) -> None:
+def _check_attributes(model: Any, width: int, names: Any, source: str) -> None:
     """Complain of other attributes than those that a model was trained on."""
-    if data.shape[1] != model.n_features_in_:
+    if width != model.n_features_in_:
         raise ValueError(
-            f"{source!r} has {data.shape[1]} attributes, but the model is for "
-            f"{model.n_features_in_}"
+            f"{source!r} has {width} attributes, but the model is for {model.n_features_in_}"
         )
     expected = getattr(model, "feature_names_in_", None)
     if names is not None and expected is not None:

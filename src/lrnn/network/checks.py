@@ -42,7 +42,7 @@ def check_probabilities(n_neurons: int, excitatory: Any, inhibitory: Any) -> tup
     plus = _routing(n_neurons, excitatory, "excitatory")
     minus = None if inhibitory is None else _routing(n_neurons, inhibitory, "inhibitory")
     sums = np.asarray(plus.sum(axis=1)) + (0.0 if minus is None else np.asarray(minus.sum(axis=1)))
-    over = np.flatnonzero(sums > 1 + _rounding(n_neurons, excitatory, inhibitory))
+    over = np.flatnonzero(sums > 1 + rounding(n_neurons, excitatory, inhibitory))
     if len(over):
         raise ValueError(
             f"neuron {over[0]} sends its spikes with total probability {sums[over[0]]:.6g}, more "
@@ -84,7 +84,7 @@ def check_unit_rows(weights: Sequence[Floats], inhibitory: Sequence[Floats | Non
     for layer, plus in enumerate(weights):
         minus = None if inhibitory is None else inhibitory[layer]
         sums = plus.sum(axis=1) + (0.0 if minus is None else minus.sum(axis=1))
-        over = np.flatnonzero(sums > 1 + _rounding(plus.shape[1], plus, minus))
+        over = np.flatnonzero(sums > 1 + rounding(plus.shape[1], plus, minus))
         if len(over):
             raise ValueError(
                 f"the weights of neuron {over[0]} of layer {layer} sum to {sums[over[0]]:.6g}, "
@@ -168,7 +168,7 @@ def _others(count: int) -> str:
     return f" (and {count - 1} more like it)" if count > 1 else ""
 
 
-def _rounding(terms: int, *matrices: Any) -> float:
+def rounding(terms: int, *matrices: Any) -> float:
     """By how much rows that were made to sum to 1 may exceed it."""
     return float(4 * np.sqrt(terms) * max(map(_epsilon, matrices)))
 

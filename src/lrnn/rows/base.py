@@ -147,9 +147,15 @@ class Rows(ABC):
         No other large array arises on the way; ``widest`` is as in `fold`.
         """
 
+    def remember(self) -> None:  # noqa: B027
+        """From now on, sum up what rows hold as they are read: `identity` will be asked for."""
+
     @abstractmethod
-    def identity(self) -> str:
-        """By what one sees whether the rows are still the same."""
+    def identity(self, count: int | None = None) -> str:
+        """A sum over what all rows hold, or the first ``count`` of them.
+
+        Rows that are not in memory are read for it, unless they have been since `remember`.
+        """
 
     def weights(self, host: NDArray[Any]) -> Array:
         """Numbers of the host as weights for these rows: of their backend and type."""

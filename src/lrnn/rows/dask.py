@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +19,7 @@ from scipy import sparse
 from lrnn.arrays import HOST, Array, Backend, host_dtype, unmasked
 from lrnn.rows.base import Pass, Rows, Work, total_of
 from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, summed, white_of
+from lrnn.rows.content import digest
 from lrnn.rows.memory import HostRows
 from lrnn.tables.read import open_source
 from lrnn.tables.sources import block_height, read_ahead
@@ -44,11 +46,30 @@ class DaskRows(Rows):
         self.columns = tuple(frame.columns) if named else None
         highest = (part.max().compute() for part in array.blocks)
         self.white = white_of(array.dtype, lambda: highest, before)
+        self._sums: list[str | None] = []
         self._check = partial(checked, array.dtype, self._user, self.white, self.columns)
 
-    def identity(self) -> str:
-        """What Dask calls these blocks."""
-        return str(self._array.name)
+    def remember(self) -> None:
+        """Sum up what blocks hold where they are."""
+        self._sums = self._sums or [None] * len(self._array.chunks[0])
+
+    def identity(self, count: int | None = None) -> str:
+        """A sum over what the blocks hold, each by itself; those that are not known are computed.
+
+        Rows are counted in whole blocks.
+        """
+        from dask import compute, delayed
+
+        self.remember()
+        wanted = bisect_left(self._bounds, self.shape[0] if count is None else count)
+        blocks = self._array.to_delayed().ravel()
+        unknown = [i for i in range(wanted) if self._sums[i] is None]
+        with explained():
+            found = compute(*(delayed(digest, pure=False)(blocks[i]) for i in unknown))
+        for i, known in zip(unknown, found, strict=True):
+            self._sums[i] = known
+        text = f"{self.shape} {self.white} {self._sums[:wanted]}"
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def take(self, rows: Any) -> Array:
         """Rows by their numbers cannot be had."""
@@ -74,6 +95,8 @@ class DaskRows(Rows):
         while i < len(self._bounds) - 1 and self._bounds[i] < last:
             with explained():
                 values = self._array.blocks[i].compute()
+            if self._sums and self._sums[i] is None:
+                self._sums[i] = digest(values)
             yield self._bounds[i], values
             i += 1
 
@@ -84,17 +107,21 @@ class DaskRows(Rows):
         """
         from dask import compute, delayed
 
-        of_block = partial(_work_on, self._check, replace(one, reached=None))
+        summing = None in self._sums
+        of_block = partial(_work_on, self._check, replace(one, reached=None), summing)
         shared = delayed(of_block, pure=False, traverse=False)  # with its weights, once a worker
         run = delayed(_called, pure=False)
         blocks = self._array.to_delayed().ravel()
         parts = [run(shared, b, r) for b, r in zip(blocks, self._bounds[:-1], strict=True)]
-        join = delayed(partial(_combined, one.combine), pure=False)
+        combine = partial(_both, one.combine) if summing else one.combine
+        join = delayed(partial(_combined, combine), pure=False)
         while len(parts) > 1:
             parts = [join(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
         self._check_memory(one.begin)
         with explained(self._needed(one.begin)):
             (total,) = compute(parts[0])
+        if summing:
+            total, self._sums = total
         if one.reached is not None:
             one.reached(self.shape[0], total)
         return total
@@ -184,6 +211,8 @@ def dask_rows(X: Any, user: str, device: Backend | None, before: float | None = 
         X = X.compute_chunk_sizes()
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: {X!r}")
+    if 0 in X.shape:
+        raise ValueError(f"X has no {'columns' if X.shape[0] else 'rows'}: its shape is {X.shape}")
     return DaskRows(X.rechunk({1: -1}), user, frame, before)
 
 
@@ -221,12 +250,20 @@ def checked(
     return HostRows(check_values(values, names, user, first))
 
 
-def _work_on(check: Callable[..., HostRows], one: Pass, block: Any, first: int) -> Any:
-    return check(block, first).make(one)
+def _work_on(
+    check: Callable[..., HostRows], one: Pass, summing: bool, block: Any, first: int
+) -> Any:
+    total = check(block, first).make(one)
+    return (total, [digest(block)]) if summing else total
 
 
 def _called(work: Callable[..., Any], block: Any, first: int) -> Any:
     return work(block, first)
+
+
+def _both(combine: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Any, list[str]]:
+    """Totals combined, and sums over content one after the other."""
+    return combine(a[0], b[0]), a[1] + b[1]
 
 
 def _combined(combine: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
@@ -267,8 +304,8 @@ def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None)
     source = open_source(path)
     rows, width = source.shape
     height = rows_at_once or block_height(width, source.dtype)
-    read = delayed(_read, pure=True)
-    token = hashlib.sha256(source.identity().encode()).hexdigest()[:16]
+    read = delayed(_read, pure=False)
+    token = uuid4().hex  # what a cluster remembers under these names was not read anew
     parts = [
         da.from_delayed(
             read(path, first, min(first + height, rows), dask_key_name=f"read-{token}-{first}"),

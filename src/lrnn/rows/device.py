@@ -9,7 +9,8 @@ from scipy import sparse
 
 from lrnn.arrays import Array, Backend, backend_of, host_dtype, is_array, take_rows, to_numpy
 from lrnn.rows.base import Pass, Rows, Work
-from lrnn.rows.memory import HostRows, as_floats, digest
+from lrnn.rows.content import digest
+from lrnn.rows.memory import HostRows, as_floats
 
 SHARE = 0.5  # of a device's free memory that the data may take
 CELLS_ON_DEVICE = 1 << 27  # rows × the widest layer that a GPU works on at once
@@ -92,9 +93,9 @@ class DeviceRows(OneBlockAtATime):
             found[part, ...] = block
         return found
 
-    def identity(self) -> str:
+    def identity(self, count: int | None = None) -> str:
         """A sum over shape, type and bytes."""
-        return digest(self.X)
+        return digest(self.X if count is None else take_rows(self.X, slice(0, count)))
 
 
 class SentRows(OneBlockAtATime):
@@ -120,9 +121,9 @@ class SentRows(OneBlockAtATime):
             found[part] = to_numpy(block)
         return found
 
-    def identity(self) -> str:
+    def identity(self, count: int | None = None) -> str:
         """That of the rows of the host."""
-        return self._rows.identity()
+        return self._rows.identity(count)
 
 
 def held(block: Array) -> Rows:

@@ -43,9 +43,13 @@ class DerivedRows(Rows):
         widest = max(widest, self.rows.shape[1])
         return self.rows.transmit(partial(_after, work, self._change), width, dtype, widest)
 
-    def identity(self) -> str:
+    def remember(self) -> None:
+        """As the others do."""
+        self.rows.remember()
+
+    def identity(self, count: int | None = None) -> str:
         """That of the others."""
-        return self.rows.identity()
+        return self.rows.identity(count)
 
 
 def encoded(rows: Rows, layers: Sequence[Layer]) -> Rows:

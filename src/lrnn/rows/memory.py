@@ -1,6 +1,5 @@
 """Rows in the memory of the host: matrices of NumPy, full or sparse, read by several threads."""
 
-import hashlib
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -12,9 +11,10 @@ import numpy as np
 from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.arrays import HOST, Array, host_dtype, is_array, to_numpy
+from lrnn.arrays import HOST, Array, host_dtype
 from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.blas import blas_threads, one_blas_thread
+from lrnn.rows.content import digest
 
 Result = TypeVar("Result")
 
@@ -105,9 +105,9 @@ class HostRows(Rows):
                 pass
         return found
 
-    def identity(self) -> str:
+    def identity(self, count: int | None = None) -> str:
         """A sum over shape, type and bytes."""
-        return digest(self.X)
+        return digest(self.X if count is None else self.X[:count])
 
 
 def as_floats(levels: Array, white: float) -> Array:
@@ -130,21 +130,6 @@ def within_unit_interval(cells: Any) -> bool:
     """
     bits = np.dtype(f"u{cells.dtype.itemsize}")
     return bool(cells.view(bits).max() <= np.ones((), cells.dtype).view(bits))
-
-
-def digest(X: Any) -> str:
-    """SHA-256 of a matrix: its shape, type and bytes."""
-    total = hashlib.sha256()
-    if sparse.issparse(X):
-        X = X.tocsr()
-        parts = [X.shape, X.data, X.indices, X.indptr]
-    else:
-        parts = [X]
-    for part in parts:
-        values = np.ascontiguousarray(to_numpy(part) if is_array(part) else part)
-        total.update(f"{values.dtype.str} {values.shape}".encode())
-        total.update(values.data if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
-    return total.hexdigest()
 
 
 def map_rows(

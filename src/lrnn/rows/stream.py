@@ -10,6 +10,7 @@ from scipy import sparse
 from lrnn.arrays import HOST, Array, Backend, host_dtype, is_array, to_numpy
 from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, summed, white_of
+from lrnn.rows.content import ContentSum
 from lrnn.rows.device import held
 from lrnn.rows.memory import as_floats
 from lrnn.tables.cut_off import RangeWarning
@@ -43,6 +44,7 @@ class Stream(Rows):
         if not backend.is_numpy:
             self.dtype = getattr(backend.xp, self._host_dtype.name)
         self._user, self._told = user, False
+        self._content: ContentSum | None = None
 
     def take(self, rows: Any) -> Array:
         """Some rows, read now."""
@@ -58,20 +60,21 @@ class Stream(Rows):
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
         """Rows in order, from number ``first`` up to ``last``."""
-        seen = first
+        seen, end = first, self.shape[0] if last is None else last
         height = block_height(self.shape[1], self._host_dtype)
         wanted = self.source.blocks(first, height)
         if last is not None:
             wanted = first_rows(wanted, last - first)
-        for raw in read_ahead(wanted):
+        for raw in read_ahead(self._remembered(wanted, first)):
             if raw.ndim != 2 or raw.shape[1] != self.shape[1]:
                 raise ValueError(
                     f"{self.source.name}: the block from row {seen + 1} on has the shape "
                     f"{raw.shape}; it should have {self.shape[1]} columns"
                 )
-            yield self._checked(raw, seen)
+            if seen + raw.shape[0] <= end:
+                yield self._checked(raw, seen)
             seen += raw.shape[0]
-        if seen != (self.shape[0] if last is None else last):
+        if seen != end:
             raise ValueError(
                 f"{self.source.name} has {seen} rows now, but it had {self.shape[0]}; it was "
                 "changed while it was read"
@@ -99,9 +102,31 @@ class Stream(Rows):
             first += block.shape[0]
         return found
 
-    def identity(self) -> str:
-        """That of the source."""
-        return self.source.identity()
+    def remember(self) -> None:
+        """Sum up what is read from the first row on, while other blocks are worked on."""
+        self._content = self._content or ContentSum()
+
+    def identity(self, count: int | None = None) -> str:
+        """A sum over what the source gave; rows that it has not given yet are read now."""
+        count = self.shape[0] if count is None else count
+        content = self._content
+        if content is None or (content.rows > count and content.of(count) is None):
+            self._content = content = ContentSum()
+        first = content.rows
+        if first < count:
+            height = block_height(self.shape[1], self._host_dtype)
+            lacking = first_rows(self.source.blocks(first, height), count - first)
+            for _ in read_ahead(self._remembered(lacking, first)):
+                pass
+        return f"{self.source.dtype.str} {self.shape} {self.white} {content.of(count)}"
+
+    def _remembered(self, blocks: Iterator[Any], first: int) -> Iterator[Any]:
+        """The same blocks, summed up where they are read."""
+        for block in blocks:
+            if self._content is not None and block.ndim == 2 and block.dtype.kind in "biuf":
+                self._content.add(block, first)
+            yield block
+            first += block.shape[0]
 
     def _checked(self, block: Any, first: Any) -> Array:
         """A block as it was read, as floats in [0, 1] on the device."""

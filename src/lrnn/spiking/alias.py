@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
-from lrnn.spiking.compiled import compiled
+from lrnn.compiled import compiled
 
 
 @compiled

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from lrnn.compiled import compiled
 from lrnn.spiking import draws
-from lrnn.spiking.compiled import compiled
 from lrnn.spiking.plan import EVENTS, LOOKS, OBSERVATIONS, TICKS
 
 SPIKES = OBSERVATIONS + 1  # what else a run counts: those in the buffer

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from lrnn.spiking.compiled import compiled
+from lrnn.compiled import compiled
 from lrnn.spiking.exponential import exponential, step
 from lrnn.spiking.wiring import GONE
 

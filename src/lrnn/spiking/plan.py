@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import Floats
+from lrnn.compiled import compiled
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.spiking.alias import alias_rows
-from lrnn.spiking.compiled import compiled
 from lrnn.spiking.wiring import Wiring
 
 Start = Literal["empty", "stationary"]

@@ -7,8 +7,9 @@ What comes out is what an undisturbed run would have given, bit for bit.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -20,7 +21,6 @@ import lrnn
 from lrnn.arrays import Array, is_array, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.rows import Rows
-from lrnn.rows.memory import digest
 from lrnn.storage.model_files import (
     READ_ERRORS,
     TensorFileError,
@@ -29,7 +29,8 @@ from lrnn.storage.model_files import (
     write_tensors,
 )
 from lrnn.tables.words import warn
-from lrnn.training import Observer, State
+from lrnn.training import Observer, State, StateError
+from lrnn.training.states import demand, whole
 from lrnn.validation import check_data
 
 __all__ = ["CheckpointError", "fit"]
@@ -87,25 +88,56 @@ def fit(
 
 
 def checkpoint_of(
-    model: LRNNAutoencoder, X: Any, path: Path, every: float, resume: bool, **more: Any
+    model: LRNNAutoencoder, rows: Rows, path: Path, every: float, resume: bool, **more: Any
 ) -> "Checkpoint":
-    """What writes checkpoints of ``model``, and knows those of an earlier run.
+    """What writes checkpoints of ``model`` on ``rows``, and knows those of an earlier run.
 
     ``more`` are other facts of the training that must be the same.
     """
-    facts = _facts(model, X) | more
-    states = read(path, facts) if resume and path.exists() else []
-    return Checkpoint(path, every, facts, states)
+    parameters = plain_parameters(model)
+    del parameters["verbose"]
+    facts = {"lrnn": lrnn.__version__, **parameters, **more}
+    earlier = read(path, facts) if resume and path.exists() else None
+    return Checkpoint(path, every, facts, rows, earlier)
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the data hold, as a sum (see `Rows.identity`); of the first ``rows`` alone, if told."""
+
+    sum: str
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What a checkpoint holds: states of loops, and which data they are of."""
+
+    states: list[State]
+    content: Content
 
 
 class Checkpoint(Observer):
-    """Writes the states of all loops to a file, and knows those of an earlier run."""
+    """Writes the states of all loops to a file, and knows those of an earlier run.
+
+    What the data hold is summed up as they are read for training. Where an earlier run is gone on
+    from, those rows that it had seen are read once more, unless that has just been done.
+    """
 
     def __init__(
-        self, path: Path, every: float, facts: Mapping[str, Any], states: list[State]
+        self,
+        path: Path,
+        every: float,
+        facts: Mapping[str, Any],
+        rows: Rows,
+        earlier: Earlier | None = None,
     ) -> None:
-        self._path, self._every, self._facts = path, every, facts
-        self._known = list(states)
+        self._path, self._every, self._facts, self._rows = path, every, facts, rows
+        self._known = [] if earlier is None else list(earlier.states)
+        self._expected = None if earlier is None else earlier.content
+        self._whole: Content | None = None
+        self._so_far: Content | None = None  # while the first pass is not complete
+        rows.remember()
         self._ended: list[State] = []
         self._newest: list[State] | None = None  # what is not in the file yet
         self._written, self._copied, self._pause = monotonic(), -inf, 0.0
@@ -115,7 +147,25 @@ class Checkpoint(Observer):
         """What the earlier run left of the next loop."""
         self._over |= self._in_loop
         self._in_loop, self._copied = True, -inf  # its first step is worth a copy
-        return self._known.pop(0) if self._known else None
+        if not self._known:
+            return None
+        if self._expected is not None:
+            self._check_data(self._expected)
+            self._expected = None
+        return self._known.pop(0)
+
+    def _check_data(self, expected: Content) -> None:
+        """See that the rows an earlier run has seen are those of this one."""
+        read, count = rows_read(self._known), self._rows.shape[0]
+        if read is not None:
+            whole(read, "number of rows", 1, count)
+            demand(expected.rows == (read if read < count else None), "number of rows")
+        if self._rows.identity(expected.rows) != expected.sum:
+            raise self.unfit("it is of a training on other data")
+
+    def unfit(self, reason: str) -> CheckpointError:
+        """An error that says why the earlier run cannot be gone on from."""
+        return CheckpointError(f"cannot go on from {str(self._path)!r}: {reason}")
 
     def checkpoint(self, state: Callable[[], State], finished: bool = False) -> None:
         """Write, if it is time to; a loop that has ended is kept for all later checkpoints.
@@ -128,33 +178,50 @@ class Checkpoint(Observer):
             self._in_loop = False
             self._ended.append(state())
         if self._known:
+            demand(finished, "number of loops")
             return  # there is more in the file
         began = monotonic()
         if began - self._written >= self._every:
-            self._newest = self._ended if finished else [*self._ended, state()]
+            self._keep(self._ended if finished else [*self._ended, state()])
             self.save()
         elif finished:
-            self._newest = list(self._ended)
+            self._keep(list(self._ended))
         elif began - self._copied >= self._pause:
-            self._newest = [*self._ended, deepcopy(state())]
+            self._keep([*self._ended, deepcopy(state())])
             self._copied = monotonic()
             self._pause = max(COPY_PAUSE, COPY_SHARE * (self._copied - began))
+
+    def _keep(self, states: list[State]) -> None:
+        self._newest = states
+        read = rows_read(states)
+        partly = read is not None and read < self._rows.shape[0]
+        self._so_far = Content(self._rows.identity(read), read) if partly else None
 
     def __enter__(self) -> Self:
         """See that nothing is lost if Ctrl-C ends the training without a result."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Save what there is."""
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        """Save what there is; say which file it was that did not fit this training."""
         if kind is not None and issubclass(kind, KeyboardInterrupt):
             self.save()
+        if kind is not None and issubclass(kind, StateError):
+            raise self.unfit(str(error)) from None
+        if kind is None and self._known and not (self._over or self._in_loop):
+            raise self.unfit("it holds more than this training has")
 
     def save(self) -> None:
         """Write the newest states that are not in the file yet."""
         if self._newest is None:
             return
+        if self._so_far is None and self._whole is None:
+            self._whole = Content(self._rows.identity())
+        content = self._so_far or self._whole
+        assert content is not None
         try:
-            write(self._path, self._facts, self._newest)
+            write(self._path, self._facts, content, self._newest)
         except OSError as error:
             warn(
                 f"no checkpoint could be written to {str(self._path)!r} "
@@ -163,43 +230,51 @@ class Checkpoint(Observer):
         self._newest, self._written = None, monotonic()
 
 
-def write(path: Path, facts: Mapping[str, Any], states: list[State]) -> None:
+def rows_read(states: Sequence[State]) -> int | None:
+    """How many rows have been read, if the first pass over them is all that there is so far."""
+    return states[0]["rows"] if len(states) == 1 and states[0].keys() == {"total", "rows"} else None
+
+
+def write(path: Path, facts: Mapping[str, Any], content: Content, states: list[State]) -> None:
     """Write states of loops."""
     tensors: dict[str, Array] = {}
-    document = {"checkpoint": FORMAT, "facts": facts, "states": _plain(states, tensors)}
+    data = content.sum if content.rows is None else [content.sum, content.rows]
+    document = {
+        "checkpoint": FORMAT,
+        "facts": {**facts, "data": data},
+        "states": _plain(states, tensors),
+    }
     write_tensors(path, document, tensors)
 
 
-def read(path: Path, facts: Mapping[str, Any]) -> list[State]:
-    """States of loops that `write` wrote for training with the same ``facts``."""
+def read(path: Path, facts: Mapping[str, Any]) -> Earlier:
+    """What `write` wrote for training with the same ``facts``."""
 
     def check(document: dict[str, Any]) -> None:
-        if document.get("checkpoint") != FORMAT:
+        known = document.get("checkpoint") == FORMAT and {"facts", "states"} <= document.keys()
+        if not known or not isinstance(document["facts"], dict):
             raise CheckpointError("it is not a checkpoint of this version of lrnn")
         for what, value in facts.items():
             other = document["facts"].get(what)
-            if other == value:
-                continue
-            if what == "data":  # a sum over them, which says nothing to anybody
-                raise CheckpointError("it is of a training on other data")
-            raise CheckpointError(
-                f"it is of a training with {what} {other!r:.60}, and this one has {value!r:.60}"
-            )
+            if other != value:
+                raise CheckpointError(
+                    f"it is of a training with {what} {other!r:.60}, and this one has {value!r:.60}"
+                )
 
     try:
         document, tensors = read_tensors(path, check)
-        return list(_filled(document["states"], tensors))
+        states = _filled(document["states"], tensors)
+        if not isinstance(states, list) or not all(isinstance(state, dict) for state in states):
+            raise CheckpointError("it holds no states of a training")
+        data = document["facts"].get("data")
+        content = Content(*data) if isinstance(data, list) and len(data) == 2 else Content(data)
+        if content.rows is not None and rows_read(states) is None:
+            raise CheckpointError("it does not tell which rows it has seen")
+        return Earlier(states, content)
     except READ_ERRORS as error:
         raise CheckpointError(
             f"cannot go on from {str(path)!r}: {str(error) or type(error).__name__}"
         ) from None
-
-
-def _facts(model: LRNNAutoencoder, X: Any) -> dict[str, Any]:
-    parameters = plain_parameters(model)
-    del parameters["verbose"]
-    data = X.identity() if isinstance(X, Rows) else digest(X)
-    return {"lrnn": lrnn.__version__, **parameters, "data": data}
 
 
 def _plain(value: Any, tensors: dict[str, Array]) -> Any:
@@ -223,8 +298,10 @@ def _filled(value: Any, tensors: Mapping[str, Array]) -> Any:
     """What `_plain` was given."""
     if isinstance(value, dict):
         if "tensor" in value:
-            tensor = tensors[value["tensor"]]
-            return tensor.T if value["turned"] else tensor
+            name, turned = value["tensor"], value.get("turned")
+            if not isinstance(name, str) or name not in tensors or not isinstance(turned, bool):
+                raise CheckpointError(f"it does not hold its array {name!r:.40}")
+            return tensors[name].T if turned else tensors[name]
         return {key: _filled(v, tensors) for key, v in value.items()}
     if isinstance(value, list):
         return [_filled(v, tensors) for v in value]

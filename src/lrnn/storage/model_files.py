@@ -27,13 +27,14 @@ from lrnn.tables.scaling import Scaling
 from lrnn.tables.sources import check_file
 from lrnn.tables.words import warn
 from lrnn.training import LearningCurve, StopReason
-from lrnn.weights import Weights
+from lrnn.weights import Weights, over_one
 
 FORMAT = 2
 """Version of the format. Newer code reads older files; older code refuses newer ones.
 
 Version 2 has inhibitory weights, ``inhibitory_encoder.0`` … and ``inhibitory_decoder.0`` …; files
-of networks without them are still of version 1.
+of networks without them are still of version 1. What a document may lack is what earlier versions
+of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``binary``), ``stage``.
 """
 
 CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
@@ -140,7 +141,8 @@ def _check_format(document: dict[str, Any]) -> None:
 
 
 def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
-    parameters = dict(document["parameters"]) | {"verbose": 0}  # whoever has trained it may be gone
+    # whoever has trained it may be gone, and so may the device
+    parameters = dict(document["parameters"]) | {"verbose": 0, "device": None}
     known = LRNNAutoencoder().get_params()
     unknown = sorted(set(parameters) - set(known))
     if unknown:
@@ -150,9 +152,13 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
     model = LRNNAutoencoder(**parameters)
     model._validate_params()
     weights = _weights(tensors, inhibition=document["format"] > 1)
+    if model.rates == "unit" and (over := [*map(over_one, weights.excitatory)].count(True)):
+        raise ModelFileError(
+            f"its rates are 'unit', but rows of {over} of its weight matrices sum to more than 1"
+        )
     _check_rates(weights, model.rates, tensors)
     model.n_features_in_ = weights.sizes[0]
-    model.white_ = document.get("white")
+    model.white_ = document.get("white", 1.0 if document.get("binary") is True else None)
     if model.white_ not in WHITES:
         raise ModelFileError(f"it says that the level {model.white_!r:.40} is 1")
     names = document["feature_names"]

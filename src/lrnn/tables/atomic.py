@@ -2,40 +2,111 @@
 
 import ctypes
 import errno
-import glob
 import os
+import re
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file such that whatever happens, it holds the old content or all of the new."""
+    path.resolve().parent.mkdir(parents=True, exist_ok=True)
+    with in_place(path) as unfinished:
+        unfinished.write_bytes(content)
+
+
+@contextmanager
+def in_place(path: Path) -> Iterator[Path]:
+    """A name to write a file or a folder to; it gets its own name when it is complete.
+
+    It is then on the disk, and has the mode of what it replaces. What writers of the same name
+    that were killed have left is removed first.
+    """
     path = path.resolve()  # through a link, the file it leads to is replaced
     try:
-        _write(path, content)
+        sweep(path)
+        with _hidden_folder(path) as folder:
+            unfinished = folder / path.name
+            yield unfinished
+            _to_disk(unfinished)
+            if path.exists():
+                unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
+            put_in_place(unfinished, path)
+            _sync(path.parent)
     except OSError as error:  # a full disk does not say which file
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    temporary = Path(name)
+def sweep(path: Path) -> None:
+    """Remove what writers of a file that were killed have left; what is being written stays."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.tmp")
+    for leftover in [p for p in path.parent.glob(".*.tmp") if name.fullmatch(p.name)]:
+        with suppress(OSError), _locked(leftover):
+            replaced = leftover / f"{path.name}.old"
+            if replaced.exists() and not path.exists():  # killed between two steps
+                replaced.rename(path)
+            if leftover.is_dir():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                leftover.unlink()
+
+
+@contextmanager
+def _hidden_folder(path: Path) -> Iterator[Path]:
+    """A folder beside ``path`` that nobody sweeps away, and that is gone in the end."""
+    while True:
+        folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp"))
+        with ExitStack() as stack:
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            with suppress(OSError):  # where there are no locks nothing is swept away
+                stack.enter_context(_locked(folder, wait=True))
+            if folder.exists():  # else it was swept away before it was locked
+                yield folder
+                return
+
+
+@contextmanager
+def _locked(path: Path, *, wait: bool = False) -> Iterator[None]:
+    """Lock a file or folder, which the system unlocks however the process ends.
+
+    An OSError says that somebody else has locked it, or that there are no such locks here.
+    """
+    if fcntl is None:
+        raise OSError(errno.ENOTSUP, "no locks")
+    handle = os.open(path, os.O_RDONLY)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _to_disk(path: Path) -> None:
+    """See that a file, or all of a folder, is on the disk."""
+    for inner in path.rglob("*") if path.is_dir() else ():
+        _sync(inner)
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    if path.is_dir() and os.name == "nt":
+        return  # folders cannot be opened there
+    handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def check_apart(output: str | os.PathLike[str], *inputs: Any) -> None:
@@ -98,15 +169,8 @@ def _exchanged(one: Path, other: Path) -> bool:
 def remove(path: Path) -> None:
     """Remove a file, if it is there, and what writers that were killed have left of it."""
     path = path.resolve()
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        leftover.unlink(missing_ok=True)
+    sweep(path)
     path.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 @contextmanager

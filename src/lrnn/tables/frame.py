@@ -79,12 +79,15 @@ class Columns(ABC):
         Further columns, which are no attributes, but may be carried along: an index.
     named : bool
         Whether these names are the user's, and not made from the columns' numbers.
+    rows : int or None
+        How many rows there are, where that is known.
     """
 
     name: str
     columns: tuple[str, ...]
     beside: tuple[str, ...] = ()
     named: bool = True
+    rows: int | None = None
 
     @abstractmethod
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
@@ -92,10 +95,6 @@ class Columns(ABC):
 
         The columns ``text`` are given as text, also where all of it is numbers.
         """
-
-    @abstractmethod
-    def identity(self) -> str:
-        """By what one sees whether the rows are still the same."""
 
 
 class FrameColumns(Columns):
@@ -106,14 +105,11 @@ class FrameColumns(Columns):
     def __init__(self, frame: Any) -> None:
         self._frame = frame if isinstance(frame, Frame) else frame_of(frame)
         self.columns = self._frame.names
+        self.rows = self._frame.shape[0]
 
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
         """All rows at once."""
         yield self._frame[first:] if first else self._frame
-
-    def identity(self) -> str:
-        """Only the shape is known."""
-        return f"{self._frame.shape}"
 
 
 def is_frame(X: Any) -> bool:

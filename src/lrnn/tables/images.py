@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.tables.atomic import in_place
 from lrnn.tables.reading import Reading
 from lrnn.tables.sources import lacking_memory
 from lrnn.tables.table import Table
 from lrnn.tables.words import warn
-from lrnn.tables.writers import in_place
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -333,7 +333,7 @@ def write_images(folder: Path, images: NDArray[np.uint8], labels: Any = None) ->
 
     check_image_folder(folder)
     digits = len(str(len(images)))
-    with in_place(folder.resolve()) as unfinished:
+    with in_place(folder) as unfinished:
         unfinished.mkdir()
         for i, image in enumerate(images):
             place = unfinished if labels is None else unfinished / str(labels[i])

@@ -1,8 +1,10 @@
 """From the columns of a table to attributes that are numbers: a recipe that can be saved."""
 
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,7 +18,7 @@ from lrnn.tables.sources import Source, block_height
 from lrnn.tables.survey import MOST_VALUES, Facts, survey, truth_of
 from lrnn.tables.words import TableError, TableWarning, escaped, warn
 
-__all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource"]
+__all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource", "check_names"]
 
 Missing = Literal["refuse", "drop", "median"]
 Categories = Literal["refuse", "onehot"]
@@ -98,6 +100,8 @@ class Recipe:
         Columns that hold no numbers, and missing cells, are refused, unless it is said what to do
         with them.
         """
+        if not table.columns:
+            raise ValueError(f"{table.name!r} has no columns")
         _check(categories, "categories", Categories)
         _check(missing, "missing", Missing)
         carried = [
@@ -109,6 +113,8 @@ class Recipe:
         if not taken:
             raise TableError(f"{table.name!r}: no column is left")
         facts = survey(table, taken)
+        if not facts[0].rows:
+            raise ValueError(f"{table.name!r} has no rows")
         empty = [found.name for found in facts if found.kind == "nothing"]
         facts = [found for found in facts if found.kind != "nothing"]
         if not facts:
@@ -160,13 +166,7 @@ class Recipe:
                 f"{where} has {len(names)} columns, but the model was trained on a table of "
                 f"{self.width}"
             )
-        lacking = [column.name for column in self.columns if column.name not in names]
-        if lacking:
-            more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
-            raise ValueError(
-                f"{where} has no column {lacking[0]!r}{more}, which the model was trained on; it "
-                f"has {_listed(names)}"
-            )
+        check_names([column.name for column in self.columns], names, where)
         return replace(
             self,
             columns=tuple(replace(c, position=names.index(c.name)) for c in self.columns),
@@ -343,11 +343,36 @@ class TableSource(Source):
         self.carried: deque[list[tuple[str, NDArray[Any]]]] = deque()
         carried = (self._recipe.index, self._recipe.label) if carries else ()
         self.carried_names = tuple(name for name in carried if name is not None)
-        self.columns = self._recipe.names
+        self.columns: tuple[str, ...] = self._recipe.names
         self.dtype = np.dtype(np.float64)
+        self._rows = rows if rows is not None or self._drops else table.rows
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """How many rows, for which they may have to be read, and attributes there are."""
+        rows = self._rows
         if rows is None:
             rows = sum(self._recipe.kept(frame).shape[0] for frame in self._frames())
-        self.shape = (rows, len(self.columns))
+        return rows, len(self.columns)
+
+    def held(self, most: int | None = None) -> Floats | None:
+        """All rows in memory; None if they have more than ``most`` cells."""
+        most = sys.maxsize if most is None else most
+        cells, width = 0, len(self.columns)
+        if (self._rows or 0) * width > most:
+            return None
+        cut, self._cut = self._cut, CutOff()
+        found, blocks = self._cut, [np.empty((0, width))]
+        for block in self.blocks(0, sys.maxsize):
+            cells += block.size
+            if cells > most:
+                self._cut = cut
+                self.carried.clear()
+                return None
+            blocks.append(block)
+        if cut is not None:
+            cut.include(found)
+        return blocks[1] if len(blocks) == 2 else np.concatenate(blocks)
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -370,10 +395,6 @@ class TableSource(Source):
                     yield matrix[start : start + height]
             first = max(0, first - rows)
 
-    def identity(self) -> str:
-        """That of the table, and the recipe."""
-        return f"{self._table.identity()} {self._recipe.to_json()}"
-
     @property
     def _drops(self) -> bool:
         return self._recipe.missing == "drop"
@@ -393,6 +414,7 @@ class MatrixColumns(Columns):
         names = names or getattr(matrix, "columns", None)
         self.named = names is not None
         self.columns = tuple(names or (f"column {i + 1}" for i in range(matrix.shape[1])))
+        self.rows = matrix.shape[0]
 
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
         """Rows in order."""
@@ -403,12 +425,6 @@ class MatrixColumns(Columns):
         for block in self._matrix.blocks(first, height):
             yield Frame(self.columns, tuple(np.asarray(block).T), first)
             first += block.shape[0]
-
-    def identity(self) -> str:
-        """That of the source; of a matrix only the shape is known."""
-        if isinstance(self._matrix, Source):
-            return self._matrix.identity()
-        return f"{self._matrix.shape}"
 
 
 def _at(table: Columns, position: int) -> str:
@@ -538,6 +554,17 @@ def _found(table: Columns, wanted: str | int) -> str:
     if isinstance(wanted, int | np.integer) and 0 <= wanted < len(table.columns):
         return table.columns[int(wanted)]
     raise ValueError(f"{table.name!r} has no column {wanted!r}; it has {_listed(table.columns)}")
+
+
+def check_names(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
+    """Complain of columns that a table lacks."""
+    lacking = [name for name in wanted if name not in names]
+    if lacking:
+        more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
+        raise ValueError(
+            f"{where} has no column {lacking[0]!r}{more}, which the model was trained on; it "
+            f"has {_listed(names)}"
+        )
 
 
 def _nth(column: str | None, names: Sequence[str]) -> str | None:

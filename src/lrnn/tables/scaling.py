@@ -31,6 +31,7 @@ from lrnn.tables.recipe import (
     Missing,
     Recipe,
     TableSource,
+    check_names,
 )
 from lrnn.tables.sources import Source, block_height, read_ahead
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
@@ -147,7 +148,8 @@ class Scaling:
             numbers = column.values is None and not column.truth
             low += [found.low] if numbers else [0.0] * len(column.attributes)
             high += [found.high] if numbers else [1.0] * len(column.attributes)
-        levels = facts[0].rows and getattr(X, "dtype", None) is not None and are_levels(X.dtype)
+        numbers = getattr(X, "holds_numbers", True)  # or else its type is none
+        levels = numbers and getattr(X, "dtype", None) is not None and are_levels(X.dtype)
         if kind == "auto" and levels:
             kind = "none"
         source = TableSource(table, recipe, rows=facts[0].rows)
@@ -187,16 +189,16 @@ class Scaling:
         """Data as columns, and the recipe for them; no recipe, if they are a matrix to be used.
 
         Columns of a matrix may have ``names``. Without a recipe of its own it takes those that are
-        ``wanted``, if they are all there, or else all.
+        ``wanted``, or without any, or without names, all.
         """
         columns = _as_columns(X, self.recipe is not None, names)
         if columns is None or self.recipe is not None or is_frame(X):
             return columns, self.recipe
-        chosen = wanted if wanted and set(wanted) <= set(columns.columns) else None
-        if chosen is None:
+        if not (wanted and columns.named):
             return columns, Recipe.fit(columns)[0]
-        recipe = Recipe.fit(columns, columns=list(chosen))[0]
-        order = {name: i for i, name in enumerate(chosen)}
+        check_names(wanted, columns.columns, repr(columns.name))
+        recipe = Recipe.fit(columns, columns=list(wanted))[0]
+        order = {name: i for i, name in enumerate(wanted)}
         return columns, replace(
             recipe, columns=tuple(sorted(recipe.columns, key=lambda c: order[c.name]))
         )
@@ -207,10 +209,8 @@ class Scaling:
         if recipe is None:
             return X
         source = TableSource(table, recipe, cut)
-        if isinstance(X, Columns | Source) and source.shape[0] * source.shape[1] > IN_MEMORY:
-            return source
-        blocks = list(source.blocks(0, source.shape[0]))
-        return np.concatenate(blocks) if blocks else np.empty(source.shape)
+        held = source.held(IN_MEMORY if isinstance(X, Columns | Source) else None)
+        return source if held is None else held
 
     def scaled(self, X: Any, cut: CutOff | None = None) -> Any:
         """Attributes, as `selected` gives them, in [0, 1]."""
@@ -362,7 +362,8 @@ class Scaling:
         if hasattr(X, "columns"):
             return X.map_partitions(self._of_frame, meta=self._of_frame(X._meta_nonempty)[:0])
         kind = X.dtype if X.dtype == np.float32 else np.dtype(np.float64)
-        return X.map_blocks(self.scaled, dtype=kind, meta=np.empty((0, 0), dtype=kind))
+        whole = X.rechunk({1: -1})
+        return whole.map_blocks(self.scaled, dtype=kind, meta=np.empty((0, 0), dtype=kind))
 
     def _counted(self, block: Any) -> CutOff:
         cut = CutOff()
@@ -415,13 +416,12 @@ class ScaledSource(Source):
         """Some rows in [0, 1]."""
         return np.asarray(self._scaling.scaled(self._source.take(rows)))
 
-    def identity(self) -> str:
-        """That of the source, and the scaling."""
-        return f"{self._source.identity()} {self._scaling.to_json()}"
-
 
 def limits(data: Any) -> tuple[Floats, Floats]:
     """The lowest and the highest number of each column, of an array or a source of rows."""
+    if 0 in data.shape:
+        what = "columns" if data.shape[0] else "rows"
+        raise ValueError(f"X has no {what}: its shape is {tuple(data.shape)}")
     if is_dask(data):
         from dask import compute
 
@@ -429,6 +429,8 @@ def limits(data: Any) -> tuple[Floats, Floats]:
         return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     low, high = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf)
     for block in _blocks(data):
+        if not hasattr(block, "min"):
+            block = sparse.csr_array(block)  # of a format that has none
         least, most = (_dense(getattr(block, name)(axis=0)) for name in ("min", "max"))
         low, high = np.minimum(low, least), np.maximum(high, most)
     return low, high

@@ -1,7 +1,6 @@
 """Where rows come from that are not in memory: arrays on disk, files, functions."""
 
 import errno
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +32,6 @@ __all__ = [
     "check_file",
     "check_memory",
     "damage_named",
-    "file_identity",
     "lacking_memory",
     "npy_header",
     "read_ahead",
@@ -82,10 +80,6 @@ class Source(ABC):
     def take(self, rows: NDArray[Any]) -> Any:
         """Some rows, in any order."""
         raise TypeError(f"{self.name} can only be read from the first row to the last")
-
-    @abstractmethod
-    def identity(self) -> str:
-        """By what one sees whether the rows are still the same."""
 
 
 def block_height(width: int, dtype: Any) -> int:
@@ -142,12 +136,6 @@ class ArraySource(Source):
             raise ValueError(f"{self.name!r} is damaged, and cannot be read: {line}") from None
         return block.reshape(-1, self.shape[1])
 
-    def identity(self) -> str:
-        """Its shape, its type, and the first and last row."""
-        ends = np.asarray(self._array[:1]), np.asarray(self._array[-1:])
-        total = hashlib.sha256(ends[0].tobytes() + ends[1].tobytes()).hexdigest()
-        return f"{self.shape} {self.dtype.str} {total}"
-
 
 class NpyFile(Source):
     """A .npy file, of which only the rows that are needed are ever read."""
@@ -186,10 +174,6 @@ class NpyFile(Source):
         """Some rows."""
         return np.asarray(np.load(self._path, mmap_mode="r")[rows]).reshape(-1, self.shape[1])
 
-    def identity(self) -> str:
-        """Its size, and when it was written."""
-        return file_identity(self._path)
-
 
 class ParquetFiles(Source, Columns):
     """A Parquet file or a folder of them, read row group by row group.
@@ -221,6 +205,7 @@ class ParquetFiles(Source, Columns):
                 raise ValueError(f"{str(part)!r} has other columns than {self._paths[0].name}")
             kinds.append([_type(field) for field in fields])
         self.shape = _two_dimensional((sum(self._counts), len(names)), self.name)
+        self.rows = self.shape[0]
         self._kinds, self._fields = kinds, fields
 
     @cached_property
@@ -287,10 +272,6 @@ class ParquetFiles(Source, Columns):
             return matrix  # whole numbers, some of which are missing, are floats with NaN
         return matrix.astype(self.dtype, copy=False)
 
-    def identity(self) -> str:
-        """Sizes, and when they were written."""
-        return " ".join(map(file_identity, self._paths))
-
 
 class Blocks(Source):
     """A function that gives an iterator of blocks of rows, each time it is called.
@@ -334,10 +315,6 @@ class Blocks(Source):
             for start in range(min(first, rows), rows, height):
                 yield block[start : start + height]
             first = max(0, first - rows)
-
-    def identity(self) -> str:
-        """Only the shape is known."""
-        return f"{self.shape} {self.dtype.str}"
 
     def _each(self) -> Iterator[Any]:
         for number, block in enumerate(self._called()):
@@ -553,12 +530,6 @@ def _fill(file: Any, buffer: memoryview, where: str) -> None:
         if not got:
             raise ValueError(f"{where}: the file ends too early; it was cut off or is changing")
         buffer = buffer[got:]
-
-
-def file_identity(path: Path) -> str:
-    """Where a file is, its size, and when it was written."""
-    stat = path.stat()
-    return f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
 
 
 def _type(field: Any) -> np.dtype[Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from lrnn.tables.frame import Columns, Frame, as_number
 from lrnn.tables.header import are_names
 from lrnn.tables.reading import Reading
-from lrnn.tables.sources import file_identity
-from lrnn.tables.words import TableError, TableWarning, warn
+from lrnn.tables.words import TableError, TableWarning, escaped, warn
+
+if TYPE_CHECKING:
+    from lrnn.tables.cells import Cells
 
 __all__ = ["MISSING", "TextFile"]
 
@@ -29,7 +31,9 @@ MISSING = frozenset(
      "None")
 )  # fmt: skip
 LOOKED_AT = 200  # rows from which delimiter and names are known
+SHOWN = 3  # columns that a remark names
 CELLS = 1 << 17  # of a block
+SMALL = 1 << 22  # characters that are read before the compiler would be loaded
 
 
 class TextFile(Columns):
@@ -42,19 +46,20 @@ class TextFile(Columns):
     def __init__(self, path: Path, reading: Reading) -> None:
         self.name, self._path, self.reading = str(path), path, reading
         self._missing = MISSING | set(reading.na or ())
-        self._number_is_missing = any(
-            self._number_or_none(text) is not None for text in reading.na or ()
-        )
+        marks = map(self._number_or_none, reading.na or ())
+        self._missing_numbers = [mark for mark in marks if mark is not None]
         with self._open() as file:
             lines = _beginning(file)
         filled = [line for line in lines if line.strip()]
-        if not filled:
-            raise ValueError(f"{self.name!r} is empty")
         self._delimiter = reading.delimiter or _delimiter(filled, reading.decimal)
         rows = self._parsed(_Lines(lines))
-        first, rest = next(rows), list(islice(rows, LOOKED_AT))
+        first, rest = next(rows, None), list(islice(rows, LOOKED_AT))
+        if first is None:
+            raise ValueError(f"{self.name!r} is empty")
         self.named = self._has_names(first, rest)
         self.columns = _unique(first) if self.named else _numbered(len(first))
+        if self.named:
+            self._tell_of_twins(first)
         if self.named and not rest:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
 
@@ -66,37 +71,37 @@ class TextFile(Columns):
                 yield frame[max(0, first - frame.first) :] if frame.first < first else frame
 
     def _frames(self, text: Sequence[str]) -> Iterator[Frame]:
-        height = max(1, CELLS // len(self.columns))
-        as_text = {self.columns.index(name) for name in text}
         first = 0
-        with self._open() as file:
-            lines = _Lines(file)
-            if self.named:
-                next(self._parsed(lines))
-            if not as_text and self.reading.decimal == "." and not self._number_is_missing:
-                # the fast way, as long as there are only numbers
-                while taken := list(islice(lines, height)):
-                    block = self._numbers(taken)
-                    if block is None:
-                        lines.give_back(taken)
-                        break
-                    if len(block):
-                        yield Frame(self.columns, tuple(block.T), first)
-                        first += len(block)
-            rows = self._parsed(lines)
-            while cells := list(islice(rows, height)):
-                columns = [
-                    self._text(column) if i in as_text else self._column(column)
-                    for i, column in enumerate(zip(*cells, strict=True))
-                ]
-                yield Frame(self.columns, tuple(columns), first)
-                first += len(cells)
+        for columns in self._blocks({self.columns.index(name) for name in text}):
+            yield Frame(self.columns, tuple(columns), first)
+            first += len(columns[0])
         if not first:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
+        self.rows = first
 
-    def identity(self) -> str:
-        """Its size, and when it was written."""
-        return file_identity(self._path)
+    def _blocks(self, as_text: set[int]) -> Iterator[list[NDArray[Any]]]:
+        """Columns of consecutive rows: by compiled code, where it pays, as far as it gets."""
+        height, names = max(1, CELLS // len(self.columns)), self.named
+        with self._open() as file:
+            rest, passed = file.read(SMALL), 0
+            if len(rest) == SMALL and _may_be_compiled(self._delimiter):
+                from lrnn.tables.cells import Cells
+
+                shape = height, len(self.columns)
+                cells = Cells(rest, file, self._delimiter, self.reading.decimal, shape)
+                names = names and not cells.read(1)
+                while not names and cells.read(height):
+                    yield self._columns(cells, as_text)
+                rest, passed = cells.rest(), cells.lines
+            lines = _Lines(chain(io.StringIO(rest + file.readline(), newline=""), file), passed)
+            rows = self._parsed(lines)
+            if names:
+                next(rows, None)
+            while block := list(islice(rows, height)):
+                yield [
+                    self._text(column) if i in as_text else self._column(column)
+                    for i, column in enumerate(zip(*block, strict=True))
+                ]
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
@@ -114,9 +119,29 @@ class TextFile(Columns):
         except UnicodeError as error:
             raise TableError(self._undecoded(zipped, error)) from None
 
+    def _tell_of_twins(self, first: list[str]) -> None:
+        """Warn of columns that have the same name, and got another."""
+        given = [re.sub(r"\s+", " ", cell).strip() for cell in first]
+        renamed = [
+            f"column {i + 1} is {escaped(repr(name))}"
+            for i, (cell, name) in enumerate(zip(given, self.columns, strict=True))
+            if cell and cell != name
+        ]
+        if renamed:
+            more = f" and {len(renamed) - SHOWN} more" if len(renamed) > SHOWN else ""
+            warn(
+                TableWarning(
+                    f"{self.name!r}: columns have the same name, and get others: "
+                    f"{', '.join(renamed[:SHOWN])}{more}"
+                )
+            )
+
     def _undecoded(self, zipped: bool, error: UnicodeError) -> str:
-        with (gzip.open if zipped else open)(self._path, "rb") as file:
-            start = file.read(1 << 16)
+        try:
+            with (gzip.open if zipped else open)(self._path, "rb") as file:
+                start = file.read(1 << 16)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as damage:
+            return f"{self.name!r} is a damaged gzip file: {damage}"
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return f"{self.name!r} is UTF-16, not {self.reading.encoding}: give {{encoding=utf-16}}"
         if b"\0" in start:
@@ -154,38 +179,54 @@ class TextFile(Columns):
         except csv.Error as error:
             raise ValueError(f"{self.name!r}, line {lines.count}: {error}") from None
 
-    def _numbers(self, lines: list[str]) -> NDArray[np.float64] | None:
-        """Lines as a matrix; None if they are not only numbers."""
-        try:
-            found = np.loadtxt(
-                lines, delimiter=self._delimiter, comments=None, quotechar='"', ndmin=2
-            )
-        except (ValueError, csv.Error):
-            return None
-        if not found.size:
-            return np.empty((0, len(self.columns)))
-        return found if found.shape[1] == len(self.columns) else None
+    def _columns(self, cells: "Cells", as_text: set[int]) -> list[NDArray[Any]]:
+        """The columns of the rows at hand."""
+        columns: list[NDArray[Any]] = list(cells.numbers())
+        for i, numbers in enumerate(columns):
+            if i not in as_text:
+                rows = cells.others(i)
+                if self._missing_numbers:
+                    marked = np.isin(numbers, self._missing_numbers)
+                    rows = np.union1d(rows, np.flatnonzero(marked))
+                if not len(rows):
+                    continue
+                found = self._numbers(cells.texts(i, rows))
+                if found is not None:
+                    numbers[rows] = found
+                    continue
+            columns[i] = self._text(cells.texts(i))
+        return columns
 
     def _column(self, cells: Sequence[str]) -> NDArray[Any]:
         """Numbers, if all cells are such or missing; else text."""
-        if not self._number_is_missing:
+        numbers = self._numbers(cells)
+        return self._text(cells) if numbers is None else np.array(numbers)
+
+    def _numbers(self, cells: Sequence[str]) -> list[float] | None:
+        """The numbers of cells, NaN for missing ones; None if one is neither."""
+        plain = self.reading.decimal == "." and not self._missing_numbers
+        if plain and "_" not in "".join(cells):
             try:
-                return np.array(list(map(self._number, cells)))
+                return list(map(float, cells))
             except ValueError:
-                pass
+                pass  # some are missing, or no numbers
         try:
-            return np.array(
-                [np.nan if c.strip() in self._missing else self._number(c) for c in cells]
-            )
+            known = {cell: self._number_or_nan(cell) for cell in set(cells)}
         except ValueError:
-            return self._text(cells)
+            return None
+        return [known[cell] for cell in cells]
 
     def _text(self, cells: Sequence[str]) -> NDArray[Any]:
+        texts = {cell: self._text_or_none(cell.strip()) for cell in set(cells)}
         found = np.empty(len(cells), dtype=object)
-        for i, cell in enumerate(cells):
-            cell = cell.strip()
-            found[i] = None if cell in self._missing else cell
+        found[:] = [texts[cell] for cell in cells]
         return found
+
+    def _text_or_none(self, text: str) -> str | None:
+        return None if text in self._missing else text
+
+    def _number_or_nan(self, cell: str) -> float:
+        return np.nan if cell.strip() in self._missing else self._number(cell)
 
     def _number(self, cell: str) -> float:
         if self.reading.decimal == "," and "," in cell:
@@ -214,10 +255,10 @@ class TextFile(Columns):
 
 
 class _Lines:
-    """Lines of a text, counted; some may be given back."""
+    """Lines of a text, counted from those that were passed by on."""
 
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines, self.count = iter(lines), 0
+    def __init__(self, lines: Iterable[str], passed: int = 0) -> None:
+        self._lines, self.count = iter(lines), passed
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -228,11 +269,6 @@ class _Lines:
         if "\0" in line:
             raise csv.Error("it is not text: it holds zero bytes")
         return line
-
-    def give_back(self, taken: list[str]) -> None:
-        """These come once more."""
-        self._lines = chain(taken, self._lines)
-        self.count -= len(taken)
 
 
 def _beginning(file: Iterable[str]) -> list[str]:
@@ -254,7 +290,7 @@ def _delimiter(lines: list[str], decimal: str) -> str:
             counts = Counter(map(len, csv.reader(io.StringIO("".join(lines)), delimiter=mark)))
         except csv.Error:
             continue
-        count, often = counts.most_common(1)[0]
+        count, often = max(counts.items(), key=lambda found: found[1], default=(0, 0))
         found = (often == counts.total(), often if count > 1 else 0)
         if count > 1 and found > best:
             best, chosen = found, mark
@@ -263,14 +299,14 @@ def _delimiter(lines: list[str], decimal: str) -> str:
 
 def _unique(cells: list[str]) -> tuple[str, ...]:
     """Names of columns, each of which occurs once."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     for i, cell in enumerate(cells):
         name = re.sub(r"\s+", " ", cell).strip() or f"Unnamed: {i}"
         known, count = name, 0
         while name in found:
             count += 1
             name = f"{known}.{count}"
-        found.append(name)
+        found[name] = None
     return tuple(found)
 
 
@@ -280,3 +316,8 @@ def _numbered(count: int) -> tuple[str, ...]:
 
 def _called(delimiter: str) -> str:
     return "a tab" if delimiter == "\t" else repr(delimiter)
+
+
+def _may_be_compiled(delimiter: str) -> bool:
+    """Whether a delimiter is one byte, and none that is part of numbers."""
+    return delimiter.isascii() and not delimiter.isalnum() and delimiter not in "+-."

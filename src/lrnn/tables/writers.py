@@ -2,8 +2,6 @@
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
@@ -13,9 +11,9 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.tables.atomic import put_in_place
+from lrnn.tables.atomic import in_place
 
-__all__ = ["WRITERS", "check_output", "in_place", "write", "write_arrays", "write_blocks"]
+__all__ = ["WRITERS", "check_output", "write", "write_arrays", "write_blocks"]
 
 Block: TypeAlias = NDArray[Any] | Sequence[Any]
 Put: TypeAlias = Callable[[Any], object]
@@ -64,28 +62,12 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]
     What was there under this name is replaced as a whole, or not at all.
     """
     path = check_output(path).resolve()
-    with in_place(path) as unfinished, _synced(unfinished) as file:
+    with in_place(path) as unfinished, open(unfinished, "wb") as file:
         if path.suffix.lower() == ".npy":
             (array,) = arrays.values()
             np.save(file, array)
         else:
             {".npz": _npz, ".mat": _mat}[path.suffix.lower()](file, arrays)
-
-
-@contextmanager
-def in_place(path: Path) -> Iterator[Path]:
-    """A name to write to; what is written there gets its own name when it is complete."""
-    temporary = ""
-    try:
-        temporary = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        unfinished = Path(temporary) / path.name
-        yield unfinished
-        put_in_place(unfinished, path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
-    finally:
-        if temporary:
-            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def check_output(path: str | os.PathLike[str]) -> Path:
@@ -138,17 +120,8 @@ def _is_text(column: Any) -> bool:
 
 
 @contextmanager
-def _synced(path: Path) -> Iterator[IO[bytes]]:
-    """A file that is on the disk when it is closed."""
-    with open(path, "wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-
-
-@contextmanager
 def _npy(path: Path, shape: tuple[int, int], dtype: np.dtype[Any], names: Names) -> Iterator[Put]:
-    with _synced(path) as file:
+    with open(path, "wb") as file:
         header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_2_0(file, header)
         yield lambda block: file.write(np.ascontiguousarray(block, dtype=dtype).data)
@@ -159,7 +132,7 @@ def _text(delimiter: str) -> Writer:
     def opened(
         path: Path, shape: tuple[int, int], dtype: np.dtype[Any], names: Names
     ) -> Iterator[Put]:
-        with _synced(path) as file:
+        with open(path, "wb") as file:
             if names is not None:
                 file.write((delimiter.join(map(_quoted, names)) + "\n").encode())
 
@@ -199,7 +172,7 @@ def _at_once(save: Callable[[IO[bytes], Mapping[str, NDArray[Any]]], None]) -> W
     ) -> Iterator[Put]:
         blocks: list[NDArray[Any]] = []
         yield blocks.append
-        with _synced(path) as file:
+        with open(path, "wb") as file:
             save(file, {"data": np.concatenate(blocks, dtype=dtype)})
 
     return opened

@@ -10,14 +10,17 @@ from typing import Any
 
 from array_api_compat import array_namespace, is_numpy_array
 
-from lrnn.arrays import Array, Rates, backend_of
+from lrnn.arrays import Array, Rates
 from lrnn.functional import free_gradient, reroute, reweight, route_gradient
+from lrnn.training import states
 from lrnn.training.history import Batches, History, MinibatchStepper
-from lrnn.training.run import State
+from lrnn.training.states import State
 from lrnn.weights import Weights
 
 MEAN, SQUARE = 0.9, 0.999  # how much of their past the running means keep
 CELLS_IN_CACHE = 1 << 15
+MOST_STEPS = 1 << 62
+LARGEST_MEAN = 8.0  # no mean is larger than this times the root of its square (Cauchy-Schwarz)
 TINY = 1e-30  # keeps running means off subnormal numbers, on which processors are slow
 
 STEP = 0.1  # by which share a weight changes at most, at first
@@ -40,7 +43,7 @@ class LogAdam:
     """
 
     def __init__(self, weights: Sequence[Array], rates: Rates) -> None:
-        self.weights = weights
+        self.weights, self._rates = weights, rates
         self._gradient, self._move = MOVES[rates]
         self._means = [0 * w for w in weights]
         self._squares = [0 * w for w in weights]
@@ -58,10 +61,26 @@ class LogAdam:
     def restore(self, state: State) -> None:
         """Go on from what `state` gave."""
         own = [*self.weights, *self._means, *self._squares]
-        kept = [*state["weights"], *state["means"], *state["squares"]]
+        kept = [
+            *states.matrices(state["weights"], self.weights, "weights"),
+            *states.matrices(state["means"], self._means, "mean gradients", signed=True),
+            *states.matrices(state["squares"], self._squares, "squared gradients"),
+        ]
+        states.on_simplex(kept[: len(self.weights)], self._rates, "weights")
+        steps = states.whole(state["steps"], "number of steps", 0, MOST_STEPS)
+        count = len(self.weights)
+        for mean, square in zip(kept[count : 2 * count], kept[2 * count :], strict=True):
+            xp = array_namespace(mean)
+            possible = (xp.abs(mean) <= LARGEST_MEAN * xp.sqrt(square)) & (square > 0)
+            states.demand(bool(xp.all(possible)), "mean gradients")
         for matrix, value in zip(own, kept, strict=True):
-            matrix[...] = backend_of(matrix).send(value)
-        self._steps = state["steps"]
+            matrix[...] = value
+        self._steps = steps
+
+    @property
+    def steps(self) -> int:
+        """Steps that were made."""
+        return self._steps
 
     def scale(self, size: float) -> float:
         """What the next `step` is told, such that no logarithm changes by much more than this."""
@@ -165,8 +184,15 @@ class StepSchedule:
 
     def restore(self, state: State) -> None:
         """Go on from what `state` gave."""
-        self.passes, self._steady = state["passes"], state["steady"]
-        self._waiting_since = state["waiting_since"]
+        passes = states.whole(state["passes"], "number of passes", 1, self._planned)
+        steady, since = state["steady"], state["waiting_since"]
+        for value, begun in ((steady, self._steady), (since, self._waiting_since)):
+            adapted = self._patience and type(value) is int and self._patience <= value <= passes
+            same = type(value) is type(begun) and value == begun
+            states.demand(bool(same or adapted), f"schedule, {value!r:.40}")
+        if since == self._waiting_since:  # it was never adapted
+            states.demand((passes, steady) == (self._planned, self._steady), "schedule")
+        self.passes, self._steady, self._waiting_since = passes, steady, since
 
 
 class Descent(MinibatchStepper):
@@ -196,7 +222,7 @@ class Descent(MinibatchStepper):
     ) -> None:
         super().__init__(batches, history)
         self._start, self._current, self._gradients = start, current, gradients
-        self._adam, self._schedule = LogAdam(parameters, rates), schedule
+        self._adam, self._schedule, self._rates = LogAdam(parameters, rates), schedule, rates
         self._one: Callable[..., Array] = self._on_batch
         if batches.rows.held_on_device and batches.rows.backend.on_gpu:
             from lrnn.training.cuda_graph import as_graph
@@ -252,6 +278,8 @@ class Descent(MinibatchStepper):
     def restore(self, state: State) -> None:
         """Go on from what `state` gave."""
         self._adam.restore(state["adam"])
-        self.history.restore(state["record"])
-        self.batches.random.set_state(state["random"])
+        self.history.restore(state["record"], self._current, len(self.batches), self._rates)
+        states.demand(self._adam.steps == self.iterations, "number of steps")
+        states.random_numbers(state["random"], self.batches.random)
         self._schedule.restore(state["pace"])
+        states.whole(self.steps, "number of passes", 0, self.most)

@@ -19,15 +19,17 @@ from time import perf_counter
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.arrays import Array, backend_of, like
+from lrnn.arrays import Array, like
 from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment, second_moment
 from lrnn.rows import Rows, encoded
+from lrnn.training import states
 from lrnn.training.anchors import anchor_correlations, anchor_weights
 from lrnn.training.evaluation import divisor, evaluate, evaluate_unsaturated
 from lrnn.training.history import LearningCurve, Trained
-from lrnn.training.run import Run, State, Stepper, StopReason, training
+from lrnn.training.run import Run, Stepper, StopReason, training
 from lrnn.training.split import deepened
+from lrnn.training.states import State
 from lrnn.weights import Weights, random_weights
 
 SWEEPS = 2  # over the decoder in each iteration
@@ -175,16 +177,30 @@ class GramDescent:
 
     def restore(self, saved: State) -> None:
         """Go on from what `saved` gave."""
-        send = backend_of(self.state.encoder).send
-        encoder, decoder, product = (send(saved[m]) for m in ("encoder", "decoder", "product"))
-        self.state = GramState(encoder, decoder, product, saved["error"])
-        self._errors = saved["errors"].tolist()
-        self._before = None if saved["before"] is None else send(saved["before"])
-        self._momentum = saved["momentum"]
+        own, before = self.state, saved["before"]
+        encoder = states.matrix(saved["encoder"], own.encoder, "encoder")
+        decoder = states.matrix(saved["decoder"], own.decoder, "decoder")
+        product = states.matrix(saved["product"], own.product, "product with the second moment")
+        states.alike(product, self.moment.dot(encoder), "product with the second moment")
+        error = states.number(saved["error"], "error")
+        dtype, attributes = encoder.dtype, self.moment.n_attributes
+        found = gram_error(self.moment.trace, product.T, encoder.T @ product, decoder) / attributes
+        states.agree(error, found, dtype, "error", self.moment.trace / attributes)
+        self.state = GramState(encoder, decoder, product, error)
+        self._errors = states.series(saved["errors"], "errors", falling=True)
+        states.demand(self._errors[-1:] == [error], "errors")
+        states.demand((before is None) == (len(self._errors) == 1), "last step")
+        self._before = None if before is None else states.matrix(before, encoder, "last step")
+        self._momentum = states.number(saved["momentum"], "momentum", most=MOMENTUM_LIMIT)
 
     def error(self) -> float:
         """The lowest error so far."""
         return self.state.error
+
+    @property
+    def errors(self) -> Sequence[float]:
+        """After each step, the first one before any."""
+        return self._errors
 
     def stalled(self, tol: float) -> bool:
         """Whether there is no lower error, or it fell by less than this share in some steps."""
@@ -297,10 +313,16 @@ class GramSearch(Stepper):
 
     def restore(self, state: State) -> None:
         """Go on from what `state` gave."""
-        self._starts = self._starts[: len(state["starts"])]
+        errors = states.series(state["errors"], "errors", falling=True)
+        steps = states.whole(len(errors) - 1, "number of steps", 0, self.most)
+        self._seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
+        self._starts = self._starts[: 1 if steps >= self._trial else None]
+        states.demand(len(state["starts"]) == len(self._starts), "number of starts")
         for descent, kept in zip(self._starts, state["starts"], strict=True):
             descent.restore(kept)
-        self._errors, self._seconds = state["errors"].tolist(), state["seconds"].tolist()
+            states.demand(len(descent.errors) == len(errors), "number of steps")
+        states.demand(errors[-1] == self.best.error(), "errors")
+        self._errors = errors
         self._began = perf_counter() - self._seconds[-1]
 
     def curve(self, layer: int | None, stopped: StopReason) -> LearningCurve:

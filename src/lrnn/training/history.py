@@ -9,13 +9,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.arrays import Array, Floats
+from lrnn.arrays import Array, Floats, Rates
 from lrnn.rows import Rows
+from lrnn.training import states
 from lrnn.training.evaluation import Evaluation, evaluate
-from lrnn.training.run import State, Stepper, StopReason
+from lrnn.training.run import Stepper, StopReason
+from lrnn.training.states import State
 from lrnn.weights import Weights
 
 Price: TypeAlias = Callable[[Evaluation, Weights], float]
+
+HIGHEST = 1 + 1e-6  # no mean squared error of numbers in [0, 1] is higher, but for rounding
 
 
 @dataclass(frozen=True)
@@ -153,14 +157,43 @@ class History:
             "seconds": perf_counter() - self._began,
         }
 
-    def restore(self, state: State) -> None:
-        """Go on with that of an earlier run."""
-        self.best = Weights.restored(state["best"], self._rows.backend)
-        self.lowest, self.error = state["lowest"], state["error"]
-        self._batch_errors, self._newest = state["batch_errors"].tolist(), []
-        self._evaluations = [(int(i), error, s) for i, error, s in state["evaluations"].tolist()]
-        self._lowest_after_pass = state["lowest_after_pass"].tolist()
-        self._began = perf_counter() - state["seconds"]
+    def restore(self, state: State, now: Weights, batches: int, rates: Rates) -> None:
+        """Go on with that of an earlier run, which had come to the weights ``now``.
+
+        A pass has so many ``batches``. Weights must have the errors that are told of them, which
+        is tried where rows need not be read for it.
+        """
+        best = states.weights(state["best"], self.best, self._rows.backend, rates, "best weights")
+        lowest, error = (states.number(state[key], f"{key} error") for key in ("lowest", "error"))
+        after_pass = states.series(state["lowest_after_pass"], "lowest errors", falling=True)
+        count = len(after_pass) * batches
+        batch_errors = states.series(state["batch_errors"], "errors on minibatches", count)
+        states.demand(max(batch_errors, default=0) <= HIGHEST, "errors on minibatches")
+        self._batch_errors = batch_errors
+        self._newest = []
+        table = state["evaluations"]
+        states.matrix(table, np.empty((len(table), 3)), "evaluations")
+        iterations, errors, seconds = table.T
+        states.demand(bool(errors.max() <= HIGHEST), "evaluations")
+        states.demand(
+            bool((np.diff(iterations) > 0).all() and (np.diff(seconds) >= 0).all())
+            and iterations[-1] == count
+            and error in errors
+            and lowest >= error
+            and after_pass[-1:] in ([], [lowest]),
+            "evaluations",
+        )
+        if self._rows.resident:
+            for weights, said in ((best, error), (now, float(errors[-1]))):
+                found = evaluate(self._rows, weights)
+                states.agree(found.error, said, weights.dtype, "errors (those of other weights)")
+                if weights is best:
+                    price = self._price(found, best)
+                    states.agree(price, lowest, best.dtype, "lowest error", abs(lowest))
+        self.best, self.lowest, self.error = best, lowest, error
+        self._evaluations = [(int(i), e, s) for i, e, s in table.tolist()]
+        self._lowest_after_pass = after_pass
+        self._began = perf_counter() - states.number(state["seconds"], "seconds")
 
     def curve(self, layer: int | None, stopped: StopReason, stage: str) -> LearningCurve:
         """The learning curve."""

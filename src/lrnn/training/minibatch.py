@@ -23,8 +23,10 @@ from lrnn.functional import (
     update_encoder,
 )
 from lrnn.rows import Rows, encoded, held
+from lrnn.training import states
 from lrnn.training.history import Batches, History, LearningCurve, MinibatchStepper, Trained
-from lrnn.training.run import Run, State, training
+from lrnn.training.run import Run, training
+from lrnn.training.states import State
 from lrnn.weights import Weights, transmit
 
 PATIENCE = 10  # passes without progress of tol that end the training: errors fluctuate
@@ -150,9 +152,12 @@ class PrintedAlgorithm(MinibatchStepper):
 
     def restore(self, state: State) -> None:
         """Go on from what `state` gave."""
-        self._weights = Weights.restored(state["weights"], self.batches.rows.backend).copy()
-        self.history.restore(state["record"])
-        self.batches.random.set_state(state["random"])
+        backend, rates = self.batches.rows.backend, self._settings.rates
+        kept = states.weights(state["weights"], self._weights, backend, rates, "weights")
+        self.history.restore(state["record"], kept, len(self.batches), rates)
+        self._weights = kept.copy()
+        states.whole(self.steps, "number of passes", 0, self.most)
+        states.random_numbers(state["random"], self.batches.random)
 
 
 Algorithm: TypeAlias = Callable[[Rows, Weights, Run], PrintedAlgorithm]

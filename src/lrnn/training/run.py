@@ -17,12 +17,12 @@ import numpy as np
 
 from lrnn.arrays import Backend, is_array
 from lrnn.progress import StageBars
-from lrnn.rows import Rows
+from lrnn.rows import Rows, held
 from lrnn.rows.base import Combine, Fold, Work
 from lrnn.training.settings import Settings
+from lrnn.training.states import ERRORS, State, StateError, totals, whole
 
-State: TypeAlias = dict[str, Any]
-"""All that a loop needs to go on: arrays, numbers, text, and lists and dictionaries of them."""
+COMPARED = 1_024  # rows, over which a sum that was left is compared with one of now
 
 StopReason: TypeAlias = Literal["max_iter", "tol", "interrupted", "callback"]
 
@@ -122,7 +122,8 @@ class Run:
         observer.stage(task + stepper.told, stepper.most * stepper.iterations_a_step)
         saved = observer.resume()
         if saved is not None:
-            stepper.restore(saved)
+            with fitting():
+                stepper.restore(saved)
             observer.skip(stepper.iterations, stepper.error())
         try:
             if saved is None:
@@ -159,7 +160,13 @@ class Run:
         observer, done, kept = self.observer, 0, not rows.resident
         observer.stage(task, rows.shape[0])
         if kept and (saved := observer.resume()) is not None:
-            begin, done = _sent(saved["total"], rows.backend), saved["rows"]
+            with fitting():
+                done = whole(saved["rows"], "number of rows", 1, rows.shape[0])
+            part = next(rows.blocks(0, min(done, COMPARED)))
+            least = held(part).fold(work, combine, widest, begin=begin, **options)
+            with fitting():
+                totals(saved["total"], least, "sum over rows", exact=part.shape[0] == done)
+            begin = _sent(saved["total"], rows.backend)
             observer.read(done)
         total = begin
 
@@ -185,6 +192,18 @@ class Run:
 def training(layer: int | None, how: str = "") -> str:
     """The name of the task of training layer pair ``layer`` (None: all together)."""
     return f"training{'' if layer is None else f' layer {layer}'}{how and f' ({how})'}"
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """What an earlier run has left fits this training, or it is a `StateError`."""
+    try:
+        yield
+    except StateError:
+        raise
+    except ERRORS as error:
+        line = f"{type(error).__name__}: {error!s:.80}"
+        raise StateError(f"its states are not those of this training ({line})") from None
 
 
 def _sent(value: Any, backend: Backend) -> Any:
