@@ -24,7 +24,7 @@ from sklearn.preprocessing import MinMaxScaler
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork, plots
 from lrnn.frontiers import Frontier, Point
 from lrnn.plots.axes import GROUND
-from lrnn.spiking.plan import OBSERVATIONS
+from lrnn.spiking.plan import OBSERVATIONS, OBSERVED
 from lrnn.training import LearningCurve
 
 
@@ -752,9 +752,9 @@ def test_convergence_of_what_was_never_seen_or_is_never_wrong(result, ax):
         plots.convergence(result, layer="code", ax=ax)
     network = result.network
     short = network.simulate(network.rates, events=500, random_state=0)
-    counts = short._counts.copy()
-    counts[:, OBSERVATIONS] = 0
-    short = replace(short, _counts=counts)  # as if it had never been observed
+    counts, sums = short._counts.copy(), short._sums.copy()
+    counts[:, OBSERVATIONS] = sums[:, OBSERVED] = 0
+    short = replace(short, _counts=counts, _sums=sums)  # as if it had never been observed
     with pytest.raises(ValueError, match="nothing to draw of potential: simulate longer"):
         plots.convergence(short, estimators=["potential"], ax=ax)
     plots.convergence(short, ax=ax)
