@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
@@ -23,6 +24,7 @@ from sklearn.preprocessing import MinMaxScaler
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork, plots
 from lrnn.frontiers import Frontier, Point
 from lrnn.plots.axes import GROUND
+from lrnn.spiking.plan import OBSERVATIONS, OBSERVED
 from lrnn.training import LearningCurve
 
 
@@ -744,11 +746,15 @@ def test_convergence_has_a_line_for_each_estimator(result, ax):
     assert ax.get_ylabel() == "RMSE, hidden layer"
 
 
+@pytest.mark.filterwarnings("ignore:the simulated time is too short")
 def test_convergence_of_what_was_never_seen_or_is_never_wrong(result, ax):
     with pytest.raises(ValueError, match="layer must be one of input, hidden, output; got 'code'"):
         plots.convergence(result, layer="code", ax=ax)
     network = result.network
     short = network.simulate(network.rates, events=500, random_state=0)
+    counts, sums = short._counts.copy(), short._sums.copy()
+    counts[:, OBSERVATIONS] = sums[:, OBSERVED] = 0
+    short = replace(short, _counts=counts, _sums=sums)  # as if it had never been observed
     with pytest.raises(ValueError, match="nothing to draw of potential: simulate longer"):
         plots.convergence(short, estimators=["potential"], ax=ax)
     plots.convergence(short, ax=ax)
@@ -873,6 +879,7 @@ def test_without_axes_a_figure_of_pyplot_is_drawn(result, model, digits):
 def test_with_axes_pyplot_is_never_loaded():
     code = """
 import sys
+from dataclasses import replace
 from itertools import pairwise
 import numpy as np
 from matplotlib.figure import Figure

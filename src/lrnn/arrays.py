@@ -138,14 +138,14 @@ def detached(array: Any, what: str = "X") -> Any:
         wrong = "a tensor of the device meta, which holds no numbers; give one that does"
     if wrong is not None:
         raise TypeError(f"{what} is {wrong}")
+    if array.is_complex():
+        raise ValueError(f"{what} holds complex numbers; give real ones")
     array = array.detach()
     try:
-        host_dtype(array.dtype)
+        known = host_dtype(array.dtype).isbuiltin == 1  # 2: those of ml_dtypes, if loaded
     except TypeError:
-        if array.is_complex():
-            raise ValueError(f"{what} holds complex numbers; give real ones") from None
-        return array.float()
-    return array
+        known = False
+    return array if known else array.float()
 
 
 def unmasked(array: Any) -> Any:

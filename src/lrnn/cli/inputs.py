@@ -13,7 +13,7 @@ import typer
 from lrnn.cli.voice import Voice
 from lrnn.tables.reading import ENDINGS
 
-IN_MEMORY = 1 << 27  # numbers of a table that are rather held than read again
+IN_MEMORY = 1 << 24  # numbers of a table that are rather held than streamed
 
 
 def _data_names(incomplete: str) -> list[str]:

@@ -46,7 +46,7 @@ def are_names(
     apart = all(_is_apart(number, columns[i]) for i, number in known.items())
     over_numbers = [i for i in over_numbers if not cells[i][0].isdigit()]
     if over_numbers:
-        names = apart or 2 * len(over_numbers) >= len(odd) + len(known)
+        names = apart or 2 * len(over_numbers) > len(odd) + len(known)
         guess = True
     else:
         corner = not cells[0] and is_text(columns[0]) and not is_missing(columns[0]).any()
