@@ -1,5 +1,6 @@
 """``lrnn simulate``: a model's network, spike by spike."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,6 +9,8 @@ import typer
 from lrnn.cli.inputs import DataOf, ModelOf, given_for, model_for, numbers_explained
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
+
+Engine = StrEnum("Engine", ["auto", "clock", "neurons"])
 
 
 def simulate(
@@ -25,6 +28,10 @@ def simulate(
             "right after every 1,000 events, as the paper has it (too high: docs/spiking.md)."
         ),
     ] = "potential",
+    engine: Annotated[
+        Engine,
+        typer.Option(help="Clock by clock, neuron by neuron, or whichever is faster."),
+    ] = Engine.auto,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     output: Annotated[
         Path | None,
@@ -82,6 +89,7 @@ def simulate(
         events=count,
         replicas=replicas,
         at_events=estimator == "events",
+        engine=engine.value,
         progress=bool(voice.verbose),
         random_state=seed,
     )

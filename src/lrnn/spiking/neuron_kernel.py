@@ -54,14 +54,12 @@ def make_window(
     for level in range(len(levels) - 1):
         low, high = levels[level], levels[level + 1]
         sent = deliver(outbox, goals, sent, low, high, begin, end, inbox, begins)
-        for neuron in range(low, high):
-            sent, events, written = live(
-                neuron, end, pace, times, counts, random, first, limits, targets, outbox, goals,
-                sent, inbox, begins[neuron - low], begins[neuron - low + 1], recorded, spikes,
-                senders, written, happened, events,
-            )  # fmt: skip
-            if sent < 0:
-                return -1, 0
+        sent, events, written = live(
+            low, high, end, pace, times, counts, random, first, limits, targets, outbox, goals,
+            sent, inbox, begins, recorded, spikes, senders, written, happened, events,
+        )  # fmt: skip
+        if sent < 0:
+            return -1, 0
     return events, written
 
 
@@ -82,95 +80,97 @@ def begin(pace: Any, times: Any, counts: Any, random: Any) -> None:
 
 @njit
 def live(
-    neuron: Any, end: Any, pace: Any, times: Any, counts: Any, random: Any, first: Any, limits: Any,
-    targets: Any, outbox: Any, goals: Any, sent: Any, inbox: Any, place: Any, behind: Any,
+    low: Any, high: Any, end: Any, pace: Any, times: Any, counts: Any, random: Any, first: Any,
+    limits: Any, targets: Any, outbox: Any, goals: Any, sent: Any, inbox: Any, begins: Any,
     recorded: Any, spikes: Any, senders: Any, written: Any, happened: Any, events: Any,
 ) -> Any:  # fmt: skip
-    """One neuron's window."""
-    s0, s1 = random[neuron, 0], random[neuron, 1]
-    excited, inhibited = times[neuron, EXCITED], times[neuron, INHIBITED]
-    fires = times[neuron, FIRES]
-    now, area, busy = times[neuron, SINCE], times[neuron, AREA], times[neuron, BUSY]
-    potential, fired = counts[neuron, POTENTIAL], counts[neuron, FIRED]
-    refused, lost = counts[neuron, REFUSED], counts[neuron, LOST]
-    between, begin = pace[neuron, 0], first[neuron]
-    width = first[neuron + 1] - begin
+    """A window of one neuron of a level after the other."""
     room = len(outbox)
-    while True:
-        comes = inbox[place] if place < behind else np.inf
-        when = min(min(excited, inhibited), min(abs(comes), fires))
-        if when >= end:
-            break
-        if potential > 0:
-            area += potential * (when - now)
-            busy += when - now
-        now = when
-        adds = 0
-        if when == fires:
-            potential -= 1
-            fired += 1
-            if recorded is not None and recorded[neuron]:
-                if written == len(spikes):
-                    return -1, 0, 0
-                spikes[written] = now
-                senders[written] = neuron
-                written += 1
-            s0, s1, drawn = step(s0, s1)
-            chosen = np.float64(drawn >> np.uint64(11)) * UNIFORM * width
-            entry = np.int64(chosen)
-            target = targets[begin + entry, np.int64(chosen - entry >= limits[begin + entry])]
-            if target != GONE:
-                if sent == room:
-                    return -1, 0, 0
-                outbox[sent] = now if target >= 0 else -now
-                goals[sent] = target if target >= 0 else ~target
-                sent += 1
-            fires = np.inf
+    for neuron in range(low, high):
+        place, behind = begins[neuron - low], begins[neuron - low + 1]
+        s0, s1 = random[neuron, 0], random[neuron, 1]
+        excited, inhibited = times[neuron, EXCITED], times[neuron, INHIBITED]
+        fires = times[neuron, FIRES]
+        now, area, busy = times[neuron, SINCE], times[neuron, AREA], times[neuron, BUSY]
+        potential, fired = counts[neuron, POTENTIAL], counts[neuron, FIRED]
+        refused, lost = counts[neuron, REFUSED], counts[neuron, LOST]
+        between, begin = pace[neuron, 0], first[neuron]
+        width = first[neuron + 1] - begin
+        while True:
+            comes = inbox[place] if place < behind else np.inf
+            when = min(min(excited, inhibited), min(abs(comes), fires))
+            if when >= end:
+                break
             if potential > 0:
-                s0, s1, wait = exponential(s0, s1)
-                fires = now + wait * between
-            if happened is not None:
-                happened[events] = now
-            events += 1
-            continue
-        if when == comes:
-            place += 1
-            adds = 1
-        elif when == -comes:
-            place += 1
-            adds = -1
-        else:
-            if happened is not None:
-                happened[events] = now
-            events += 1
-            s0, s1, wait = exponential(s0, s1)
-            if when == excited:
-                adds = 1
-                excited = now + wait * pace[neuron, 1]
-            else:
-                adds = -1
-                inhibited = now + wait * pace[neuron, 2]
-        if adds > 0:
-            potential += 1
-            if potential == 1:
-                s0, s1, wait = exponential(s0, s1)
-                fires = now + wait * between
-        else:
-            refused += 1
-            if potential > 0:
-                lost += 1
+                area += potential * (when - now)
+                busy += when - now
+            now = when
+            adds = 0
+            if when == fires:
                 potential -= 1
-                if potential == 0:
-                    fires = np.inf
-    if potential > 0:
-        area += potential * (end - now)
-        busy += end - now
-    times[neuron, EXCITED], times[neuron, INHIBITED] = excited, inhibited
-    times[neuron, FIRES] = fires
-    times[neuron, SINCE], times[neuron, AREA], times[neuron, BUSY] = end, area, busy
-    counts[neuron, POTENTIAL], counts[neuron, FIRED] = potential, fired
-    counts[neuron, REFUSED], counts[neuron, LOST] = refused, lost
-    random[neuron, 0], random[neuron, 1] = s0, s1
+                fired += 1
+                if recorded is not None and recorded[neuron]:
+                    if written == len(spikes):
+                        return -1, 0, 0
+                    spikes[written] = now
+                    senders[written] = neuron
+                    written += 1
+                s0, s1, drawn = step(s0, s1)
+                chosen = np.float64(drawn >> np.uint64(11)) * UNIFORM * width
+                entry = np.int64(chosen)
+                target = targets[begin + entry, np.int64(chosen - entry >= limits[begin + entry])]
+                if target != GONE:
+                    if sent == room:
+                        return -1, 0, 0
+                    outbox[sent] = now if target >= 0 else -now
+                    goals[sent] = target if target >= 0 else ~target
+                    sent += 1
+                fires = np.inf
+                if potential > 0:
+                    s0, s1, wait = exponential(s0, s1)
+                    fires = now + wait * between
+                if happened is not None:
+                    happened[events] = now
+                events += 1
+                continue
+            if when == comes:
+                place += 1
+                adds = 1
+            elif when == -comes:
+                place += 1
+                adds = -1
+            else:
+                if happened is not None:
+                    happened[events] = now
+                events += 1
+                s0, s1, wait = exponential(s0, s1)
+                if when == excited:
+                    adds = 1
+                    excited = now + wait * pace[neuron, 1]
+                else:
+                    adds = -1
+                    inhibited = now + wait * pace[neuron, 2]
+            if adds > 0:
+                potential += 1
+                if potential == 1:
+                    s0, s1, wait = exponential(s0, s1)
+                    fires = now + wait * between
+            else:
+                refused += 1
+                if potential > 0:
+                    lost += 1
+                    potential -= 1
+                    if potential == 0:
+                        fires = np.inf
+        if potential > 0:
+            area += potential * (end - now)
+            busy += end - now
+        times[neuron, EXCITED], times[neuron, INHIBITED] = excited, inhibited
+        times[neuron, FIRES] = fires
+        times[neuron, SINCE], times[neuron, AREA], times[neuron, BUSY] = end, area, busy
+        counts[neuron, POTENTIAL], counts[neuron, FIRED] = potential, fired
+        counts[neuron, REFUSED], counts[neuron, LOST] = refused, lost
+        random[neuron, 0], random[neuron, 1] = s0, s1
     return sent, events, written
 
 

@@ -35,7 +35,7 @@ RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
 FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
 FAR_OFF = 0.25  # an error after which an estimate tells nothing
 ENGINES = ("auto", "clock", "neurons")
-RINGS_PER_EVENT = 2.5  # of clocks: above, it is faster to go neuron by neuron
+RINGS_PER_EVENT = 4.0  # of clocks: above, it is faster to go neuron by neuron
 FINE = 2.0**46  # ticks of a run that go neuron by neuron: they tell the time
 WATCHED = 16  # runs whose error the progress bar shows
 
