@@ -64,6 +64,7 @@ MURDERER = """
 """
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_a_training_goes_on_and_ends_the_same(folder):
     X = np.load(folder / "digits.npy")
     settings = {"max_iter": 150, "fine_tune": 600, "tol": 0, "random_state": 0}
