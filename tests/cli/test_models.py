@@ -140,7 +140,7 @@ def test_images_need_no_scaling(call, tmp_path):
 def test_what_goes_wrong_is_said_in_a_line(call, folder, arguments, status, message):
     (folder / "words.csv").write_text("a,[b]\n1,two\n")
     (folder / "minus.csv").write_text("0.5,-1\n0.2,0.1\n")
-    write(folder / "other.csv", load_wine().data, ["x"] * 13)
+    write(folder / "other.csv", load_wine().data, [f"x{i}" for i in range(13)])
     before = (folder / "wine.safetensors").read_bytes()
     done = call(*arguments, cwd=folder)
     assert done.returncode == status

@@ -123,9 +123,7 @@ def test_busy_is_a_time_average_also_in_short_runs():
     """M/M/1 from rest: the share of [0, t] for which it is excited, by uniformisation."""
     rate, arrival, end = 1.0, 0.7, 0.1
     network = RandomNeuralNetwork([rate], [[0.0]])
-    result = network.simulate(
-        [arrival], time=end, replicas=40_000, engine="neurons", random_state=5
-    )
+    result = network.simulate([arrival], time=end, replicas=4_000, engine="neurons", random_state=5)
     size = 30
     chain = np.diag(np.full(size - 1, arrival), 1) + np.diag(np.full(size - 1, rate), -1)
     chain -= np.diag(chain.sum(axis=1))
@@ -134,7 +132,7 @@ def test_busy_is_a_time_average_also_in_short_runs():
     exact = float(np.trapezoid(excited, moments)) / end
     share = result.activation("busy")[0]
     # the share of one run is from 0 to 1
-    assert abs(share - exact) < 4 * np.sqrt(exact / 40_000)
+    assert abs(share - exact) < 4 * np.sqrt(exact / 4_000)
 
 
 def test_the_seed_tells_all_and_threads_nothing():

@@ -140,6 +140,7 @@ def test_snapshots_take_no_more_memory_than_allowed(random_network):
         lone.confidence_interval()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_events():
     """Ten million events take no more than a hundred thousand do."""
     code = """

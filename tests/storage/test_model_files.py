@@ -196,7 +196,7 @@ def mutants(draw, content):
     return bytes(damaged)
 
 
-@settings(max_examples=4000)
+@settings(max_examples=1000)
 @given(data=st.data())
 def test_a_damaged_file_gives_one_clear_error_or_the_very_same_model(data, original, scratch):
     mutant = data.draw(mutants(original))

@@ -24,6 +24,7 @@ from lrnn.spiking.neuron_kernel import (
 from lrnn.spiking.plan import Plan, Statistics
 
 WINDOW = 1 << 17  # events that are made at once, about: their spikes stay in the cache
+NOTHING = np.empty(0)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MARGIN = (
     4.0  # standard deviations by which a window ends before, or behind, an event that is sought
@@ -56,7 +57,7 @@ class NeuronRun:
         begin(run._pace, run.times, run.counts, run.random)
         if plan.warm_up[run.row]:
             run.origin = float(plan.warm_up[run.row] / plan.tick_rates[run.row])
-            for _ in run._until(run.origin, None, []):
+            for _ in run._until(run.origin, run._nobody, []):
                 pass
             run.times[:, [AREA, BUSY]] = 0
             run.counts[:, [FIRED, REFUSED, LOST]] = 0
@@ -109,7 +110,7 @@ class NeuronRun:
         self, stop: float, recorded: NDArray[np.bool_] | None, spikes: list[Any]
     ) -> Iterator[float]:
         """Go on to a stop piece by piece, and tell how long each was."""
-        recorded = None if recorded is None else recorded[self.plan.wiring.order]
+        recorded = self._nobody if recorded is None else recorded[self.plan.wiring.order]
         if self.plan.unit == "time":
             yield from self._until(stop + self.origin, recorded, spikes)
         else:
@@ -124,9 +125,7 @@ class NeuronRun:
             sums.append(self._in_order(self.counts[:, REFUSED]))
         statistics.write(snapshot, self.number, [ticks, self.events, ticks, ticks], *sums)
 
-    def _until(
-        self, end: float, recorded: NDArray[np.bool_] | None, spikes: list[Any]
-    ) -> Iterator[float]:
+    def _until(self, end: float, recorded: NDArray[np.bool_], spikes: list[Any]) -> Iterator[float]:
         """Windows up to a time."""
         span = WINDOW / self._events_per_time
         while self.times[0, SINCE] < end:
@@ -135,7 +134,7 @@ class NeuronRun:
             yield float(self.times[0, SINCE] - begin)
 
     def _for_events(
-        self, stop: int, recorded: NDArray[np.bool_] | None, spikes: list[Any]
+        self, stop: int, recorded: NDArray[np.bool_], spikes: list[Any]
     ) -> Iterator[float]:
         """Windows up to an event, the last of which ends right after it."""
         while self.events < stop:
@@ -153,14 +152,12 @@ class NeuronRun:
             self._up_to(stop, begin + (left + spare) / self._events_per_time, recorded, spikes)
             yield float(self.events - before)
 
-    def _up_to(
-        self, stop: int, end: float, recorded: NDArray[np.bool_] | None, spikes: list[Any]
-    ) -> None:
+    def _up_to(self, stop: int, end: float, recorded: NDArray[np.bool_], spikes: list[Any]) -> None:
         """A window that ends right after an event, or before it at the given time."""
         kept = self._state()
         before, left = self.events, stop - self.events
         happened = np.empty(4 * left + 1024)
-        found = self._window(end, None, [], happened=happened)
+        found = self._window(end, self._nobody, [], happened=happened)
         self._restore(kept)
         self.events = before
         if found >= left:
@@ -170,10 +167,10 @@ class NeuronRun:
     def _window(
         self,
         end: float,
-        recorded: NDArray[np.bool_] | None,
+        recorded: NDArray[np.bool_],
         spikes: list[Any],
         most: int | None = None,
-        happened: Floats | None = None,
+        happened: Floats = NOTHING,
     ) -> int:
         """Go on to a time, or less far if that is too much at once; how many events there were.
 
@@ -224,6 +221,11 @@ class NeuronRun:
         ]
         with np.errstate(divide="ignore"):
             return np.ascontiguousarray(1 / np.stack(rates, axis=1)[order])
+
+    @cached_property
+    def _nobody(self) -> NDArray[np.bool_]:
+        """Whose spikes are recorded, if none are."""
+        return np.zeros(len(self.times), dtype=np.bool_)
 
     @property
     def _events_per_time(self) -> float:

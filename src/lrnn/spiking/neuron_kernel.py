@@ -47,7 +47,7 @@ def make_window(
     """All levels until ``end``: events, and recorded spikes; −1 events, if there was no room.
 
     ``pace`` has the mean time between firings, and between spikes from outside, of each neuron;
-    ``happened`` takes the times of all events, or is None.
+    ``happened`` takes the times of all events, unless it is empty.
     """
     sent = events = written = 0
     begin = times[:, SINCE].min()
@@ -109,7 +109,7 @@ def live(
             if when == fires:
                 potential -= 1
                 fired += 1
-                if recorded is not None and recorded[neuron]:
+                if recorded[neuron]:
                     if written == len(spikes):
                         return -1, 0, 0
                     spikes[written] = now
@@ -129,7 +129,7 @@ def live(
                 if potential > 0:
                     s0, s1, wait = exponential(s0, s1)
                     fires = now + wait * between
-                if happened is not None:
+                if len(happened):
                     happened[events] = now
                 events += 1
                 continue
@@ -140,7 +140,7 @@ def live(
                 place += 1
                 adds = -1
             else:
-                if happened is not None:
+                if len(happened):
                     happened[events] = now
                 events += 1
                 s0, s1, wait = exponential(s0, s1)
