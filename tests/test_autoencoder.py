@@ -195,6 +195,7 @@ def test_partial_fit_wants_the_same_attributes(digits):
         model.partial_fit(digits[:, :63])
 
 
+@pytest.mark.slow
 def test_sparse_data_are_never_made_dense():
     data = sparse.random_array((4_000, 30_000), density=1e-3, format="csr", random_state=0)
     dense_bytes = 8 * data.shape[0] * data.shape[1]

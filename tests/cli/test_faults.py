@@ -192,6 +192,7 @@ def mounted(folder, options):
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk(folder):
     fit = ["fit", folder / "digits.npy", "--hidden", "40", "--max-iter", "30"]
     with mounted(folder / "small", "size=96k") as small:

@@ -70,6 +70,7 @@ def impatient():
 
 
 @pytest.mark.usefixtures("impatient")
+@pytest.mark.slow
 def test_losing_the_scheduler(digits, tmp_path, processes, monkeypatch):
     """The error is clear, and what was finished is in the checkpoint."""
     settings = {"hidden_layer_sizes": 8, "max_iter": 6}

@@ -141,10 +141,8 @@ def make_plan(
         duration = np.full(len(rows), length)
         skipped = np.full(len(rows), _number(warm_up, "warm_up"))
         first = length / 10_000
-    wiring = _wiring(network, engine, device, at_events)
-    if wiring is not None and engine == "auto":
-        rings = ((np.asarray(steady) > 0) @ network.rates + total).mean() / happening.mean()
-        wiring = wiring if rings > RINGS_PER_EVENT else None
+    rings = ((np.asarray(steady) > 0) @ network.rates + total).mean() / happening.mean()
+    wiring = _wiring(network, engine, device, at_events, rings)
     spikes_from: ClockWork | Wiring
     if wiring is None:
         spikes_from = clockwork_of(network, rows, minus)
@@ -188,12 +186,15 @@ def make_plan(
 
 
 def _wiring(
-    network: RandomNeuralNetwork, engine: str, device: str, at_events: bool
+    network: RandomNeuralNetwork, engine: str, device: str, at_events: bool, rings: float
 ) -> Wiring | None:
-    """What a simulation neuron by neuron needs; None, if it is to be clock by clock."""
+    """What a simulation neuron by neuron needs; None, if it is to be clock by clock.
+
+    ``rings`` is how often clocks would ring for each event.
+    """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}")
-    if engine == "clock":
+    if engine == "clock" or (engine == "auto" and rings <= RINGS_PER_EVENT):
         return None
     found = None if device == "cuda" or at_events else wiring_of(network)
     if found is None and engine == "neurons":
