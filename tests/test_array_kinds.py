@@ -25,7 +25,7 @@ class Kind:
 
 def torch_on(device):
     def make(values):
-        torch = pytest.importorskip("torch")
+        torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
         if device == "cuda" and not torch.cuda.is_available():
             pytest.skip("PyTorch finds no CUDA device")
         return torch.asarray(np.array(values), device=device)
@@ -39,7 +39,9 @@ def cupy_array(values):
 
 
 def strict_array(values):
-    return pytest.importorskip("array_api_strict").asarray(np.array(values))
+    return pytest.importorskip("array_api_strict", reason="pip install 'lrnn[test]'").asarray(
+        np.array(values)
+    )
 
 
 def dask_array(values):
@@ -274,7 +276,7 @@ def test_a_device_that_does_not_fit_is_an_error(digits, kind):
 
 
 def test_a_device_that_is_not_there_is_an_error(digits):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     if torch.cuda.is_available():
         pytest.skip("is about machines without a CUDA device, and this one has one")
     with pytest.raises(ValueError, match=r"device='cuda' cannot be used: .* no CUDA device"):

@@ -288,7 +288,9 @@ def as_dask(levels, folder):
 
 
 def as_tensor(levels, folder):
-    return pytest.importorskip("torch").asarray(np.array(levels))
+    return pytest.importorskip("torch", reason="pip install 'lrnn[torch]'").asarray(
+        np.array(levels)
+    )
 
 
 CONTAINERS = {

@@ -97,7 +97,7 @@ def test_prices_of_ones_own(digits):
 
 
 def test_deep_networks_and_names(digits):
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="pip install 'lrnn[test]'")
     table = pandas.DataFrame(digits[:200], columns=[f"pixel {i}" for i in range(64)])
     found = frontier(table, (10, 4), penalties=2, passes=4, random_state=0, max_iter=9)
     assert found.sizes == (64, 10, 4)

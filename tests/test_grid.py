@@ -174,7 +174,7 @@ def hdf5_path(values, folder):
 
 def hdf5_dataset(values, folder):
     path = hdf5_path(values, folder)
-    return pytest.importorskip("h5py").File(path, "r")["data"]
+    return pytest.importorskip("h5py", reason="pip install 'lrnn[files]'").File(path, "r")["data"]
 
 
 def function_of_blocks(values, folder):
@@ -228,7 +228,9 @@ def torch_tensor_on_cuda(values, folder):
 
 
 def array_api_strict(values, folder):
-    return pytest.importorskip("array_api_strict").asarray(np.array(values))
+    return pytest.importorskip("array_api_strict", reason="pip install 'lrnn[test]'").asarray(
+        np.array(values)
+    )
 
 
 def cupy_array(values, folder):
@@ -679,7 +681,7 @@ def parquet_parts(parts, folder):
 
 def dask_parts(parts, folder):
     da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
-    delayed = pytest.importorskip("dask").delayed
+    delayed = pytest.importorskip("dask", reason="pip install 'lrnn[dask]'").delayed
     return da.concatenate(
         [da.from_delayed(delayed(p), shape=p.shape, dtype=parts[0].dtype) for p in parts]
     )

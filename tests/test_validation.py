@@ -35,10 +35,12 @@ def written(folder, kind):
     elif kind == "parquet":
         FRAME.gt(0.5).to_parquet(path)
     elif kind == "h5":
-        with pytest.importorskip("h5py").File(path, "w") as file:
+        with pytest.importorskip("h5py", reason="pip install 'lrnn[files]'").File(
+            path, "w"
+        ) as file:
             file["data"] = TRUTHS
     else:
-        zarr = pytest.importorskip("zarr")
+        zarr = pytest.importorskip("zarr", reason="pip install 'lrnn[files]'")
         zarr.create_array(store=str(path), shape=TRUTHS.shape, dtype=bool)[:] = TRUTHS
     return path
 
@@ -228,7 +230,7 @@ def test_functions_that_give_no_blocks(tmp_path, rows, error, said):
 
 @pytest.mark.parametrize("library", ["zarr", "h5py"])
 def test_groups_are_no_arrays(tmp_path, library):
-    module = pytest.importorskip(library)
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
     opened = module.open_group if library == "zarr" else module.File
     group = opened(str(tmp_path / "a"), mode="w")
     with pytest.raises(TypeError, match=r"X is a group, '/', that holds nothing; give one of its"):

@@ -206,7 +206,7 @@ def test_models_of_an_earlier_run_go_and_other_files_stay(call, tmp_path):
 
 
 def test_a_frontier_of_a_folder_of_parquet_files(call, tmp_path, rng):
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="pip install 'lrnn[files]'")
     X = rng.random((40, 5))
     (tmp_path / "parts").mkdir()
     for i in (0, 1):
@@ -223,7 +223,7 @@ def test_a_frontier_of_a_folder_of_parquet_files(call, tmp_path, rng):
 
 
 def test_faults_leave_no_folder(call, tmp_path, rng):
-    h5py = pytest.importorskip("h5py")
+    h5py = pytest.importorskip("h5py", reason="pip install 'lrnn[files]'")
     X = rng.random((40, 5))
     X[7, 2] = np.nan
     with h5py.File(tmp_path / "x.h5", "w") as file:

@@ -84,7 +84,10 @@ def test_a_bad_cell_in_the_middle(call, folder, digits):
 
 
 def test_zarr_and_hdf5_files(call, folder, digits):
-    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
+    zarr, h5py = (
+        pytest.importorskip("zarr", reason="pip install 'lrnn[files]'"),
+        pytest.importorskip("h5py", reason="pip install 'lrnn[files]'"),
+    )
     array = zarr.create_array(store=str(folder / "d.zarr"), shape=digits.shape, dtype="f8")
     array[:] = digits
     with h5py.File(folder / "d.h5", "w") as file:
@@ -122,7 +125,10 @@ def test_a_device_that_is_not_there(call, folder):
 
 
 def test_bad_cells_of_arrays_on_disk_are_said_of_the_file(call, folder, digits):
-    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
+    zarr, h5py = (
+        pytest.importorskip("zarr", reason="pip install 'lrnn[files]'"),
+        pytest.importorskip("h5py", reason="pip install 'lrnn[files]'"),
+    )
     LRNNAutoencoder(8, max_iter=5).fit(digits).save(folder / "a.safetensors")
     for value, words in ((np.nan, "not finite numbers, such as nan"), (-2, "below 0, such as -2")):
         bad = digits.copy()
@@ -149,7 +155,7 @@ def test_bad_cells_of_arrays_on_disk_are_said_of_the_file(call, folder, digits):
 
 @pytest.mark.parametrize(("kind", "white"), [("u1", 255), ("u2", 65_535)])
 def test_levels_come_back_as_levels(call, folder, digits, kind, white):
-    zarr = pytest.importorskip("zarr")
+    zarr = pytest.importorskip("zarr", reason="pip install 'lrnn[files]'")
     levels = (digits * white).astype(kind)
     np.savez(folder / "levels.npz", levels)
     zarr.create_array(str(folder / "levels.zarr"), data=levels)
@@ -184,7 +190,7 @@ def test_true_is_one_in_a_file_as_in_python(call, folder, digits):
 
 
 def test_workers_are_sent_data_without_a_warning(tmp_path, rng):
-    pytest.importorskip("distributed")
+    pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
     np.savez(tmp_path / "x.npz", rng.random((20_000, 80)))
     command = [sys.executable, "-m", "lrnn", "fit", "x.npz", "-o", "a.safetensors", "--hidden", "4"]
     done = subprocess.run(
@@ -201,7 +207,7 @@ def test_workers_are_sent_data_without_a_warning(tmp_path, rng):
 @pytest.mark.parametrize("seconds", [3, 6])
 def test_ctrl_c_among_workers_is_for_the_command_alone(tmp_path, rng, seconds):
     """As a terminal sends it: to all processes. There is no traceback, whenever it comes."""
-    pytest.importorskip("distributed")
+    pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
     np.save(tmp_path / "x.npy", rng.random((200_000, 50), dtype=np.float32))
     command = [sys.executable, "-m", "lrnn", "fit", "x.npy", "-o", "a.safetensors", "--hidden", "9"]
     child = subprocess.Popen(
@@ -228,7 +234,7 @@ def test_ctrl_c_among_workers_is_for_the_command_alone(tmp_path, rng, seconds):
 
 
 def test_a_checkpoint_knows_data_on_workers_again(tmp_path):
-    pytest.importorskip("distributed")
+    pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
     script = """if True:
         import numpy as np
         from distributed import Client

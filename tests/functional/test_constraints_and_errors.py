@@ -61,7 +61,7 @@ def test_drive_that_saturates_scales_down_under_either_rates():
 @namespaces
 @precisions
 def test_constraints_and_error_are_the_same_in_every_namespace(namespace, precision, rtol):
-    xp = pytest.importorskip(namespace)
+    xp = pytest.importorskip(namespace, reason=f"{namespace} is not installed")
     dtype = getattr(xp, precision)
     rng = np.random.default_rng(0)
     weights, drive = rng.random((5, 4)) * 0.8, rng.random((6, 4)) * 0.5

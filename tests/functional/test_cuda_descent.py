@@ -51,7 +51,7 @@ def test_the_kernel_does_what_the_definition_says(shape):
 @pytest.mark.skipif(SIMULATED, reason="torch and CuPy need a real device")
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_arrays_of_any_layout(library):
-    xp = pytest.importorskip(library)
+    xp = pytest.importorskip(library, reason=f"{library} is not installed")
     if library == "torch" and not xp.cuda.is_available():
         pytest.skip("there is no CUDA device")
     send = (lambda a: xp.asarray(a, device="cuda")) if library == "torch" else xp.asarray

@@ -15,7 +15,7 @@ precisions = pytest.mark.parametrize(("precision", "rtol"), [("float64", 1e-13),
 
 def converter(namespace, precision):
     """How to bring a NumPy array into a namespace, and the data type it then has."""
-    xp = pytest.importorskip(namespace)
+    xp = pytest.importorskip(namespace, reason=f"{namespace} is not installed")
     dtype = getattr(xp, precision)
     return lambda array: None if array is None else xp.asarray(array, dtype=dtype), xp, dtype
 

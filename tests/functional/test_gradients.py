@@ -105,7 +105,11 @@ def test_free_steps_are_on_a_logarithmic_scale():
 
 @pytest.mark.parametrize("library", ["array_api_strict", "torch"])
 def test_other_libraries_give_the_same(library):
-    xp = array_api_strict if library == "array_api_strict" else pytest.importorskip("torch")
+    xp = (
+        array_api_strict
+        if library == "array_api_strict"
+        else pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
+    )
     X, weights = problem(1)
     error, gradients = error_gradients(X, weights)
     found, others = error_gradients(xp.asarray(X), [xp.asarray(w) for w in weights])

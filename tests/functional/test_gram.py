@@ -67,7 +67,7 @@ def test_extrapolation_goes_on_and_leaves_zeros_alone():
 
 @pytest.mark.parametrize("namespace", ["torch", "array_api_strict"])
 def test_every_namespace_gives_the_same(namespace):
-    xp = pytest.importorskip(namespace)
+    xp = pytest.importorskip(namespace, reason=f"{namespace} is not installed")
     X, W, D = problem(1)
     G, B, A = parts(X, W)
     b, a, d, w = (xp.asarray(array) for array in (B, A, D, W))

@@ -59,7 +59,7 @@ def test_gradients_are_differences(seed, penalty):
 
 @pytest.mark.parametrize("penalty", [None, 0.03])
 def test_gradients_are_those_of_torch(penalty):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     X, plus, minus = problem(5)
     _, _, (by_plus, by_minus) = penalised_gradients(X, plus, minus, penalty)
     P = [torch.tensor(w, requires_grad=True) for w in plus]
@@ -80,7 +80,7 @@ def test_gradients_are_those_of_torch(penalty):
 
 @pytest.mark.parametrize("library", ["array_api_strict", "torch"])
 def test_other_libraries_give_the_same(library):
-    xp = pytest.importorskip(library)
+    xp = pytest.importorskip(library, reason=f"{library} is not installed")
     X, plus, minus = problem(6)
     error, spikes, (by_plus, by_minus) = penalised_gradients(X, plus, minus, 0.01)
     there = penalised_gradients(

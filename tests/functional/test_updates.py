@@ -43,7 +43,7 @@ def decoder_as_printed(X, W, D):
 @pytest.mark.parametrize(("precision", "rtol"), [("float64", 1e-12), ("float32", 1e-4)])
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_updates_are_those_printed_in_every_namespace(size, namespace, precision, rtol):
-    xp = pytest.importorskip(namespace)
+    xp = pytest.importorskip(namespace, reason=f"{namespace} is not installed")
     dtype = getattr(xp, precision)
     X, W, D = batch(*size)
     x, w, d = (xp.asarray(array, dtype=dtype) for array in (X, W, D))

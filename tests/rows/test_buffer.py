@@ -31,7 +31,7 @@ def folder_of_parquet(data, folder):
 
 
 def _parquet(data, path, **options):
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="pip install 'lrnn[files]'")
     names = [f"pixel{i}" for i in range(data.shape[1])]
     pd.DataFrame(data, columns=names).to_parquet(path, **options)
     return path
@@ -46,13 +46,17 @@ def sparse_blocks(data, folder):
 
 
 def dask_array(data, folder):
-    return pytest.importorskip("dask.array").from_array(data, chunks=(130, data.shape[1]))
+    return pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'").from_array(
+        data, chunks=(130, data.shape[1])
+    )
 
 
 def dask_frame(data, folder):
     names = [f"pixel{i}" for i in range(data.shape[1])]
     frame = pd.DataFrame(data, columns=names)
-    return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=6)
+    return pytest.importorskip("dask.dataframe", reason="pip install 'lrnn[dask]'").from_pandas(
+        frame, npartitions=6
+    )
 
 
 KINDS = [one_parquet, folder_of_parquet, function, sparse_blocks, dask_array, dask_frame]
@@ -283,7 +287,7 @@ def test_sorted_rows_are_mixed_by_small_parts(digits, tmp_path, small_buffer):
 @pytest.mark.parametrize("kind", [one_parquet, sparse_blocks], ids=lambda kind: kind.__name__)
 def test_on_a_device(kind, digits, tmp_path, small_buffer, monkeypatch):
     """PyTorch's CPU stands for a GPU; sparse blocks are full there, and fill the buffer sooner."""
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     device = backend_of(torch.empty(0))
     monkeypatch.setattr("lrnn.validation.backend_named", lambda name: device)
     model, known = make("printed", device="cuda"), make("printed")

@@ -16,7 +16,7 @@ from lrnn.weights import Weights, transmit
 @pytest.fixture
 def device():
     """PyTorch's CPU stands for a device."""
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     return backend_of(torch.empty(0))
 
 
@@ -61,7 +61,7 @@ def test_levels_stay_levels_on_the_device(device):
 
 
 def test_blocks_become_shorter_where_memory_is_short(device):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     X = device.array(np.random.default_rng(0).random((10_000, 8)))
     tried = []
 
@@ -78,7 +78,7 @@ def test_blocks_become_shorter_where_memory_is_short(device):
 
 
 def test_memory_that_is_too_small_for_anything_is_a_clear_error(device):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
 
     def work(block):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
@@ -150,7 +150,7 @@ def test_audit_of_data_of_the_host(digits, named, dtype):
 
 @pytest.mark.gpu
 def test_on_a_gpu_partial_fit_and_audit_take_data_of_the_host(digits):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     if not torch.cuda.is_available():
         pytest.skip("PyTorch finds no CUDA device")
     float64_after_float32(digits)
@@ -161,7 +161,7 @@ def test_on_a_gpu_partial_fit_and_audit_take_data_of_the_host(digits):
 @pytest.fixture
 def little_memory():
     """A GPU of which only some hundred megabytes may be used."""
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     if not torch.cuda.is_available():
         pytest.skip("PyTorch finds no CUDA device")
     torch.cuda.empty_cache()
@@ -196,7 +196,7 @@ def test_a_gpu_that_is_nearly_full(little_memory, digits):
 
 @pytest.mark.gpu
 def test_device_cuda_is_numpy_in_and_numpy_out(digits):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     if not torch.cuda.is_available():
         pytest.skip("PyTorch finds no CUDA device")
     settings = {"hidden_layer_sizes": 8, "max_iter": 10, "fine_tune": 1, "random_state": 0}

@@ -142,7 +142,7 @@ WRITTEN = [(make, ".npy") for make in SOURCES] + [
 @pytest.mark.parametrize(("make", "suffix"), WRITTEN)
 def test_codes_are_written_as_they_are_computed(digits, tmp_path, make, suffix):
     if suffix == ".zarr":
-        pytest.importorskip("zarr")
+        pytest.importorskip("zarr", reason="pip install 'lrnn[files]'")
     model = LRNNAutoencoder(8, max_iter=5).fit(digits)
     told = []
     path = tmp_path / f"codes{suffix}"
@@ -367,7 +367,7 @@ def test_files_that_are_no_rows(tmp_path):
     np.save(tmp_path / "vector.npy", np.zeros(3))
     table = pa.table({"a": [1.0, 2.0], "b": ["x", "y"]})
     parquet.write_table(table, tmp_path / "words.parquet")
-    pytest.importorskip("h5py")
+    pytest.importorskip("h5py", reason="pip install 'lrnn[files]'")
     for name, words in [
         ("text.npy", "not a .npy file"), ("text.parquet", "is damaged"),
         ("text.h5", "no .h5 file, or damaged"), ("vector.npy", "rows × attributes"),

@@ -105,6 +105,18 @@ def test_spikes_are_the_same_for_any_windows(monkeypatch, window):
     np.testing.assert_array_equal(counts, expected.firing_counts)
 
 
+def test_room_for_few_spikes_is_enough(monkeypatch):
+    """Windows become shorter; no event is lost, and none is too many."""
+    network, arrivals, inhibitory = layered(7)
+    options = {"engine": "neurons", "record": [0, 5], "random_state": 3, "events": 3_000}
+    expected = network.simulate(arrivals, inhibitory, **options)
+    monkeypatch.setattr(by_neuron, "WINDOW", 4)
+    other = network.simulate(arrivals, inhibitory, **options)
+    assert other.events == 3_000
+    np.testing.assert_array_equal(other.raster.times, expected.raster.times)
+    np.testing.assert_array_equal(other.firing_counts, expected.firing_counts)
+
+
 def test_snapshots_are_right_after_their_events():
     network, arrivals, inhibitory = layered(11)
     result = network.simulate(

@@ -267,14 +267,14 @@ def large_map(folder, X):
 
 
 def hdf5(folder, X):
-    h5py = pytest.importorskip("h5py")
+    h5py = pytest.importorskip("h5py", reason="pip install 'lrnn[files]'")
     with h5py.File(folder / "x.h5", "w") as file:
         file["data"] = X
     return str(folder / "x.h5")
 
 
 def zarr_array(folder, X):
-    zarr = pytest.importorskip("zarr")
+    zarr = pytest.importorskip("zarr", reason="pip install 'lrnn[files]'")
     zarr.create_array(store=str(folder / "x.zarr"), data=X, chunks=(20, X.shape[1]), overwrite=True)
     return str(folder / "x.zarr")
 
@@ -299,7 +299,7 @@ def sparse_blocks(folder, X):
 
 def dask_array(folder, X):
     """Under the same name, whatever it holds."""
-    da = pytest.importorskip("dask.array")
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
     return da.from_array(X, chunks=(30, X.shape[1]), name="x")
 
 

@@ -30,7 +30,7 @@ def mode_of(path):
 def writing(request, tmp_path):
     """A name, and what writes to it."""
     if request.param == ".zarr":
-        pytest.importorskip("zarr")
+        pytest.importorskip("zarr", reason="pip install 'lrnn[files]'")
     name, write_to = WAYS[request.param]
     return tmp_path / name, write_to
 

@@ -38,7 +38,7 @@ def test_one_pass_for_the_scaling_and_one_for_the_rows(path, passes, missing):
 
 
 def test_parquet_files_with_text(tmp_path):
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="pip install 'lrnn[test]'")
     frame = pandas.DataFrame({"a": [1.0, 2.0, 4.0], "b": ["x", "y", "x"]})
     frame.to_parquet(tmp_path / "a.parquet")
     scaling = lrnn.Scaling.fit(open_columns(tmp_path / "a.parquet"), categories="onehot")
@@ -62,7 +62,7 @@ def test_what_is_too_large_is_not_held_and_counted_once(path, monkeypatch):
 
 
 def test_rows_that_are_known_are_not_counted(tmp_path, path, passes):
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="pip install 'lrnn[test]'")
     pandas.DataFrame({"a": [1.0, 2.0, 4.0]}).to_parquet(tmp_path / "a.parquet")
     assert open_columns(tmp_path / "a.parquet").rows == 3
     table = open_columns(path)

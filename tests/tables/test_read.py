@@ -66,7 +66,7 @@ def test_text(tmp_path, delimiter, names, end, pack):
 
 
 def test_parquet(tmp_path):
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="pip install 'lrnn[test]'")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     pandas.DataFrame(NUMBERS, columns=list("abc")).to_parquet(tmp_path / "a.parquet")
     table = read(tmp_path / "a.parquet")
@@ -202,8 +202,8 @@ def npy_of(shape, content=bytes(100)):
 
 def forged_sizes(path):
     """Files that promise far more numbers than any memory holds."""
-    h5py = pytest.importorskip("h5py")
-    zarr = pytest.importorskip("zarr")
+    h5py = pytest.importorskip("h5py", reason="pip install 'lrnn[files]'")
+    zarr = pytest.importorskip("zarr", reason="pip install 'lrnn[files]'")
     shape = 10**6, 10**8
     if path.suffix == ".npz":
         with zipfile.ZipFile(path, "w") as archive:
@@ -229,7 +229,7 @@ def test_memory_that_does_not_suffice_is_no_damage(tmp_path, name):
 
 
 def test_a_row_that_no_memory_holds(tmp_path):
-    h5py = pytest.importorskip("h5py")
+    h5py = pytest.importorskip("h5py", reason="pip install 'lrnn[files]'")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("data", shape=(2, 10**14), dtype="f8", chunks=(1, 1000))
     with pytest.raises(MemoryError, match=r"a block of '.*a\.h5' is too large: .*728\. TiB"):
@@ -352,7 +352,10 @@ def test_archives_may_hold_what_is_no_array(tmp_path):
 
 
 def test_true_is_one_in_every_format(tmp_path):
-    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
+    zarr, h5py = (
+        pytest.importorskip("zarr", reason="pip install 'lrnn[files]'"),
+        pytest.importorskip("h5py", reason="pip install 'lrnn[files]'"),
+    )
     bits = np.array([[True, False, True], [False, True, True]])
     frame = pd.DataFrame(bits, columns=list("abc"))
     np.save(tmp_path / "a.npy", bits)
@@ -375,7 +378,7 @@ def test_true_is_one_in_every_format(tmp_path):
 
 
 def test_one_of_several_matrices(tmp_path):
-    h5py = pytest.importorskip("h5py")
+    h5py = pytest.importorskip("h5py", reason="pip install 'lrnn[files]'")
     others = {"labels": np.arange(2), "other": NUMBERS[:, :1]}
     for name, arrays in (("X", {"X": NUMBERS, **others}), ("bad", {"a": NUMBERS, **others})):
         np.savez(tmp_path / f"{name}.npz", **arrays)

@@ -55,7 +55,7 @@ def test_what_cannot_be_written_is_named_first(tmp_path):
 
 @pytest.mark.parametrize("version", [2, 3])
 def test_a_zarr_group_is_not_replaced_but_an_array_is(tmp_path, version):
-    zarr = pytest.importorskip("zarr")
+    zarr = pytest.importorskip("zarr", reason="pip install 'lrnn[files]'")
     group = zarr.open_group(tmp_path / "group.zarr", mode="w", zarr_format=version)
     group.create_array("precious", data=np.arange(3.0))
     with pytest.raises(IsADirectoryError, match="no Zarr array; it is left alone"):

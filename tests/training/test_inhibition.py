@@ -145,7 +145,7 @@ def test_a_saved_model_is_the_same(digits, model, tmp_path):
 
 
 def test_other_programs_give_the_same(digits, model, tmp_path):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     there = model.to_torch()(torch.tensor(np.array(digits))).detach().numpy()
     np.testing.assert_allclose(there, model.reconstruct(digits), atol=1e-12)
     runtime = pytest.importorskip("onnxruntime", reason="pip install 'lrnn[onnx]'")

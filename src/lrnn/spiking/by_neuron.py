@@ -158,6 +158,7 @@ class NeuronRun:
         before, left = self.events, stop - self.events
         happened = np.empty(4 * left + 1024)
         found = self._window(end, self._nobody, [], happened=happened)
+        end = float(self.times[0, SINCE])  # less far, if there was no room
         self._restore(kept)
         self.events = before
         if found >= left:

@@ -130,6 +130,8 @@ def live(
                     s0, s1, wait = exponential(s0, s1)
                     fires = now + wait * between
                 if len(happened):
+                    if events == len(happened):
+                        return -1, 0, 0
                     happened[events] = now
                 events += 1
                 continue
@@ -141,6 +143,8 @@ def live(
                 adds = -1
             else:
                 if len(happened):
+                    if events == len(happened):
+                        return -1, 0, 0
                     happened[events] = now
                 events += 1
                 s0, s1, wait = exponential(s0, s1)

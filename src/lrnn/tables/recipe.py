@@ -481,10 +481,12 @@ def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None
                 "{index=" + name + "} carries it along with the rows"
             )
         if categories != "onehot":
+            keep = f"{{label={name}}} keeps it as the class"
+            if count == facts.rows - facts.missing:
+                keep = f"{{index={name}}} carries it along as the name"
             raise TableError(
                 f"{where} holds text, such as {example}; {{categories=onehot}} makes a column of "
-                f"each of its {count} values, {{label={name}}} keeps it as the class of the rows, "
-                f"{leave}"
+                f"each of its {count} values, {keep} of the rows, {leave}"
             )
     if facts.missing and missing == "refuse":
         assert facts.first_missing is not None
