@@ -103,3 +103,11 @@ def test_the_number_of_hidden_neurons_is_checked():
         bounds.unit_rate(rows(0), 2.5)
     with pytest.raises(ValueError, match=r"Negative values in data passed to bounds.unit_rate"):
         bounds.unit_rate([[-1.0]], 1)
+
+
+def test_svd_of_full_rank_reads_what_it_is_given():
+    functions = [lambda: iter([np.full((1, 3), value)]) for value in (np.inf, -0.25)]
+    for blocks in functions:
+        with pytest.raises(ValueError, match="row 1, column 1"):
+            bounds.svd(blocks, 1)
+    assert bounds.svd(lambda: iter([np.full((1, 3), 0.5)]), 1) == 0

@@ -369,3 +369,16 @@ def test_sparse_values_below_zero_have_a_remedy_that_exists():
     for scale in ("auto", "max"):
         with pytest.raises(TableError, match=r"give a full one, X\.toarray\(\)"):
             LRNNAutoencoder(1, scale=scale).fit(matrix)
+
+
+def test_scaling_of_objects_that_are_numbers_and_of_frames_of_dask(rng):
+    X = rng.random((12, 5)) * 40
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    expected = LRNNAutoencoder(2, scale="max", max_iter=3, random_state=0).fit(X)
+    for rows in (X.astype(object), X.tolist(), X.astype(str), dd.from_pandas(frame, npartitions=2)):
+        model = LRNNAutoencoder(2, scale="max", max_iter=3, random_state=0).fit(rows)
+        assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-9)
+    nothing = dd.from_pandas(frame[:0], npartitions=1)
+    with pytest.raises(ValueError, match="X has no rows"):
+        LRNNAutoencoder(2, scale="max").fit(nothing)

@@ -47,6 +47,7 @@ def svd(X: Any, n_hidden: int) -> float:
     rows = check_matrix(X, "bounds.svd")
     count, attributes = rows.shape
     if n_hidden >= min(count, attributes):
+        rows.fold(_sums, add, attributes)  # rows from elsewhere are checked as they are read
         return 0.0
     if count < attributes and count <= LARGEST_DENSE and rows.resident:
         return float(_all_but_the_highest(_products_of_rows(rows), n_hidden) / attributes)

@@ -179,11 +179,13 @@ def _rows_of_matrix(
         rows.columns = scaling.names if scaling.recipe.named else None
         _check_columns(estimator, rows, reset)
         return rows, scaling
+    validate = partial(validate_data, estimator, reset=reset)
     if reset and scaling is None and estimator.scale is not None:
         raw = X if sparse.issparse(X) else np.asarray(X)
-        if raw.ndim == 2 and raw.dtype.kind in "biuf" and raw.size:
+        if raw.dtype.kind not in "biuf":  # objects that are numbers, or an error
+            raw = X = _floats(raw, validate)
+        if raw.ndim == 2 and raw.size:
             scaling = _scaling(estimator, raw)
-    validate = partial(validate_data, estimator, reset=reset)
     if scaling is None or scaling.kind == "none":
         before = None if reset else getattr(estimator, "white_", None)
         return _rows_in_memory(X, user, validate, before, later=later), scaling

@@ -418,3 +418,9 @@ def test_every_format_is_named_where_formats_are_listed():
         assert "idx" in listed[0]
     help_ = DataOf.__metadata__[0].help
     assert all(suffix in help_ for suffix in READERS)
+
+
+def test_a_comma_in_the_only_name_of_a_file_of_tabs(tmp_path):
+    path = tmp_path / "x.tsv"
+    path.write_text("a,b\n1\n2\n3\n")
+    assert read(path).data.ravel().tolist() == [1, 2, 3]

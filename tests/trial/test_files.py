@@ -22,7 +22,20 @@ from trial.harness import Refusal, answer, cases, check_said, damaged, left_in
 SHAPES = [(1, 1), (1, 4), (2, 3), (5, 1), (7, 4), (20, 6)]
 DTYPES = ["<f8", "<f4", "<f2", ">f8", ">f4", "|u1", "<u2", ">u2", "<u4", "|i1", "<i2", "<i4", "<i8",
           ">i4", "?"]  # fmt: skip
-NAMES = ["a", "naïve", "x y", "日本", "a,b", 'say "hi"', "=1+1", "<b>", "[red]", "[/]", "@x", "a;b"]
+NAMES = [
+    "a",
+    "naïve",
+    "x y",
+    "日本",
+    "a,b",
+    'say "hi"',
+    "=1+1",
+    "<b>",
+    "[red]",
+    "x[/]",
+    "@x",
+    "a;b",
+]
 
 
 # Formats: functions that write values to a file, or a folder, and return its name

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from lrnn.tables.frame import as_text
+from lrnn.tables.matlab import check_matlab
 from lrnn.tables.reading import Reading
 from lrnn.tables.sources import (
     ArraySource,
@@ -56,6 +57,7 @@ def read_mat(path: Path, reading: Reading) -> Table:
     from scipy.io import loadmat
 
     with damage_named(path, "is not a MATLAB file, or damaged"):
+        check_matlab(path)
         try:
             content = loadmat(path, mat_dtype=True)  # not as few bits as they were stored in
         except NotImplementedError:

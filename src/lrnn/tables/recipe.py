@@ -101,7 +101,7 @@ class Recipe:
         with them.
         """
         if not table.columns:
-            raise ValueError(f"{table.name!r} has no columns")
+            raise ValueError(f"{table.name!r} has no columns: there is nothing to train on")
         _check(categories, "categories", Categories)
         _check(missing, "missing", Missing)
         carried = [
@@ -114,7 +114,7 @@ class Recipe:
             raise TableError(f"{table.name!r}: no column is left")
         facts = survey(table, taken)
         if not facts[0].rows:
-            raise ValueError(f"{table.name!r} has no rows")
+            raise ValueError(f"{table.name!r} has no rows: there is nothing to train on")
         empty = [found.name for found in facts if found.kind == "nothing"]
         facts = [found for found in facts if found.kind != "nothing"]
         if not facts:

@@ -419,14 +419,15 @@ class ScaledSource(Source):
 
 def limits(data: Any) -> tuple[Floats, Floats]:
     """The lowest and the highest number of each column, of an array or a source of rows."""
-    if 0 in data.shape:
-        what = "columns" if data.shape[0] else "rows"
-        raise ValueError(f"X has no {what}: its shape is {tuple(data.shape)}")
     if is_dask(data):
         from dask import compute
 
+        count = data.shape[0]  # of a frame, or after a selection, it is not known yet
+        shape = (*compute(count), data.shape[1])
+        _check_shape(shape)
         low, high = compute(data.min(axis=0), data.max(axis=0))
         return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+    _check_shape(data.shape)
     low, high = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf)
     for block in _blocks(data):
         if not hasattr(block, "min"):
@@ -434,6 +435,12 @@ def limits(data: Any) -> tuple[Floats, Floats]:
         least, most = (_dense(getattr(block, name)(axis=0)) for name in ("min", "max"))
         low, high = np.minimum(low, least), np.maximum(high, most)
     return low, high
+
+
+def _check_shape(shape: tuple[Any, ...]) -> None:
+    if 0 in shape:
+        what = "columns" if shape[0] else "rows"
+        raise ValueError(f"X has no {what}: its shape is {tuple(shape)}")
 
 
 def first_cell(data: Any, wanted: Callable[[Any], Any]) -> tuple[int, int, float]:

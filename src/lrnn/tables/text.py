@@ -51,7 +51,9 @@ class TextFile(Columns):
         with self._open() as file:
             lines = _beginning(file)
         filled = [line for line in lines if line.strip()]
-        self._delimiter = reading.delimiter or _delimiter(filled, reading.decimal)
+        self._delimiter = reading.delimiter or _delimiter(
+            filled, reading.decimal, "\t" if ".tsv" in path.suffixes else ","
+        )
         rows = self._parsed(_Lines(lines))
         first, rest = next(rows, None), list(islice(rows, LOOKED_AT))
         if first is None:
@@ -282,9 +284,9 @@ def _beginning(file: Iterable[str]) -> list[str]:
     return found
 
 
-def _delimiter(lines: list[str], decimal: str) -> str:
-    """What parts all rows into equally many cells, or else most of them; or a comma."""
-    best, chosen = (False, 0), ","
+def _delimiter(lines: list[str], decimal: str, usual: str) -> str:
+    """What parts all rows into equally many cells, or else most of them; or what is usual."""
+    best, chosen = (False, 0), usual
     for mark in DELIMITERS.replace(decimal, ""):
         try:
             counts = Counter(map(len, csv.reader(io.StringIO("".join(lines)), delimiter=mark)))
