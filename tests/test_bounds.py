@@ -106,8 +106,10 @@ def test_the_number_of_hidden_neurons_is_checked():
 
 
 def test_svd_of_full_rank_reads_what_it_is_given():
-    functions = [lambda: iter([np.full((1, 3), value)]) for value in (np.inf, -0.25)]
-    for blocks in functions:
+    def rows(value):
+        return lambda: iter([np.full((1, 3), value)])
+
+    for value in (np.inf, -0.25):
         with pytest.raises(ValueError, match="row 1, column 1"):
-            bounds.svd(blocks, 1)
-    assert bounds.svd(lambda: iter([np.full((1, 3), 0.5)]), 1) == 0
+            bounds.svd(rows(value), 1)
+    assert bounds.svd(rows(0.5), 1) == 0
