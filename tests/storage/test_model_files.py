@@ -258,6 +258,7 @@ def say(*path_and_value):
         (say("parameters", {"random_state": {"__reduce__": "x"}}), "'random_state' parameter"),
         (say("history", 0, "stopped", "never"), "learning curve 0"),
         (say("feature_names", ["only one"]), "feature names do not fit"),
+        (say("feature_names", "abcd"), "no list of names"),
         (say("reconstruction_err", float("nan")), "not a finite number"),
         (say("reconstruction_err", [1]), "cannot read"),
         (say("n_iter", "x"), "cannot read"),

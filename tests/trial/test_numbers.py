@@ -79,7 +79,9 @@ def check_model(model, X, dtype, folder):
     if model.solver == "gram":
         assert error <= size * (1 + 1e-6) + least, "worse than nothing at all"
     if back.max() < 1 and not model.inhibition:  # without saturation it is linear
-        least = bounds.svd(X, codes.shape[1]) * (1 - 1e-6) - EXACT[dtype] * size
+        least = (
+            bounds.svd(X, codes.shape[1]) * (1 - 1e-6) - EXACT[dtype] * size - np.finfo(dtype).tiny
+        )
         assert error >= least, "below the bound"
     assert model.audit(X).valid
     network = model.to_network()

@@ -20,7 +20,7 @@ from lrnn.paper.spiking import compared
 from lrnn.paper.stalled import outlast
 from lrnn.paper.training import train
 from lrnn.plots.spikes import EVENTS_SHOWN
-from lrnn.tables.atomic import write_atomically
+from lrnn.tables.atomic import sweep, write_atomically
 
 
 def run_tasks(
@@ -40,6 +40,7 @@ def run_tasks(
         progress(done, task)
         path = folder / "results" / f"{task.name}.json"
         result = read_result(path, task)
+        sweep(path)
         if result is None:
             began = perf_counter()
             result = {

@@ -163,7 +163,9 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         raise ModelFileError(f"it says that the level {model.white_!r:.40} is 1")
     names = document["feature_names"]
     if names is not None:
-        if len(names) != model.n_features_in_ or not all(isinstance(n, str) for n in names):
+        if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+            raise ModelFileError("its feature names are no list of names")
+        if len(names) != model.n_features_in_:
             raise ModelFileError("its feature names do not fit its weights")
         model.feature_names_in_ = np.array(names, dtype=object)
     spike_cost = _finite(document["spike_cost"])
