@@ -62,6 +62,13 @@ def configured(kernel: Any, *shape: Any) -> Any:
             setattr(config, _LOW_OCCUPANCY, value)
 
 
+def kernel_of(registers: int) -> Any:
+    """``cuda.jit`` for a kernel whose threads have so many registers at most."""
+    if sys.modules[cuda.jit.__module__].__name__.startswith("numba.cuda.simulator"):
+        return cuda.jit
+    return cuda.jit(max_registers=registers)
+
+
 def shared_memory() -> int:
     """Bytes of shared memory that a block can have, with asking."""
     try:  # whether this numba is known to let us ask for more: it has no public way to

@@ -27,7 +27,6 @@ RESERVE = 0  # of the sums
 
 def simulate_on_gpu(plan: Plan, statistics: Statistics, report: Callable[[float], None]) -> None:
     """Make all runs of the plan; on Ctrl-C, keep what they have counted."""
-    check_device(plan)
     at_once = max(1, int(free_memory() * 0.8 / bytes_per_row(plan)))
     done = 0
     try:
@@ -47,6 +46,8 @@ def check_device(plan: Plan) -> None:
             "device='cuda' needs an NVIDIA GPU and numba-cuda (pip install 'lrnn[cuda]'), and none "
             "was found; device='cpu' gives the same results"
         )
+    if plan.by_neuron:
+        return
     if plan.network.n_neurons >= NOWHERE:
         raise ValueError(
             f"device='cuda' is for networks of up to {int(NOWHERE) - 1:,} neurons, this one has "

@@ -87,7 +87,7 @@ def simulate(
         elif device == "dask":
             simulate_on_dask(plan, statistics, report)
         else:
-            _gpu()(plan, statistics, report)
+            _gpu(plan)(plan, statistics, report)
     if statistics.interrupted and not statistics.counts.any():
         raise KeyboardInterrupt
     result = _result(plan, statistics, np.ndim(arrivals) == 1, recorded)
@@ -196,9 +196,9 @@ def _wiring(
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}")
     if engine == "clock" or (engine == "auto" and rings <= RINGS_PER_EVENT):
         return None
-    found = None if device == "cuda" or at_events else wiring_of(network)
+    found = None if at_events else wiring_of(network)
     if found is None and engine == "neurons":
-        why = "device='cuda'" if device == "cuda" else "at_events=True" if at_events else "cycles"
+        why = "at_events=True" if at_events else "cycles"
         raise ValueError(f"engine='neurons' is not for {why}; engine='clock' is")
     return found
 
@@ -280,15 +280,16 @@ def error_so_far(plan: Plan, statistics: Statistics) -> float:
     return float(np.sqrt(np.mean(squares))) if squares else np.nan
 
 
-def _gpu() -> Any:
+def _gpu(plan: Plan) -> Any:
     try:
-        from lrnn.spiking.on_gpu import simulate_on_gpu
+        from lrnn.spiking import neurons_on_gpu, on_gpu
     except ImportError as error:
         raise RuntimeError(
             f"device='cuda' needs numba-cuda (pip install 'lrnn[cuda]'): {error}; device='cpu' "
             "gives the same results"
         ) from error
-    return simulate_on_gpu
+    on_gpu.check_device(plan)
+    return (neurons_on_gpu if plan.by_neuron else on_gpu).simulate_on_gpu
 
 
 def _recorded(network: RandomNeuralNetwork, record: ArrayLike | None) -> NDArray[np.bool_] | None:
