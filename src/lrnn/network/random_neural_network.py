@@ -14,6 +14,7 @@ from lrnn.arrays import Floats, Rates
 from lrnn.functional import firing_rates, routing
 from lrnn.network.checks import (
     check_arrivals,
+    check_layer_names,
     check_layer_sizes,
     check_probabilities,
     check_rates,
@@ -59,10 +60,12 @@ class RandomNeuralNetwork:
         most 1; what is left is the probability that the spike leaves the network.
     layer_sizes : sequence of int, optional
         How many neurons each layer has, where the neurons stand in layers.
+    layer_names : sequence of str, optional
+        What these layers are called; by default "input", "hidden" (or "hidden 1", …) and "output".
 
     Attributes
     ----------
-    rates, excitatory, inhibitory, layer_sizes
+    rates, excitatory, inhibitory, layer_sizes, layer_names
         As given, checked, in float64, and read-only.
 
     Examples
@@ -92,12 +95,14 @@ class RandomNeuralNetwork:
         inhibitory: Any = None,
         *,
         layer_sizes: Sequence[int] | None = None,
+        layer_names: Sequence[str] | None = None,
     ) -> None:
         self.rates = check_rates(rates)
         self.excitatory, self.inhibitory = check_probabilities(
             len(self.rates), excitatory, inhibitory
         )
         self.layer_sizes = check_layer_sizes(self.n_neurons, layer_sizes)
+        self._layer_names = check_layer_names(self.layer_sizes, layer_names)
 
     @classmethod
     def from_layers(
@@ -164,6 +169,12 @@ class RandomNeuralNetwork:
     def n_neurons(self) -> int:
         """How many neurons there are."""
         return len(self.rates)
+
+    @property
+    def layer_names(self) -> tuple[str, ...]:
+        """What its layers are called; ("all",) if there are not two or more."""
+        count = len(self.layer_sizes or ())
+        return self._layer_names or (("all",) if count < 2 else layer_names(count))
 
     @property
     def routed(self) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lrnn.arrays import Floats
-from lrnn.network import RandomNeuralNetwork, SteadyState, layer_names
+from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.notebook import table
 from lrnn.spiking.estimators import (
     Estimator,
@@ -298,11 +298,10 @@ class Simulation:
             events.append(float(self._counts[snapshot, EVENTS].mean()))
         return Convergence(np.array(events), self.layer_names, np.array(errors))
 
-    @cached_property
+    @property
     def layer_names(self) -> tuple[str, ...]:
         """What layers are called."""
-        count = len(self.network.layer_sizes or ())
-        return ("all",) if count < 2 else layer_names(count)
+        return self.network.layer_names
 
     def _repr_html_(self) -> str:
         found = self.compare()
