@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_refused(data):
         model.to_network(part="code")
     with pytest.raises(TypeError, match="least_rate must be a number, got 'encoder'; a part is"):
         model.to_network("encoder")
-    with pytest.raises(ValueError, match="the codes have 16 columns, but this .* has 5 code"):
+    with pytest.raises(ValueError, match=r"the codes have 16 columns, but this .* has 5 code"):
         model.arrivals(data, decoder)
     with pytest.raises(ValueError, match="X has 5 features"):
         model.arrivals(model.transform(data), encoder)

@@ -247,6 +247,7 @@ class RandomNeuralNetwork:
         start: Literal["empty", "stationary"] = "empty",
         warm_up: float = 0,
         record: ArrayLike | None = None,
+        record_bytes: float = 1 << 30,
         trace: bool = False,
         snapshot_bytes: int = 1 << 28,
         engine: Literal["auto", "clock", "neurons"] = "auto",
@@ -286,7 +287,11 @@ class RandomNeuralNetwork:
             Events (or time, if the length is given as time) at the beginning that are left out
             of all estimates; about so many, for the reason given above.
         record : list of int, optional
-            Neurons whose spikes are recorded, in the first run (``result.raster``).
+            Neurons whose spikes are recorded, in all runs (``result.raster``).
+        record_bytes : float, default=2**30
+            Memory for these, 12 bytes for a spike. If more spikes are to be expected, by the
+            steady state, that is an error, before anything is simulated; none is ever left out.
+            (About three times as much is used for a moment, when they are put together.)
         trace : bool, default=False
             Whether the sum of all potentials is recorded, in the first run (``result.trace``).
         snapshot_bytes : int, default=2**28
@@ -329,9 +334,9 @@ class RandomNeuralNetwork:
         return simulate(
             self, arrivals, inhibitory_arrivals, events=events, time=time,
             observe_every=observe_every, at_events=at_events, replicas=replicas, start=start,
-            warm_up=warm_up, record=record, trace=trace, snapshot_bytes=snapshot_bytes,
-            engine=engine, device=device, threads=threads, progress=progress,
-            random_state=random_state,
+            warm_up=warm_up, record=record, record_bytes=record_bytes, trace=trace,
+            snapshot_bytes=snapshot_bytes, engine=engine, device=device, threads=threads,
+            progress=progress, random_state=random_state,
         )  # fmt: skip
 
     def residual(

@@ -31,27 +31,9 @@ from lrnn.spiking.plan import (
     SEEN,
     TICKS,
 )
+from lrnn.spiking.raster import Raster
 
 NEVER = 1e-100  # the rate of a neuron that does not fire: one spike is more than it can handle
-
-
-@dataclass(frozen=True)
-class Raster:
-    """Spikes of some neurons, in order of time.
-
-    Attributes
-    ----------
-    times : ndarray of shape (n_spikes,)
-        When they were fired.
-    neurons : ndarray of shape (n_spikes,)
-        Who fired.
-    recorded : ndarray
-        Whose spikes were recorded, fired or not.
-    """
-
-    times: Floats
-    neurons: NDArray[np.int64]
-    recorded: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -131,7 +113,7 @@ class Simulation:
         Spikes that each neuron received (excitatory) and fired. (In what `at` gives, numbers
         above 16 million are rounded to 24 bits.)
     raster : Raster or None
-        Spikes of the recorded neurons (of the first run).
+        Spikes of the recorded neurons, in all runs. (All of them also in what `at` gives.)
     trace : Trace or None
         All potentials of the first run added up, in the course of time.
     """
