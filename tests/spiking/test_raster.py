@@ -2,6 +2,7 @@
 
 import sys
 from itertools import pairwise
+from time import sleep
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from scipy import stats
 
 from lrnn import RandomNeuralNetwork
+from lrnn.spiking import on_cpu
 from lrnn.spiking.raster import Raster
 
 ROWS = np.array([[0.5, 0.0, 0.2], [0.1, 0.3, 0.0]])
@@ -117,14 +119,43 @@ def test_neurons_that_never_fire_and_runs_without_spikes():
     assert len(raster.of(0, 1)) == 0
 
 
-def test_what_was_interrupted_has_the_spikes_so_far():
+@SHORT
+@pytest.mark.parametrize("engine", ["clock", "neurons"])
+def test_what_was_interrupted_has_the_spikes_so_far(network, monkeypatch, engine):
     """A run that was never made has none, and lasted no time."""
+    queues = []
+
+    class Watched(on_cpu.RunQueue):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            queues.append(self)
+
+    def interrupted(futures, timeout):
+        while not queues[0].done:
+            sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(on_cpu, "RunQueue", Watched)
+    monkeypatch.setattr(on_cpu, "wait", interrupted)
+    long = {"time": 1e9, "record_bytes": 1e12}
+    result = simulated(network, engine, threads=1, record=[2], **long)
+    assert result.interrupted
+    raster = result.raster
+    np.testing.assert_array_equal(raster.counts, result._sums[-1, 3][:, 2])
+    assert raster.counts[0] > 1_000
+    assert not raster.counts[1:].any()
+    assert not raster.durations[1:].any()
+    assert raster.times[-1] <= raster.durations[0] < 1e9
+    assert len(raster.of(1, 2)) == 0
+
+
+def test_the_last_spike_is_not_behind_the_end():
     spikes = {1: (np.array([0.5, 1.0]), np.array([3, 4], np.int32))}
     raster = Raster.collect(spikes, np.array([3, 4]), 2, np.array([0.0, 1 - 1e-16, 0.0, 0.0]))
     assert raster.counts.tolist() == [0, 2, 0, 0]
     assert raster.rows.tolist() == [0, 0]
     assert raster.replicas.tolist() == [1, 1]
-    assert raster.durations.tolist() == [0, 1, 0, 0]  # the last spike is not behind the end
+    assert raster.durations.tolist() == [0, 1, 0, 0]
 
 
 # Memory

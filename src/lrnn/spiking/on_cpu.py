@@ -94,6 +94,7 @@ class RunQueue:
         if tracing:
             points = np.linspace(0, ends[-1], TRACE_POINTS + 1).astype(ends.dtype)
             stops = np.union1d(ends, points)
+        written = 0  # snapshots
         for stop in stops:
             if not self._go_on(run, stop, recorded, spikes):
                 break
@@ -101,9 +102,9 @@ class RunQueue:
                 totals.append((run.ticks, int(run.potentials.sum())))
             for snapshot in np.flatnonzero(ends == stop):
                 run.write(self.statistics, int(snapshot))
-        if self.stop.is_set():  # all later snapshots show how far it got
-            for late in np.flatnonzero(ends > run.reached):
-                run.write(self.statistics, int(late))
+                written = int(snapshot) + 1
+        for late in range(written, len(ends)):  # if it was stopped, they show how far it got
+            run.write(self.statistics, late)
         with self._lock:
             self.statistics.firings[run.row] += run.fired
             self.statistics.arrivals[run.row] += run.arrived

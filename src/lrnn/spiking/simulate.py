@@ -403,18 +403,23 @@ def _warn_if_short(result: Simulation) -> None:
     shares = result._shares
     row, neuron = np.unravel_index(shares.argmin(), shares.shape)
     place = "" if result.steady.ndim == 1 else f" in row {row + 1}"
-    needed = float(result.snapshots[-1]) / shares.min()
+    such = f"{count} neurons, such as" if count > 1 else "one neuron,"
+    rate = f"with a firing rate of {result.network.rates[neuron]:.3g}"
+    warn(
+        f"the simulated time is too short for {such} number {neuron}{place} {rate}: estimates may "
+        f"be far off{'' if result.interrupted else _enough(result)}"
+    )
+
+
+def _enough(result: Simulation) -> str:
+    """How long a simulation that was not interrupted should have been."""
+    needed = float(result.snapshots[-1]) / result._shares.min()
     power = 10.0 ** np.floor(np.log10(needed))
     needed = ceil(needed / power) * power
     enough = f"{needed:,.0f} events" if needed < 1e7 else f"{needed:.0e} events"
     if result.unit == "time":
         enough = f"a time of {needed:g}"
-    such = f"{count} neurons, such as" if count > 1 else "one neuron,"
-    rate = f"with a firing rate of {result.network.rates[neuron]:.3g}"
-    warn(
-        f"the simulated time is too short for {such} number {neuron}{place} {rate}: estimates may "
-        f"be far off; about {enough} would be enough"
-    )
+    return f"; about {enough} would be enough"
 
 
 def _times(plan: Plan, statistics: Statistics, rates: Floats) -> Floats:

@@ -179,7 +179,7 @@ class Simulation:
         spent = times.sum(axis=1)
         if self._begun is not None:
             spent = np.minimum(spent, times.mean(axis=1) + self._begun)
-        with np.errstate(divide="ignore", over="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # or never begun: 0/0
             return np.asarray(np.where(self._enough > 0, spent[:, None] / self._enough, np.inf))
 
     def activation(self, estimator: Estimator = "potential") -> Floats:
