@@ -1,5 +1,7 @@
 """The networks of the encoder alone and of the decoder alone."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,19 @@ def test_parts_can_be_simulated(data):
         assert (low[last] <= expected[0] + 1e-12).all()
         assert (expected[0] <= high[last] + 1e-12).all()
         assert result.layer_names == network.layer_names
+
+
+def test_the_encoder_fires_the_spikes_that_it_fires_in_the_whole_network(model, data):
+    """Nothing leads back, and every neuron has random numbers of its own."""
+    count = sum(model.weights_.sizes[: len(model.encoders_) + 1])
+    options = {"time": 10.0, "engine": "neurons", "record": range(count), "random_state": 0}
+    rasters = []
+    for part in ("all", "encoder"):
+        network = model.to_network(part=part)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # too short to estimate anything
+            result = network.simulate(model.arrivals(data[:2], network), **options)
+        rasters.append(result.raster)
+    assert len(rasters[0]) > 50
+    np.testing.assert_array_equal(rasters[0].times, rasters[1].times)
+    np.testing.assert_array_equal(rasters[0].neurons, rasters[1].neurons)

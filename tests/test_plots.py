@@ -484,6 +484,8 @@ def test_layers_and_attributes_are_named(wine, ax):
     assert {"input\n13 neurons", "hidden\n7 neurons", "output\n13 neurons"} < set(texts)
     other = plots.network(wine, names=list("abcdefghijklm"), ax=Figure(figsize=(6, 5)).subplots())
     assert said(other)[:26] == list("abcdefghijklm") * 2
+    part = plots.network(wine.to_network(part="decoder"), ax=Figure(figsize=(6, 5)).subplots())
+    assert {"code\n7 neurons", "output\n13 neurons"} < set(said(part))
 
 
 def test_circles_are_the_larger_the_faster_neurons_fire(wine, ax):

@@ -287,11 +287,11 @@ class RandomNeuralNetwork:
             Events (or time, if the length is given as time) at the beginning that are left out
             of all estimates; about so many, for the reason given above.
         record : list of int, optional
-            Neurons whose spikes are recorded, in all runs (``result.raster``).
+            Neurons whose spikes are recorded, in all runs (``result.raster``); not on a GPU.
         record_bytes : float, default=2**30
             Memory for these, 12 bytes for a spike. If more spikes are to be expected, by the
             steady state, that is an error, before anything is simulated; none is ever left out.
-            (About three times as much is used for a moment, when they are put together.)
+            (Up to three times as much is used for a moment, when they are put together.)
         trace : bool, default=False
             Whether the sum of all potentials is recorded, in the first run (``result.trace``).
         snapshot_bytes : int, default=2**28
