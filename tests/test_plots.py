@@ -484,6 +484,8 @@ def test_layers_and_attributes_are_named(wine, ax):
     assert {"input\n13 neurons", "hidden\n7 neurons", "output\n13 neurons"} < set(texts)
     other = plots.network(wine, names=list("abcdefghijklm"), ax=Figure(figsize=(6, 5)).subplots())
     assert said(other)[:26] == list("abcdefghijklm") * 2
+    part = plots.network(wine.to_network(part="decoder"), ax=Figure(figsize=(6, 5)).subplots())
+    assert {"code\n7 neurons", "output\n13 neurons"} < set(said(part))
 
 
 def test_circles_are_the_larger_the_faster_neurons_fire(wine, ax):
@@ -791,8 +793,35 @@ def test_a_raster_of_several_layers(result, ax):
     assert [t.get_text() for t in ax.get_yticklabels()] == ["input", "hidden", "output"]
     assert len({line.get_color() for line in ax.lines[:3]}) == 3
     np.testing.assert_allclose(ax.get_yticks(), [0.5, 2, 3])
-    assert sum(len(line.get_xdata()) for line in ax.lines[:3]) == len(run.raster.times)
+    assert sum(len(line.get_xdata()) for line in ax.lines[:3]) == len(run.raster.of(0, 0))
     assert ax.get_xlim() == (0, 50)  # that of the first run
+
+
+@pytest.mark.filterwarnings("ignore:the simulated time is too short")
+def test_a_raster_of_one_run_of_many(result, ax):
+    network = result.network
+    rows = np.stack([network.rates * (np.arange(17) < 6) * f for f in (0.2, 0.7)])
+    many = network.simulate(rows, events=2_000, replicas=3, record=[6, 7], random_state=0)
+    plots.raster(many, row=1, replica=2, ax=ax)
+    run = many.raster.of(1, 2)
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), run.times)
+    assert ax.get_xlim() == (0, run.durations[0])
+    with pytest.raises(ValueError, match="replica is 3, but this raster has replicas 0 to 2"):
+        plots.raster(many, replica=3)
+
+
+def test_layers_of_parts_of_a_model(digits):
+    """The code has neither the shape nor the names of the data, even if it is as wide."""
+    X = digits[:50, 20:24]
+    model = LRNNAutoencoder((4,), max_iter=5).fit(X)
+    for part, code in (("encoder", 1), ("decoder", 0)):
+        network = model.to_network(part=part)
+        result = network.simulate(model.arrivals(X[:1], network)[0], events=1e4, random_state=0)
+        shown = plots.simulated_layers(result, names=["a", "b", "c", "d"])
+        labels = [t.get_text() for t in shown.axes[2 * code].get_yticklabels()]
+        assert sorted(labels) == ["1", "2", "3", "4"]
+        assert shown.axes[2 * code].get_ylabel() == "code"
+        plots.simulated_layers(result, shape=(1, 4))
 
 
 def test_a_raster_without_spikes(ax):

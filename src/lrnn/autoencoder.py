@@ -53,7 +53,7 @@ from lrnn.validation import (
     read_once,
     wants_frames,
 )
-from lrnn.weights import Weights, excitatory_part, random_weights, transmit
+from lrnn.weights import Part, Weights, excitatory_part, random_weights, transmit
 
 
 @dataclass(frozen=True)
@@ -514,16 +514,44 @@ class LRNNAutoencoder(
         """Firing rates that the weights need of every layer's neurons."""
         return self.weights_.firing_rates(self.rates)
 
-    def to_network(self, least_rate: float = 1.0) -> RandomNeuralNetwork:
+    def to_network(self, least_rate: float = 1.0, *, part: Part = "all") -> RandomNeuralNetwork:
         """The random neural network whose steady state is this model's forward pass.
 
-        With free rates no neuron fires more slowly than ``least_rate``, which is the paper's rate
-        by default; one that need not fire so fast loses the surplus of its spikes. Lower values
-        save spikes, but a simulation then takes long to learn the activation of neurons that
-        hardly ever receive one.
+        Parameters
+        ----------
+        least_rate : float, default=1.0
+            With free rates no neuron fires more slowly than this, which is the paper's rate by
+            default; one that need not fire so fast loses the surplus of its spikes. Lower values
+            save spikes, but a simulation then takes long to learn the activation of neurons that
+            hardly ever receive one.
+        part : {"all", "encoder", "decoder"}, default="all"
+            The whole network; or that from the input to the code, whose last layer is excited as
+            :meth:`transform` says; or that from the code to the output, which does what
+            :meth:`inverse_transform` does (before it goes back to the data's own units). A part is
+            cut out of the whole network: its neurons, the code neurons too, fire at the rates that
+            they have there. So the encoder's spikes are those of the whole network, for nothing
+            leads back; and the decoder's code neurons, which then take theirs from outside, fire
+            as often as there.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder((2,), random_state=0).fit(X)
+        >>> encoder = model.to_network(part="encoder")
+        >>> encoder.layer_names
+        ('input', 'code')
+        >>> q = encoder.steady_state(model.arrivals(X, encoder))
+        >>> bool(np.allclose(encoder.split(q)[-1], model.transform(X)))
+        True
         """
         check_is_fitted(self)
-        return self.weights_.to_network(self.rates, least_rate)
+        if isinstance(least_rate, str):
+            raise TypeError(
+                f"least_rate must be a number, got {least_rate!r}; a part is named by part="
+            )
+        return self.weights_.to_network(self.rates, least_rate, part)
 
     def arrivals(self, X: Any, network: RandomNeuralNetwork | None = None) -> Floats:
         """External arrival rates at every neuron of a network that present X to it.
@@ -531,23 +559,23 @@ class LRNNAutoencoder(
         Parameters
         ----------
         X : as for :meth:`transform`
-            The data.
+            The data; for the network of the decoder (which knows that it is one), codes, as for
+            :meth:`inverse_transform`.
         network : RandomNeuralNetwork, optional
             What :meth:`to_network` gave; by default, what it gives without arguments.
         """
         check_is_fitted(self)
-        rows = check_data(self, X, reset=False)
+        part: Part = "all"
         if network is None:
             rates = np.concatenate(self.weights_.firing_rates(self.rates, least=1.0))
         elif isinstance(network, RandomNeuralNetwork):
-            rates = network.rates
+            rates, part = network.rates, self.weights_.part_of(network)
         else:
             raise TypeError(f"network must be what to_network returned, got {network!r}")
-        if len(rates) != sum(self.weights_.sizes):
-            raise ValueError(
-                f"the network has {len(rates)} neurons, but this model {sum(self.weights_.sizes)}; "
-                "give what to_network returned"
-            )
+        if part == "decoder":
+            rows = check_codes(self, X, self._n_features_out)
+        else:
+            rows = check_data(self, X, reset=False)
         count, attributes = rows.shape
         arrivals, first = np.zeros((count, len(rates))), 0
         for block in rows.blocks():

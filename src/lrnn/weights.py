@@ -4,14 +4,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from lrnn.arrays import Array, Backend, Floats, Layer, Rates, copied, to_numpy
 from lrnn.functional import adjust_rows, firing_rates, firings, propagate
-from lrnn.network import RandomNeuralNetwork
+from lrnn.network import RandomNeuralNetwork, layer_names
 from lrnn.network.checks import rounding
+
+Part = Literal["all", "encoder", "decoder"]
+
+CODE = "code"  # what the layer between both parts is called in the network of one of them
 
 
 @dataclass(frozen=True)
@@ -116,12 +120,56 @@ class Weights:
         fired = firings(self.firing_rates(rates), activations, own.excitatory, own.inhibitory)
         return np.asarray(fired)
 
-    def to_network(self, rates: Rates = "free", least_rate: float = 1.0) -> RandomNeuralNetwork:
-        """The random neural network whose steady state is the forward pass."""
+    def to_network(
+        self, rates: Rates = "free", least_rate: float = 1.0, part: Part = "all"
+    ) -> RandomNeuralNetwork:
+        """The random neural network whose steady state is the forward pass, or a part of it.
+
+        A part is cut out of the whole network: its neurons have the rates and probabilities that
+        they have there, and spikes that would go on to the other part leave.
+        """
         own = self.realised(rates)
-        return RandomNeuralNetwork.from_layers(
+        whole = RandomNeuralNetwork.from_layers(
             own.excitatory, own.inhibitory, rates=rates, least_rate=least_rate
         )
+        if part == "all":
+            return whole
+        chosen, neurons = self._of_part(part)
+        names = list(layer_names(len(self.sizes)))
+        names[len(self.encoders)] = CODE
+        minus = whole.inhibitory
+        return RandomNeuralNetwork(
+            whole.rates[neurons],
+            whole.excitatory[neurons, neurons],
+            None if minus is None else minus[neurons, neurons],
+            layer_sizes=self.sizes[chosen],
+            layer_names=names[chosen],
+        )
+
+    def part_of(self, network: RandomNeuralNetwork) -> Part:
+        """Which part of the whole `to_network` made it for; its layers must be as wide."""
+        first, last = network.layer_names[0], network.layer_names[-1]
+        part: Part = "decoder" if first == CODE else "encoder" if last == CODE else "all"
+        sizes = self.sizes if part == "all" else self.sizes[self._of_part(part)[0]]
+        count, expected = network.n_neurons, sum(sizes)
+        if count != expected or network.layer_sizes not in (None, sizes):
+            model = "model" if part == "all" else f"model's {part}"
+            wide = "" if count != expected else f" in layers {network.layer_sizes}"
+            layers = f" in layers {sizes}" if wide else ""
+            raise ValueError(
+                f"the network has {count} neurons{wide}, but this {model} {expected}{layers}; give "
+                "what to_network returned"
+            )
+        return part
+
+    def _of_part(self, part: Part) -> tuple[slice, slice]:
+        """Which layers, and which neurons, are a part; both have the code neurons."""
+        code = len(self.encoders)
+        if part == "encoder":
+            return slice(code + 1), slice(sum(self.sizes[: code + 1]))
+        if part == "decoder":
+            return slice(code, None), slice(sum(self.sizes[:code]), None)
+        raise ValueError(f"part must be 'all', 'encoder' or 'decoder', got {part!r}")
 
 
 def over_one(weight: Array) -> bool:

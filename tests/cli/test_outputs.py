@@ -58,6 +58,7 @@ def contents(folder):
         "fit images -o images/a.safetensors --hidden 4",
         "simulate m.safetensors x.npy -o link.png",
         "simulate m.safetensors images -o images/0.png",
+        "simulate m.safetensors x.csv --no-figure --raster link.csv",
         "simulate m.safetensors images -o link/0.png",
         "export m.safetensors -o link.onnx",
         "report m.safetensors images -o images",

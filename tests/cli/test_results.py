@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lrnn
@@ -94,6 +95,56 @@ def test_simulate_draws_what_it_is_asked_to(call, folder, tmp_path):
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert picture.stat().st_size > 1_000
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_simulate_writes_single_spikes(call, folder, tmp_path, suffix):
+    spikes = tmp_path / f"spikes.{suffix}"
+    command = [
+        "simulate", folder / "wine.safetensors", "wine", "--row", 7, "--events", "1e4",
+        "--replicas", 2, "--no-figure", "--raster", spikes, "--record", "hidden,0-2, 20",
+    ]  # fmt: skip
+    done = call(*command, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    model = lrnn.load(folder / "wine.safetensors")
+    network = model.to_network()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # feature names
+        arrivals = model.arrivals(load("wine", scaled=False).data[6:7])[0]
+    chosen = [0, 1, 2, *range(13, 18), 20]
+    expected = network.simulate(
+        arrivals, events=10_000, replicas=2, record=chosen, random_state=0
+    ).raster
+    found = pd.read_csv(spikes) if suffix == "csv" else pd.read_parquet(spikes)
+    assert (document["raster"], document["spikes"]) == (str(spikes), len(found))
+    np.testing.assert_array_equal(found["neuron"], expected.neurons)
+    np.testing.assert_array_equal(found["replica"], expected.replicas)
+    np.testing.assert_allclose(found["time"], expected.times, rtol=1e-12)
+
+    done = call(*command)
+    assert done.returncode == 1
+    assert f"spikes.{suffix}' exists; --force replaces it" in done.said
+    done = call(*command, "--force")
+    assert done.returncode == 0, done.stderr
+    assert f"spikes.{suffix}, {len(found):,} spikes" in done.stdout
+
+
+@pytest.mark.parametrize(("part", "layers"), [("encoder", ["input", "code"]),
+                                              ("decoder", ["code", "output"])])  # fmt: skip
+def test_simulate_takes_a_part_of_the_network(call, folder, tmp_path, part, layers):
+    done = call(
+        "simulate", folder / "digits.safetensors", "digits", "--part", part, "--row", 3,
+        "--events", "1e5", "-o", tmp_path / "a.png", "--json",
+        "--raster", tmp_path / "a.csv", "--record", "code",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["part"], document["layers"]) == (part, layers)
+    assert document["rmse"][-1][1][-1] < 0.05
+    found = pd.read_csv(tmp_path / "a.csv")
+    first = 64 if part == "encoder" else 0
+    assert found["neuron"].between(first, first + 4).all()
 
 
 def test_the_bar_of_a_long_simulation_shows_its_error(folder):
@@ -192,6 +243,19 @@ def test_data_sets_have_names(call, folder, tmp_path):
         (["simulate", "wine.safetensors", "wine", "--estimator", "all"], 2, "should be one of"),
         (["simulate", "wine.safetensors", "wine", "-o", "a.doc"], 2, "should end in .png"),
         (["simulate", "wine.safetensors", "wine", "-o", "no/a.png"], 1, "there is no folder 'no'"),
+        (["simulate", "wine.safetensors", "wine", "--raster", "a.png"], 2, "end in .csv or .parq"),
+        (["simulate", "wine.safetensors", "wine", "--raster", "no/a.csv"], 1, "there is no folder"),
+        (["simulate", "wine.safetensors", "wine", "--record", "1"], 2, "give --raster FILE"),
+        (
+            ["simulate", "wine.safetensors", "wine", "--raster", "a.csv", "--record", "1-31"],
+            2,
+            "'1-31' should be a neuron from 0 to 30, a range such as 0-9, or a layer: input",
+        ),
+        (
+            ["simulate", "wine.safetensors", "wine", "--raster", "a.csv", "--events", "1e12"],
+            1,
+            "record fewer neurons, make fewer or shorter runs",
+        ),
         (["simulate", "wine.safetensors", "digits"], 1, "'digits' has 64 attributes, but"),
         (["simulate", "wine.safetensors", "zero.npy"], 1, "no event would ever happen"),
         (["simulate", "wine.safetensors", "vine"], 1, "did you mean 'wine'?"),

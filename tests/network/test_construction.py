@@ -236,3 +236,29 @@ def test_inhibitory_arrivals_have_as_many_rows_as_the_excitatory(arrivals):
         match=r"inhibitory_arrivals has shape \(2, 3\); it must be \(3,\) or that of arrivals",
     ):
         network.steady_state(arrivals, np.ones((2, 3)))
+
+
+def test_layers_have_names():
+    rates, routes = np.ones(4), np.zeros((4, 4))
+    assert RandomNeuralNetwork(rates, routes).layer_names == ("all",)
+    assert RandomNeuralNetwork(rates, routes, layer_sizes=(4,)).layer_names == ("all",)
+    two = RandomNeuralNetwork(rates, routes, layer_sizes=(1, 3))
+    assert two.layer_names == ("input", "output")
+    named = RandomNeuralNetwork(rates, routes, layer_sizes=(1, 3), layer_names=["eye", "brain"])
+    assert named.layer_names == ("eye", "brain")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "names", "message"),
+    [
+        ((1, 3), ["eye"], "there are 1 layer_names for 2 layers"),
+        (None, ["eye", "brain"], "there are 2 layer_names for 0 layers"),
+        ((4,), ["eye"], "there are 1 layer_names for 1 layers; give layer_sizes of two or more"),
+        ((1, 3), ["eye", "eye"], r"layer_names must be different texts, got \['eye', 'eye'\]"),
+        ((1, 3), ["eye", 1], "layer_names must be different texts"),
+        ((1, 3), "ab", "layer_names must be different texts, got 'ab'"),
+    ],
+)
+def test_names_that_are_not_one_for_each_layer_are_refused(sizes, names, message):
+    with pytest.raises(ValueError, match=message):
+        RandomNeuralNetwork(np.ones(4), np.zeros((4, 4)), layer_sizes=sizes, layer_names=names)

@@ -174,14 +174,15 @@ def test_simulations_run_on_the_cluster_bit_for_bit(client, rng):
     network = RandomNeuralNetwork.from_layers(weights, least_rate=1)
     arrivals = np.zeros((5, 15))
     arrivals[:, :6] = rng.random((5, 6)) * network.rates[:6] * 0.5
-    settings = {"events": 20_000, "replicas": 3, "random_state": 1}
+    settings = {"events": 20_000, "replicas": 3, "record": [0, 7], "random_state": 1}
     here = network.simulate(arrivals, **settings)
     there = network.simulate(arrivals, **settings, device="dask")
     np.testing.assert_array_equal(there.activation(), here.activation())
     np.testing.assert_array_equal(there.firing_counts, here.firing_counts)
     np.testing.assert_array_equal(there.time, here.time)
-    with pytest.raises(ValueError, match="record and trace need device='cpu'"):
-        network.simulate(arrivals, **settings, device="dask", record=[0])
+    assert len(here.raster.runs) == 15
+    for name in ("times", "neurons", "rows", "replicas", "durations"):
+        np.testing.assert_array_equal(getattr(there.raster, name), getattr(here.raster, name))
 
 
 def test_a_file_is_read_by_the_workers(client, digits, tmp_path):

@@ -343,7 +343,9 @@ def test_a_neuron_that_nothing_reached_may_still_be_excited():
         ({"random_state": -1}, r"random_state must be"),
         ({"threads": 0}, r"threads must be"),
         ({"device": "abacus"}, r"device must be 'cpu', 'cuda' or 'dask', got 'abacus'"),
-        ({"device": "cuda", "trace": True}, r"record and trace need device='cpu'"),
+        ({"device": "cuda", "trace": True}, r"trace needs device='cpu', got device='cuda'"),
+        ({"device": "dask", "trace": True}, r"trace needs device='cpu', got device='dask'"),
+        ({"device": "cuda", "record": [0]}, r"record needs device='cpu' or device='dask', got"),
     ],
 )
 def test_bad_input_is_refused_by_name(change, message):

@@ -17,7 +17,7 @@ from lrnn.cli.inputs import (
     model_for,
     numbers_explained,
 )
-from lrnn.cli.outputs import Force, check_new, named_after
+from lrnn.cli.outputs import Force, check_output, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Output = Annotated[
@@ -123,15 +123,6 @@ def _named(data: str, what: str) -> Path:
 
     suffix = Path(data).suffix.lower()
     return named_after(data, f"-{what}{suffix if suffix in WRITERS else '.csv'}")
-
-
-def check_output(output: Path, force: bool, *inputs: str | Path) -> None:
-    """Complain of a name that cannot be written to, before any work is done for it."""
-    from lrnn.tables import atomic, writers
-
-    atomic.check_apart(output, *inputs)
-    writers.check_output(output)
-    check_new(force, output)
 
 
 @contextmanager

@@ -24,6 +24,15 @@ def check_new(force: bool, *outputs: Path, own: Callable[[], bool] = lambda: Fal
         )
 
 
+def check_output(output: Path, force: bool, *inputs: str | Path) -> None:
+    """Complain of a table's name that cannot be written to, before any work is done for it."""
+    from lrnn.tables import atomic, writers
+
+    atomic.check_apart(output, *inputs)
+    writers.check_output(output)
+    check_new(force, output)
+
+
 def named_after(source: str | Path, ending: str) -> Path:
     """A name in this folder for what is made of data or a model: wine.csv and ``-report``."""
     name = Path(source).resolve().name.removesuffix(".gz")

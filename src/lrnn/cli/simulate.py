@@ -1,5 +1,6 @@
 """``lrnn simulate``: a model's network, spike by spike."""
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,16 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.inputs import DataOf, ModelOf, given_for, model_for, numbers_explained
-from lrnn.cli.outputs import Force, check_new, named_after
+from lrnn.cli.outputs import Force, check_new, check_output, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 Engine = StrEnum("Engine", ["auto", "clock", "neurons"])
+Part = StrEnum("Part", ["all", "encoder", "decoder"])
+RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 
 
 def simulate(
     model: ModelOf,
     data: DataOf,
     row: Annotated[int, typer.Option(min=1, help="Which row of the data to present.")] = 1,
+    part: Annotated[
+        Part,
+        typer.Option(
+            help="The whole network; or the encoder, from the data to the code; or the decoder, "
+            "from the row's code to the output."
+        ),
+    ] = Part.all,
     events: Annotated[
         str, typer.Option(metavar="NUMBER", help="Spikes from outside and firings, such as 1e6.")
     ] = "1e6",
@@ -33,6 +43,22 @@ def simulate(
         typer.Option(help="Clock by clock, neuron by neuron, or whichever is faster."),
     ] = Engine.auto,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
+    raster: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to write single spikes of all runs: a .csv or .parquet file with columns "
+            "row, replica, neuron and time, all counted from 0 (the row presented is 0).",
+        ),
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NEURONS",
+            help="Whose spikes these are: layers, or neurons of the network counted from 0, such "
+            "as hidden or 0-9,64; by default all.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -63,6 +89,8 @@ def simulate(
         lrnn simulate digits.safetensors digits --replicas 20 --no-figure --json
 
         lrnn simulate digits.safetensors digits --estimator events
+
+        lrnn simulate digits.safetensors digits --part encoder --raster codes.csv --record code
     """
     from lrnn.spiking.estimators import ESTIMATORS
     from lrnn.tables.atomic import check_apart
@@ -78,23 +106,36 @@ def simulate(
         _check_figure(output)
         check_apart(output, model, data)
         check_new(force, output)
+    if raster is not None:
+        _check_raster(raster)
+        check_output(raster, force, model, data)
+    elif record is not None:
+        raise typer.BadParameter("give --raster FILE to write them to", param_hint="--record")
     trained = model_for(model, data)
     given = given_for(trained, data, voice)
     place = given.row(row, data)
+    network = trained.to_network(part=part.value)
+    recorded = None if raster is None else _neurons(record, network)
     with numbers_explained(given, data, fitting=False):
-        arrivals = trained.arrivals(given.data[place : place + 1])[0]
-    network = trained.to_network()
+        presented = given.data[place : place + 1]
+        if part is Part.decoder:
+            presented = trained.transform(presented)
+        arrivals = trained.arrivals(presented, network)[0]
     result = network.simulate(
         arrivals,
         events=count,
         replicas=replicas,
         at_events=estimator == "events",
         engine=engine.value,
+        record=recorded,
         progress=bool(voice.verbose),
         random_state=seed,
     )
     found = result.compare(estimator=estimator)
     document = _summary(result, found, estimator)
+    if raster is not None:
+        write = {".csv": result.raster.to_csv, ".parquet": result.raster.to_parquet}
+        write[raster.suffix.lower()](raster, force=force)
     if figure:
         names = getattr(trained, "feature_names_in_", given.names)
         _draw(result, output, estimator=estimator, shape=given.image_shape, names=names)
@@ -102,6 +143,9 @@ def simulate(
         {
             "model": str(model),
             "row": row,
+            "part": part.value,
+            "raster": None if raster is None else str(raster),
+            "spikes": None if raster is None else len(result.raster),
             "figure": str(output) if figure else None,
             **document,
             **given.tell(voice),
@@ -114,6 +158,8 @@ def simulate(
             "value" + (" (interrupted)" if result.interrupted else ""),
         ),
     )
+    if raster is not None:
+        voice.say(f"raster: {raster}, {len(result.raster):,} spikes")
     if figure:
         voice.say(f"figure: {output}")
 
@@ -128,6 +174,36 @@ def _number(text: str) -> int:
     raise typer.BadParameter(
         f"{text!r} should be a whole number from 1000 to 1e15", param_hint="--events"
     )
+
+
+def _check_raster(path: Path) -> None:
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise typer.BadParameter(
+            f"{str(path)!r} should end in .csv or .parquet", param_hint="--raster"
+        )
+
+
+def _neurons(text: str | None, network: Any) -> list[int]:
+    """Neurons that are named by their layers, numbers and ranges; by default all."""
+    count, names = network.n_neurons, network.layer_names
+    if text is None:
+        return [*range(count)]
+    layers = dict(zip(names, network.split(range(count)), strict=True))
+    found: set[int] = set()
+    for piece in map(str.strip, text.split(",")):
+        if piece in layers:
+            found.update(layers[piece].tolist())
+            continue
+        matched = RANGE.fullmatch(piece)
+        first, last = (int(n or matched[1]) for n in matched.groups()) if matched else (1, 0)
+        if not first <= last < count:
+            raise typer.BadParameter(
+                f"{piece!r} should be a neuron from 0 to {count - 1}, a range such as 0-9, or a "
+                f"layer: {', '.join(names)}",
+                param_hint="--record",
+            )
+        found.update(range(first, last + 1))
+    return sorted(found)
 
 
 def _summary(result: Any, found: Any, estimator: str) -> dict[str, Any]:

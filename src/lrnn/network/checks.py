@@ -37,6 +37,24 @@ def check_layer_sizes(n_neurons: int, sizes: Sequence[int] | None) -> tuple[int,
     return listed
 
 
+def check_layer_names(
+    sizes: Sequence[int] | None, names: Sequence[str] | None
+) -> tuple[str, ...] | None:
+    """One name, a text of its own, for each of two or more layers."""
+    if names is None:
+        return None
+    listed, count = tuple(names), len(sizes or ())
+    texts = all(isinstance(name, str) and name for name in listed)
+    if isinstance(names, str) or not texts or len({*listed}) < len(listed):
+        raise ValueError(f"layer_names must be different texts, got {names!r}")
+    if len(listed) != count or count < 2:
+        raise ValueError(
+            f"there are {len(listed)} layer_names for {count} layers; give layer_sizes of two or "
+            "more layers, and a name for each"
+        )
+    return listed
+
+
 def check_probabilities(n_neurons: int, excitatory: Any, inhibitory: Any) -> tuple[Any, Any]:
     """Routing probabilities as read-only matrices whose rows sum to at most 1 together."""
     plus = _routing(n_neurons, excitatory, "excitatory")

@@ -14,6 +14,7 @@ from lrnn.arrays import Floats, Rates
 from lrnn.functional import firing_rates, routing
 from lrnn.network.checks import (
     check_arrivals,
+    check_layer_names,
     check_layer_sizes,
     check_probabilities,
     check_rates,
@@ -59,10 +60,12 @@ class RandomNeuralNetwork:
         most 1; what is left is the probability that the spike leaves the network.
     layer_sizes : sequence of int, optional
         How many neurons each layer has, where the neurons stand in layers.
+    layer_names : sequence of str, optional
+        What these layers are called; by default "input", "hidden" (or "hidden 1", …) and "output".
 
     Attributes
     ----------
-    rates, excitatory, inhibitory, layer_sizes
+    rates, excitatory, inhibitory, layer_sizes, layer_names
         As given, checked, in float64, and read-only.
 
     Examples
@@ -92,12 +95,14 @@ class RandomNeuralNetwork:
         inhibitory: Any = None,
         *,
         layer_sizes: Sequence[int] | None = None,
+        layer_names: Sequence[str] | None = None,
     ) -> None:
         self.rates = check_rates(rates)
         self.excitatory, self.inhibitory = check_probabilities(
             len(self.rates), excitatory, inhibitory
         )
         self.layer_sizes = check_layer_sizes(self.n_neurons, layer_sizes)
+        self._layer_names = check_layer_names(self.layer_sizes, layer_names)
 
     @classmethod
     def from_layers(
@@ -164,6 +169,12 @@ class RandomNeuralNetwork:
     def n_neurons(self) -> int:
         """How many neurons there are."""
         return len(self.rates)
+
+    @property
+    def layer_names(self) -> tuple[str, ...]:
+        """What its layers are called; ("all",) if there are not two or more."""
+        count = len(self.layer_sizes or ())
+        return self._layer_names or (("all",) if count < 2 else layer_names(count))
 
     @property
     def routed(self) -> Floats:
@@ -236,6 +247,7 @@ class RandomNeuralNetwork:
         start: Literal["empty", "stationary"] = "empty",
         warm_up: float = 0,
         record: ArrayLike | None = None,
+        record_bytes: float = 1 << 30,
         trace: bool = False,
         snapshot_bytes: int = 1 << 28,
         engine: Literal["auto", "clock", "neurons"] = "auto",
@@ -275,7 +287,11 @@ class RandomNeuralNetwork:
             Events (or time, if the length is given as time) at the beginning that are left out
             of all estimates; about so many, for the reason given above.
         record : list of int, optional
-            Neurons whose spikes are recorded, in the first run (``result.raster``).
+            Neurons whose spikes are recorded, in all runs (``result.raster``); not on a GPU.
+        record_bytes : float, default=2**30
+            Memory for these, 12 bytes for a spike. If more spikes are to be expected, by the
+            steady state, that is an error, before anything is simulated; none is ever left out.
+            (Up to three times as much is used for a moment, when they are put together.)
         trace : bool, default=False
             Whether the sum of all potentials is recorded, in the first run (``result.trace``).
         snapshot_bytes : int, default=2**28
@@ -318,9 +334,9 @@ class RandomNeuralNetwork:
         return simulate(
             self, arrivals, inhibitory_arrivals, events=events, time=time,
             observe_every=observe_every, at_events=at_events, replicas=replicas, start=start,
-            warm_up=warm_up, record=record, trace=trace, snapshot_bytes=snapshot_bytes,
-            engine=engine, device=device, threads=threads, progress=progress,
-            random_state=random_state,
+            warm_up=warm_up, record=record, record_bytes=record_bytes, trace=trace,
+            snapshot_bytes=snapshot_bytes, engine=engine, device=device, threads=threads,
+            progress=progress, random_state=random_state,
         )  # fmt: skip
 
     def residual(

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import Floats
 from lrnn.frontiers import readable
-from lrnn.network import RandomNeuralNetwork, layer_names
+from lrnn.network import RandomNeuralNetwork
 from lrnn.plots.axes import COLOURS, SMALL, TEXT, axes_or_new, bare, size
 from lrnn.plots.tables import shorten
 
@@ -123,7 +123,7 @@ def network(
     areas = circles.areas(rates)
     if several:
         _draw_lines(ax, places, chosen, strength)
-        _name_layers(ax, shown, layers)
+        _name_layers(ax, drawn.layer_names, shown, layers)
         if names is not None:
             _name_columns(ax, places, shown, layers, names, room)
     else:
@@ -331,11 +331,13 @@ def _draw_neurons(ax: Axes, places: Floats, areas: Floats, silent: NDArray[np.bo
     ax.scatter(x, y, s=areas, c=faces, edgecolors=INK, linewidths=0.6, zorder=3, clip_on=False)
 
 
-def _name_layers(ax: Axes, shown: Sequence[Integers], layers: Sequence[Integers]) -> None:
+def _name_layers(
+    ax: Axes, names: Sequence[str], shown: Sequence[Integers], layers: Sequence[Integers]
+) -> None:
     """Above each layer what it is, how many neurons it has, and how many of them are drawn."""
     labels = []
     whole = sum(map(len, shown)) == sum(map(len, layers))
-    named = zip(layer_names(len(layers)), shown, layers, strict=True)
+    named = zip(names, shown, layers, strict=True)
     for x, (name, some, every) in enumerate(named):
         labels.append(f"{name}\n{len(every):,} neuron{'s' * (len(every) > 1)}")
         if not whole:

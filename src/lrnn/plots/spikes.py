@@ -12,26 +12,36 @@ from lrnn.arrays import Floats
 from lrnn.plots.axes import SMALL, TEXT, TITLE, axes_or_new, plain, size, style, tick_step
 from lrnn.plots.images import layer_image
 from lrnn.plots.tables import named_bars
+from lrnn.weights import CODE
 
 if TYPE_CHECKING:
     from lrnn.spiking import Simulation
     from lrnn.spiking.estimators import Estimator
-    from lrnn.spiking.simulation import Raster
+    from lrnn.spiking.raster import Raster
 
 MOST_NAMED = 40  # neurons of a layer that are drawn as bars
 EVENTS_SHOWN = (10_000, 100_000, 1_000_000)
 """After how many events a simulation is shown: as in the paper's Figure 4."""
 
 
-def raster(result: "Simulation", *, ax: Axes | None = None) -> Axes:
-    """A tick for every spike of the recorded neurons (of the first run).
+def raster(result: "Simulation", *, row: int = 0, replica: int = 0, ax: Axes | None = None) -> Axes:
+    """A tick for every spike of the recorded neurons in one run, by default the first.
 
     Neurons are numbered from 0 in each layer. Where those of several layers were recorded, each
     layer has its colour.
+
+    Parameters
+    ----------
+    result : Simulation
+        With ``record=[…]``.
+    row, replica : int, default=0
+        Which run: of which row of arrivals, and which replica of it.
+    ax : matplotlib Axes, optional
+        Where to draw it; by default in a figure of its own.
     """
-    spikes = result.raster
-    if spikes is None:
+    if result.raster is None:
         raise ValueError("no spikes were recorded; simulate with record=[…]")
+    spikes = result.raster.of(row, replica)
     count = len(spikes.recorded)
     ax = axes_or_new(ax, 5, float(np.clip(0.5 + 0.1 * count, 1.5, 5)))
     ax.set_ylim(-0.75, count - 0.25)
@@ -51,8 +61,7 @@ def raster(result: "Simulation", *, ax: Axes | None = None) -> Axes:
             markeredgewidth=0.7,
         )
     _label_neurons(ax, result, spikes, layers)
-    end = float(np.ravel(result.time)[0]) / result.replicas
-    ax.set_xlim(0, max(end, spikes.times[-1] if len(spikes.times) else 0))
+    ax.set_xlim(0, float(spikes.durations[0]) or 1.0)  # of a run that did not begin: anything
     return ax
 
 
@@ -78,7 +87,8 @@ def simulated_layers(
         After how many events (or how much time). By default 10,000, 100,000 and 1,000,000 events,
         as far as the simulation has come.
     shape : (height, width), (height, width, 3) or (3, height, width), optional
-        Of the images in the first and last layers.
+        Of the images in the first and last layers (unless that is the code, in the network of a
+        part of a model).
     names : sequence of str, optional
         What attributes are called; then bars take the place of images, in layers that are not too
         wide for that.
@@ -93,7 +103,9 @@ def simulated_layers(
         raise ValueError(f"row is {row}, but there are {len(numeric)} rows of arrivals")
     exact = _split(result, numeric[row])
     estimates = [np.atleast_2d(result.at(m).activation(estimator))[row] for m in moments]
-    called = [_names(i, exact, None if shape else names) for i in range(len(exact))]
+    data = [i in (0, len(exact) - 1) and result.layer_names[i] != CODE for i in range(len(exact))]
+    named = None if shape else names
+    called = [_names(len(layer), outer, named) for layer, outer in zip(exact, data, strict=True)]
     columns = 1 + len(moments)
     heights = [0.55 + 0.15 * len(c) if c else 2.05 for c in called]
     margin = 0.4 + (1.2 if any(called) else 0)
@@ -105,7 +117,7 @@ def simulated_layers(
         ax.set_title(title, fontsize=TITLE)
     pictures = zip(*(_split(result, values) for values in estimates), strict=True)
     for i, (line, computed, simulated) in enumerate(zip(grid, exact, pictures, strict=True)):
-        outer = shape if i in (0, len(exact) - 1) else None
+        outer = shape if data[i] else None
         if called[i]:
             named_bars(computed, called[i], line[0])
         else:
@@ -122,14 +134,11 @@ def simulated_layers(
     return figure
 
 
-def _names(
-    layer: int, layers: Sequence[Floats], names: Sequence[str] | None
-) -> Sequence[str] | None:
+def _names(width: int, of_data: bool, names: Sequence[str] | None) -> Sequence[str] | None:
     """What the neurons of a layer are called, if those of the data are and there are not many."""
-    width = len(layers[layer])
     if names is None or width > MOST_NAMED:
         return None
-    if layer in (0, len(layers) - 1):
+    if of_data:
         return [*map(str, names)] if len(names) == width else None
     return [str(i + 1) for i in range(width)]
 

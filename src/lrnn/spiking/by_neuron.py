@@ -195,7 +195,8 @@ class NeuronRun:
         if written:
             when = boxes.spikes[:written] - self.origin
             order = np.argsort(when, kind="stable")
-            spikes.append((when[order], wiring.order[boxes.senders[:written][order]]))
+            who = wiring.order[boxes.senders[:written][order]]
+            spikes.append((when[order], who.astype(np.int32)))
         return int(found)
 
     def _state(self) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lrnn.spiking.by_neuron import NeuronRun
 from lrnn.spiking.cpu_kernel import SPIKES, advance, settle
 from lrnn.spiking.plan import EVENTS, FOREVER, INHIBITED, TICKS, Plan, Statistics
+from lrnn.spiking.raster import Spikes
 
 PIECE = 1 << 20  # ticks, some hundredths of a second: then a run listens if it should stop
 SPIKES_AT_ONCE = 1 << 16
@@ -85,15 +86,15 @@ class RunQueue:
                 raise
 
     def _make(self, run: "Run | NeuronRun") -> None:
-        first = run.number == 0
-        recorded = self.recorded if first else None
-        tracing = self.trace and first
-        spikes: list[tuple[NDArray[Any], NDArray[np.int64]]] = []
+        recorded = self.recorded
+        tracing = self.trace and run.number == 0
+        spikes: list[Spikes] = []
         totals: list[tuple[int, int]] = []
         ends = stops = run.ends
         if tracing:
             points = np.linspace(0, ends[-1], TRACE_POINTS + 1).astype(ends.dtype)
             stops = np.union1d(ends, points)
+        written = 0  # snapshots
         for stop in stops:
             if not self._go_on(run, stop, recorded, spikes):
                 break
@@ -101,17 +102,17 @@ class RunQueue:
                 totals.append((run.ticks, int(run.potentials.sum())))
             for snapshot in np.flatnonzero(ends == stop):
                 run.write(self.statistics, int(snapshot))
-        if self.stop.is_set():  # all later snapshots show how far it got
-            for late in np.flatnonzero(ends > run.reached):
-                run.write(self.statistics, int(late))
+                written = int(snapshot) + 1
+        for late in range(written, len(ends)):  # if it was stopped, they show how far it got
+            run.write(self.statistics, late)
         with self._lock:
             self.statistics.firings[run.row] += run.fired
             self.statistics.arrivals[run.row] += run.arrived
         if recorded is not None:
             when, who = zip(*spikes, strict=True) if spikes else ((), ())
-            self.statistics.spikes = (
+            self.statistics.spikes[run.number] = (
                 np.concatenate([np.empty(0, dtype=run.clock_type), *when]),
-                np.concatenate([np.empty(0, dtype=np.int64), *who]),
+                np.concatenate([np.empty(0, dtype=np.int32), *who]),
             )
         if tracing:
             self.statistics.trace = np.array(totals, dtype=np.int64).reshape(-1, 2)
@@ -229,8 +230,8 @@ class Run:
             else:
                 self.advance(piece, stop, recorded, buffer)
             if self.counts[SPIKES]:
-                found = buffer[: self.counts[SPIKES]].copy()
-                spikes.append((found[:, 0], found[:, 1]))
+                ticks, nodes = buffer[: self.counts[SPIKES]].T
+                spikes.append((ticks.copy(), nodes.astype(np.int32)))
                 self.counts[SPIKES] = 0
             yield int(self.counts[goal] - before)
 

@@ -3,13 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lrnn.spiking.on_cpu import RunQueue
 from lrnn.spiking.plan import Plan, Statistics
 
 TASKS = 256  # at most: runs are shared out among them
 
 
-def simulate_on_dask(plan: Plan, statistics: Statistics, report: Callable[[float], None]) -> None:
+def simulate_on_dask(
+    plan: Plan,
+    statistics: Statistics,
+    recorded: NDArray[np.bool_] | None,
+    report: Callable[[float], None],
+) -> None:
     """Make all runs of the plan on the cluster of the current client, or on Dask's default."""
     try:
         from dask import compute, delayed
@@ -21,20 +29,21 @@ def simulate_on_dask(plan: Plan, statistics: Statistics, report: Callable[[float
     parts = [range(i, min(i + size, plan.n_runs)) for i in range(0, plan.n_runs, size)]
     shared, make = delayed(plan, pure=False), delayed(made, pure=False)
     with explained():
-        found = compute(*(make(shared, runs) for runs in parts))
-    for runs, (counts, sums, rows, firings, arrivals) in zip(parts, found, strict=True):
+        found = compute(*(make(shared, runs, recorded) for runs in parts))
+    for runs, (counts, sums, rows, firings, arrivals, spikes) in zip(parts, found, strict=True):
         part = slice(runs.start, runs.stop)
         statistics.counts[:, :, part] = counts
         statistics.sums[:, :, part] = sums
         statistics.firings[rows] += firings
         statistics.arrivals[rows] += arrivals
+        statistics.spikes |= spikes
     report(plan.n_runs)
 
 
-def made(plan: Plan, runs: range) -> tuple[Any, ...]:
+def made(plan: Plan, runs: range, recorded: NDArray[np.bool_] | None) -> tuple[Any, ...]:
     """What some runs wrote down; those of a task are made one after the other."""
     statistics = Statistics.of(plan)
-    RunQueue(plan, statistics, None, False, runs).work()
+    RunQueue(plan, statistics, recorded, False, runs).work()
     part = slice(runs.start, runs.stop)
     rows = slice(runs.start // plan.replicas, (runs.stop - 1) // plan.replicas + 1)
     return (
@@ -43,4 +52,5 @@ def made(plan: Plan, runs: range) -> tuple[Any, ...]:
         rows,
         statistics.firings[rows].copy(),
         statistics.arrivals[rows].copy(),
+        statistics.spikes,
     )

@@ -21,7 +21,7 @@ is off by more than 2⁻³²; routes of less than 2⁻³³ are left out.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -33,6 +33,7 @@ from lrnn.arrays import Floats
 from lrnn.compiled import compiled
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.spiking.alias import alias_rows
+from lrnn.spiking.raster import Spikes
 from lrnn.spiking.wiring import Wiring
 
 Start = Literal["empty", "stationary"]
@@ -232,8 +233,9 @@ class Statistics:
         seen after events.
     firings, arrivals : ndarray of int64 of shape (n_rows, n_neurons)
         Spikes fired and received (excitatory), of all replicas together.
-    spikes : (ndarray, ndarray) or None
-        Of the first run: ticks of recorded spikes (or times, neuron by neuron), and neurons.
+    spikes : dict of (ndarray, ndarray of int32)
+        Of each run, by its number: ticks of recorded spikes (or times, neuron by neuron) in order,
+        and who fired them.
     trace : ndarray of int64 of shape (n, 2) or None
         Of the first run: tick, and sum of all potentials.
     """
@@ -242,7 +244,7 @@ class Statistics:
     sums: NDArray[np.float32]
     firings: NDArray[np.int64]
     arrivals: NDArray[np.int64]
-    spikes: tuple[NDArray[Any], NDArray[np.int64]] | None = None
+    spikes: dict[int, Spikes] = field(default_factory=dict)
     trace: NDArray[np.int64] | None = None
     interrupted: bool = False
 

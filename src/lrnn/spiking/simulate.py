@@ -26,9 +26,10 @@ from lrnn.spiking.plan import (
     Statistics,
     clockwork_of,
 )
-from lrnn.spiking.simulation import Raster, Simulation, Trace
+from lrnn.spiking.raster import BYTES_PER_SPIKE, Raster
+from lrnn.spiking.simulation import Simulation, Trace
 from lrnn.spiking.wiring import Wiring, wiring_of
-from lrnn.tables.words import warn
+from lrnn.tables.words import in_bytes, warn
 
 MOST_EVENTS = 10**15  # a year, at 30 million a second
 RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
@@ -53,6 +54,7 @@ def simulate(
     start: Start,
     warm_up: float,
     record: ArrayLike | None,
+    record_bytes: float,
     trace: bool,
     snapshot_bytes: int,
     engine: str,
@@ -64,8 +66,10 @@ def simulate(
     """Simulate; see :meth:`lrnn.RandomNeuralNetwork.simulate`."""
     if device not in ("cpu", "cuda", "dask"):
         raise ValueError(f"device must be 'cpu', 'cuda' or 'dask', got {device!r}")
-    if device != "cpu" and (record is not None or trace):
-        raise ValueError("record and trace need device='cpu'")
+    if device == "cuda" and record is not None:
+        raise ValueError("record needs device='cpu' or device='dask', got device='cuda'")
+    if device != "cpu" and trace:
+        raise ValueError(f"trace needs device='cpu', got device={device!r}")
     if threads is not None:
         threads = whole_number(threads, "threads")
     plan = make_plan(
@@ -74,7 +78,7 @@ def simulate(
         snapshot_bytes=snapshot_bytes, random_state=random_state, at_events=at_events,
         engine=engine, device=device,
     )  # fmt: skip
-    recorded = _recorded(network, record)
+    recorded = _recorded(plan, record, record_bytes)
     statistics = Statistics.of(plan)
 
     def error() -> str:
@@ -85,7 +89,7 @@ def simulate(
         if device == "cpu":
             simulate_on_cpu(plan, statistics, threads, recorded, trace, report)
         elif device == "dask":
-            simulate_on_dask(plan, statistics, report)
+            simulate_on_dask(plan, statistics, recorded, report)
         else:
             _gpu(plan)(plan, statistics, report)
     if statistics.interrupted and not statistics.counts.any():
@@ -292,20 +296,36 @@ def _gpu(plan: Plan) -> Any:
     return (neurons_on_gpu if plan.by_neuron else on_gpu).simulate_on_gpu
 
 
-def _recorded(network: RandomNeuralNetwork, record: ArrayLike | None) -> NDArray[np.bool_] | None:
-    """Which nodes' spikes are to be recorded."""
+def _recorded(plan: Plan, record: ArrayLike | None, most_bytes: float) -> NDArray[np.bool_] | None:
+    """Which nodes' spikes are to be recorded; an error if there would be too many for memory."""
+    most_bytes = _number(most_bytes, "record_bytes")
     if record is None:
         return None
     chosen = np.asarray(record)
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
         raise ValueError(f"record must be a list of neurons' numbers, got {record!r}")
-    n = network.n_neurons
+    n = plan.network.n_neurons
     wrong = chosen[(chosen < 0) | (chosen >= n)]
     if len(wrong):
         raise ValueError(f"record names neuron {wrong[0]}, but they are numbered 0 to {n - 1}")
     recorded = np.zeros(3 * n + 1, dtype=np.bool_)
     recorded[chosen] = True
+    spikes = expected_firings(plan)[:, recorded[:n]].sum()
+    if spikes * BYTES_PER_SPIKE > most_bytes:
+        raise ValueError(
+            f"record would keep about {spikes:,.0f} spikes, {in_bytes(spikes * BYTES_PER_SPIKE)}, "
+            f"and record_bytes allows {in_bytes(most_bytes)}; record fewer neurons, make fewer or "
+            "shorter runs, or raise record_bytes"
+        )
     return recorded
+
+
+def expected_firings(plan: Plan) -> Floats:
+    """How often the neurons of each row fire in all of its runs together, in the steady state."""
+    length = float(plan.snapshots[-1])
+    durations = length / plan.happening if plan.unit == "events" else np.full(plan.n_rows, length)
+    fired = np.asarray(plan.steady) * plan.network.rates
+    return np.asarray(plan.replicas * durations[:, None] * fired)
 
 
 def _result(
@@ -315,11 +335,14 @@ def _result(
     times = _times(plan, statistics, np.repeat(rates, plan.replicas))
     of_row: Any = 0 if one else slice(None)
     raster = trace = None
-    if statistics.spikes is not None and recorded is not None:
-        when, neurons = statistics.spikes
+    if recorded is not None:
         if not plan.by_neuron:
-            when = _tick_times(plan, statistics, times, when)
-        raster = Raster(when, neurons, np.flatnonzero(recorded))
+            for run, (ticks, neurons) in statistics.spikes.items():
+                when = _tick_times(plan, statistics, times, ticks, run)
+                statistics.spikes[run] = (when, neurons)
+        raster = Raster.collect(
+            statistics.spikes, np.flatnonzero(recorded), plan.replicas, times[-1]
+        )
     if statistics.trace is not None:
         ticks, totals = statistics.trace.T
         known = plan.by_neuron
@@ -381,18 +404,23 @@ def _warn_if_short(result: Simulation) -> None:
     shares = result._shares
     row, neuron = np.unravel_index(shares.argmin(), shares.shape)
     place = "" if result.steady.ndim == 1 else f" in row {row + 1}"
-    needed = float(result.snapshots[-1]) / shares.min()
+    such = f"{count} neurons, such as" if count > 1 else "one neuron,"
+    rate = f"with a firing rate of {result.network.rates[neuron]:.3g}"
+    warn(
+        f"the simulated time is too short for {such} number {neuron}{place} {rate}: estimates may "
+        f"be far off{'' if result.interrupted else _enough(result)}"
+    )
+
+
+def _enough(result: Simulation) -> str:
+    """How long a simulation that was not interrupted should have been."""
+    needed = float(result.snapshots[-1]) / result._shares.min()
     power = 10.0 ** np.floor(np.log10(needed))
     needed = ceil(needed / power) * power
     enough = f"{needed:,.0f} events" if needed < 1e7 else f"{needed:.0e} events"
     if result.unit == "time":
         enough = f"a time of {needed:g}"
-    such = f"{count} neurons, such as" if count > 1 else "one neuron,"
-    rate = f"with a firing rate of {result.network.rates[neuron]:.3g}"
-    warn(
-        f"the simulated time is too short for {such} number {neuron}{place} {rate}: estimates may "
-        f"be far off; about {enough} would be enough"
-    )
+    return f"; about {enough} would be enough"
 
 
 def _times(plan: Plan, statistics: Statistics, rates: Floats) -> Floats:
@@ -411,22 +439,22 @@ def _times(plan: Plan, statistics: Statistics, rates: Floats) -> Floats:
 
 
 def _tick_times(
-    plan: Plan, statistics: Statistics, times: Floats, ticks: NDArray[np.int64]
+    plan: Plan, statistics: Statistics, times: Floats, ticks: NDArray[np.int64], run: int = 0
 ) -> Floats:
-    """Times of ``ticks`` (ascending) of the first run, given the ``times`` of its snapshots.
+    """Times of ``ticks`` (ascending) of a run, given the ``times`` of all runs' snapshots.
 
     Ticks are a Poisson process that nothing depends on. So a run only counts them, and the times of
     those that are asked for are drawn afterwards, as sums of exponential gaps. Between two
     snapshots the ticks are uniform; the last of them is at the snapshot itself, if that was taken
     after so many events and not after so much time.
     """
-    random = plan.generator("when")
-    ends, end_times = statistics.counts[:, TICKS, 0], times[:, 0]
+    random = plan.generator("when", run)
+    ends, end_times = statistics.counts[:, TICKS, run], times[:, run]
     found = np.empty(len(ticks))
-    part = np.searchsorted(ends, ticks)
-    for i in np.unique(part):
+    upto = np.searchsorted(ticks, ends, side="right")
+    for i in np.flatnonzero(np.diff(upto, prepend=0)):
         begin, began = (ends[i - 1], end_times[i - 1]) if i else (0, 0.0)
-        mine = part == i
+        mine = slice(upto[i - 1] if i else 0, upto[i])
         marks = np.append(ticks[mine] - begin, ends[i] - begin)
         gaps = random.standard_gamma(np.diff(marks, prepend=0))
         after = gaps[-1] if plan.unit == "events" else gaps[-1] + random.standard_exponential()

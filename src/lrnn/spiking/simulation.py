@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lrnn.arrays import Floats
-from lrnn.network import RandomNeuralNetwork, SteadyState, layer_names
+from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.notebook import table
 from lrnn.spiking.estimators import (
     Estimator,
@@ -31,27 +31,9 @@ from lrnn.spiking.plan import (
     SEEN,
     TICKS,
 )
+from lrnn.spiking.raster import Raster
 
 NEVER = 1e-100  # the rate of a neuron that does not fire: one spike is more than it can handle
-
-
-@dataclass(frozen=True)
-class Raster:
-    """Spikes of some neurons, in order of time.
-
-    Attributes
-    ----------
-    times : ndarray of shape (n_spikes,)
-        When they were fired.
-    neurons : ndarray of shape (n_spikes,)
-        Who fired.
-    recorded : ndarray
-        Whose spikes were recorded, fired or not.
-    """
-
-    times: Floats
-    neurons: NDArray[np.int64]
-    recorded: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -131,7 +113,7 @@ class Simulation:
         Spikes that each neuron received (excitatory) and fired. (In what `at` gives, numbers
         above 16 million are rounded to 24 bits.)
     raster : Raster or None
-        Spikes of the recorded neurons (of the first run).
+        Spikes of the recorded neurons, in all runs. (All of them also in what `at` gives.)
     trace : Trace or None
         All potentials of the first run added up, in the course of time.
     """
@@ -197,7 +179,7 @@ class Simulation:
         spent = times.sum(axis=1)
         if self._begun is not None:
             spent = np.minimum(spent, times.mean(axis=1) + self._begun)
-        with np.errstate(divide="ignore", over="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # or never begun: 0/0
             return np.asarray(np.where(self._enough > 0, spent[:, None] / self._enough, np.inf))
 
     def activation(self, estimator: Estimator = "potential") -> Floats:
@@ -298,11 +280,10 @@ class Simulation:
             events.append(float(self._counts[snapshot, EVENTS].mean()))
         return Convergence(np.array(events), self.layer_names, np.array(errors))
 
-    @cached_property
+    @property
     def layer_names(self) -> tuple[str, ...]:
         """What layers are called."""
-        count = len(self.network.layer_sizes or ())
-        return ("all",) if count < 2 else layer_names(count)
+        return self.network.layer_names
 
     def _repr_html_(self) -> str:
         found = self.compare()

@@ -20,6 +20,7 @@ from scipy import sparse
 from lrnn.arrays import detached, is_array, to_numpy
 from lrnn.tables.frame import Columns, Frame
 from lrnn.tables.types import check_kind, matrix_of, type_of_columns
+from lrnn.tables.words import in_bytes
 
 __all__ = [
     "BLOCK_BYTES",
@@ -434,7 +435,7 @@ def check_file(path: Path) -> None:
 
 def lacking_memory(name: str, error: object, needed: int = 0, block: bool = False) -> MemoryError:
     """That there is not enough memory for a file, or a block of it, of ``needed`` bytes."""
-    said = f"needs {_bytes(needed)}" if needed else f"is too large: {error}".rstrip(": ")
+    said = f"needs {in_bytes(needed)}" if needed else f"is too large: {error}".rstrip(": ")
     return MemoryError(f"{'a block of ' * block}{name!r} {said}{'' if block else BY_BLOCKS}")
 
 
@@ -444,17 +445,6 @@ def check_memory(name: str, needed: int) -> None:
         np.empty(needed, np.uint8)
     except (MemoryError, ValueError, OverflowError) as error:
         raise lacking_memory(name, error, needed) from None
-
-
-def _bytes(count: float) -> str:
-    """A number of bytes.
-
-    >>> _bytes(8 * 10**12), _bytes(300)
-    ('7.3 TiB', '300 bytes')
-    """
-    power = min(int(np.log2(max(count, 1))) // 10, 6)
-    unit = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")[power]
-    return f"{count / 1024**power:,.{min(power, 1)}f} {unit}"
 
 
 def npy_header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:

@@ -4,9 +4,10 @@ import re
 import shlex
 import sys
 import warnings
+from math import log2
 from pathlib import Path
 
-__all__ = ["TableError", "TableWarning", "as_options", "escaped", "warn"]
+__all__ = ["TableError", "TableWarning", "as_options", "escaped", "in_bytes", "warn"]
 
 OPTION = re.compile(r"\{(\w+)=([^{}]*)\}")
 SWITCHES = {"True": True, "False": False}  # on the command line, --header and --no-header
@@ -78,3 +79,14 @@ def _as_parameters(text: str) -> str:
 
 def _meant(value: str) -> str:
     return value.replace("\\x7b", "{").replace("\\x7d", "}")
+
+
+def in_bytes(count: float) -> str:
+    """A number of bytes.
+
+    >>> in_bytes(8 * 10**12), in_bytes(300)
+    ('7.3 TiB', '300 bytes')
+    """
+    power = min(int(log2(max(count, 1))) // 10, 6)
+    unit = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")[power]
+    return f"{count / 1024**power:,.{min(power, 1)}f} {unit}"
