@@ -112,7 +112,8 @@ class Stage:
 def condense(rates: Floats, excitatory: WeightMatrix, inhibitory: WeightMatrix) -> list[Stage]:
     """Stages of a network, such that each depends on earlier ones and on itself only."""
     weights = [None if p is None else _incoming(rates, p) for p in (excitatory, inhibitory)]
-    edges = sparse.csr_array(sum(sparse.csr_array(w != 0) for w in weights if w is not None))
+    connected = [w != 0 for w in weights if w is not None]
+    edges = sparse.csr_array(sum(connected[1:], connected[0]))
     n_components, component = csgraph.connected_components(edges, connection="strong")
     cyclic = np.bincount(component, minlength=n_components)[component] > 1
     cyclic |= edges.diagonal() != 0
@@ -243,23 +244,25 @@ def solve_feedback(
 
     ``plus`` and ``total`` are numerator and denominator of eq. 1 without the loops.
     """
-    q = np.zeros(plus.shape)
+    loop = Loop(plus, total, rates, loop_plus, loop_minus)
+    q = np.empty(plus.shape)
     residual = np.full(len(plus), np.inf)
     rows = np.arange(len(plus))
-    state = q
+    state, before = np.zeros(plus.shape), residual
     for _ in range(PLAIN_STEPS):
-        loop = Loop(plus[rows], total[rows], rates, loop_plus, loop_minus)
         image = loop(state)
-        before, found = residual[rows], violation(state, image).max(axis=1)
-        residual[rows], q[rows] = found, state
+        found = violation(state, image).max(axis=1)
         # where steps shrink by a factor s, all further ones together are 1/(1 − s) times the next
         with np.errstate(invalid="ignore"):
             moving = ~(found <= tol * np.clip(1 - found / before, ROUNDING, 1)) & (found > 0)
-        if not moving.any():
+        if moving.all():
+            state, before = image, found
+            continue
+        q[rows[~moving]], residual[rows[~moving]] = state[~moving], found[~moving]
+        rows, state, before, loop = rows[moving], image[moving], found[moving], loop.rows(moving)
+        if not len(rows):
             return q, residual
-        rows, state = rows[moving], image[moving]
-    loop = Loop(plus[rows], total[rows], rates, loop_plus, loop_minus)
-    q[rows], residual[rows] = loop.solve(q[rows], tol)
+    q[rows], residual[rows] = loop.solve(state, tol)
     return q, residual
 
 
