@@ -390,9 +390,11 @@ def solve_linear(
     size, weights = len(rates), [loop_plus, loop_minus]
     found, residual = np.empty(right.shape), 0.0
     if size > DENSE_NEWTON and all(w is None or sparse.issparse(w) for w in weights):
-        plus, minus = (0.0 if w is None else sparse.diags_array(1 / rates) @ w for w in weights)
+        empty = sparse.csc_array((size, size))
+        plus, minus = (empty if w is None else sparse.diags_array(1 / rates) @ w for w in weights)
         for row, receives in enumerate(slope):
-            matrix = plus * receives - minus * (receives * q[row])
+            matrix = plus @ sparse.diags_array(receives)
+            matrix = matrix - minus @ sparse.diags_array(receives * q[row])
             matrix = sparse.eye_array(size) - (matrix if adjoint else matrix.T)
             found[row], left = _sparse_solution(sparse.csr_array(matrix), right[row], rtol)
             residual = max(residual, left)
