@@ -27,10 +27,12 @@ import numpy as np
 from scipy import sparse
 
 from lrnn.arrays import Floats
-from lrnn.network.steady_state import LEAK, Stage, solve_linear
+from lrnn.network.steady_state import LEAK, Stage, flow, solve_linear
 
 CLOSED = 1e-12  # share of its spikes that a group of neurons must lose to count as one that does
 CONNECTION_CELLS = 1 << 20  # rows × connections that are multiplied at once
+SENDERS = 256  # whose connections are multiplied at once
+SCATTERED = 32  # pairs for each connection above which a product of matrices is the slower one
 EXACT = 1e-13  # share to which an iterative solution is sought
 
 
@@ -56,32 +58,45 @@ class Gradient:
     inhibitory_arrivals: Floats
 
 
+def drive(
+    stages: list[Stage], rates: Floats, arrivals: Floats, inhibition: Floats, q: Floats
+) -> tuple[Floats, Floats]:
+    """Numerator and denominator of eq. 1 for a batch of rows."""
+    plus, total = np.array(arrivals), rates + inhibition
+    for stage in stages:
+        here, known, own = stage.neurons, q[:, stage.sources], q[:, stage.neurons]
+        plus[:, here] += flow(known, stage.plus) + flow(own, stage.loop_plus)
+        total[:, here] += flow(known, stage.minus) + flow(own, stage.loop_minus)
+    return plus, total
+
+
 def sensitivities(
     stages: list[Stage], rates: Floats, q: Floats, total: Floats, of: Floats
-) -> tuple[Floats, float]:
-    """ν for a batch of rows, and how exactly the systems of feedback were solved.
+) -> tuple[Floats, Floats, float]:
+    """ν for a batch of rows, the sum in its equation, and how exactly feedback was solved.
 
     ``total`` is the denominator of eq. 1, ``of`` the derivatives by q.
     """
-    back = of.copy()
-    found = np.empty(q.shape)
-    residual = 0.0
+    nu, onwards, residual = np.empty(q.shape), np.zeros(q.shape), 0.0
     slope = np.zeros(q.shape)
     np.divide(1, total, out=slope, where=(q < 1) & (total > 0))
     for stage in reversed(stages):
         here = stage.neurons
+        back = of[:, here] + onwards[:, here]
         if stage.feedback:
-            found[:, here], left = _through_feedback(
-                stage, rates[here], q[:, here], slope[:, here], back[:, here]
-            )
+            found, left = _through_feedback(stage, rates[here], q[:, here], slope[:, here], back)
             residual = max(residual, left)
+            onwards[:, here] += _backwards(found, q[:, here], stage.loop_plus, stage.loop_minus)
         else:
-            found[:, here] = back[:, here] * slope[:, here]
-        if stage.plus is not None:
-            back[:, stage.sources] += found[:, here] @ stage.plus.T
-        if stage.minus is not None:
-            back[:, stage.sources] -= (found[:, here] * q[:, here]) @ stage.minus.T
-    return found, residual
+            found = back * slope[:, here]
+        onwards[:, stage.sources] += _backwards(found, q[:, here], stage.plus, stage.minus)
+        nu[:, here] = found
+    return nu, onwards, residual
+
+
+def _backwards(nu: Floats, q: Floats, plus: Any, minus: Any) -> Any:
+    excited = 0.0 if plus is None else nu @ plus.T
+    return excited if minus is None else excited - (q * nu) @ minus.T
 
 
 def _through_feedback(
@@ -120,16 +135,20 @@ class Sums:
             for p in (excitatory, inhibitory)
         )
 
-    def add(self, q: Floats, nu: Floats) -> None:
+    def add(self, q: Floats, nu: Floats, onwards: Floats) -> None:
         """Add those of some rows."""
         rates, excitatory, inhibitory = self.network
         counter = -q * nu
-        onwards = nu @ excitatory.T
         fired = q * rates
         self.excitatory += _by_connection(fired, nu, excitatory)
         if inhibitory is not None:
-            onwards = onwards + counter @ inhibitory.T
             self.inhibitory += _by_connection(fired, counter, inhibitory)
+        silent = np.flatnonzero(rates == 0)  # they have no weights, but would have them at a rate
+        onwards = onwards / np.where(rates > 0, rates, 1)
+        if len(silent):
+            onwards[:, silent] = nu @ excitatory[silent].T
+            if inhibitory is not None:
+                onwards[:, silent] += counter @ inhibitory[silent].T
         self.rates += (q * (onwards - nu)).sum(axis=0)
 
     def matrices(self) -> tuple[Any, Any]:
@@ -149,11 +168,19 @@ def _by_connection(fired: Floats, received: Floats, probabilities: Any) -> Float
     if not sparse.issparse(probabilities):
         return np.asarray(fired.T @ received)
     fired, received = np.ascontiguousarray(fired.T), np.ascontiguousarray(received.T)
-    source = np.repeat(np.arange(len(fired)), np.diff(probabilities.indptr))
-    target = probabilities.indices
-    products = np.empty(len(source))
-    at_once = max(1, CONNECTION_CELLS // max(1, fired.shape[1]))
-    for start in range(0, len(source), at_once):
-        part = slice(start, start + at_once)
-        products[part] = np.vecdot(fired[source[part]], received[target[part]])
+    ends, targets = probabilities.indptr, probabilities.indices
+    source = np.repeat(np.arange(len(fired)), np.diff(ends))
+    products = np.empty(len(targets))
+    for first in range(0, len(fired), SENDERS):
+        last = min(first + SENDERS, len(fired))
+        part = slice(ends[first], ends[last])
+        reached, place = np.unique(targets[part], return_inverse=True)
+        if (last - first) * len(reached) < SCATTERED * len(place):
+            block = fired[first:last] @ received[reached].T
+            products[part] = block[source[part] - first, place]
+            continue
+        at_once = max(1, CONNECTION_CELLS // max(1, fired.shape[1]))
+        for start in range(part.start, part.stop, at_once):
+            some = slice(start, min(start + at_once, part.stop))
+            products[some] = np.vecdot(fired[source[some]], received[targets[some]])
     return products

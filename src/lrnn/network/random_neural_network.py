@@ -21,7 +21,7 @@ from lrnn.network.checks import (
     check_unit_rows,
     check_weights,
 )
-from lrnn.network.gradient import Gradient, Sums, sensitivities
+from lrnn.network.gradient import Gradient, Sums, drive, sensitivities
 from lrnn.network.steady_state import (
     TOLERANCE,
     Stage,
@@ -302,10 +302,12 @@ class RandomNeuralNetwork:
         for start in range(0, len(rows), block):
             part = slice(start, start + block)
             here = state[part]
-            off = max(off, float(self.residual(here, rows[part], rows_minus[part]).max()))
-            total = self.rates + rows_minus[part] + flow(here * self.rates, self.inhibitory)
-            nu[part], left = sensitivities(self.stages, self.rates, here, total, wanted[part])
-            sums.add(here, nu[part])
+            above, below = drive(self.stages, self.rates, rows[part], rows_minus[part], here)
+            off = max(off, float(violation(here, excitation(above, below)).max()))
+            nu[part], onwards, left = sensitivities(
+                self.stages, self.rates, here, below, wanted[part]
+            )
+            sums.add(here, nu[part], onwards)
             residual = max(residual, left)
         if off > STEADY:
             warnings.warn(
