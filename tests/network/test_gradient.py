@@ -198,6 +198,23 @@ def test_parts_that_no_spike_reaches(storage):
     assert found.arrivals[2:] == pytest.approx([0, 0, 0, 0], abs=1e-12)
 
 
+def test_loop_without_any_loss_has_finite_derivatives():
+    network = RandomNeuralNetwork(np.ones(3), np.roll(np.eye(3), 1, axis=1))
+    found = network.gradient([1e-20, 0, 0], of=np.ones(3), q=np.full(3, 1e-8))
+    assert np.isfinite(found.arrivals).all()
+    assert (found.arrivals > 1e12).all()
+    # filled up, it takes no more
+    assert not network.gradient([1e-6, 0, 0], of=np.ones(3)).arrivals.any()
+
+
+def test_saturated_neuron_still_excites_others():
+    network = RandomNeuralNetwork([1.0, 4.0], [[0, 0.5], [0, 0]])
+    found = network.gradient([2.0, 0], of=[1, 1])
+    assert found.arrivals.tolist() == [0, 0.25]
+    assert found.rates == pytest.approx([0.125, -0.125 / 4])
+    assert found.excitatory == pytest.approx(np.array([[0, 0.25], [0, 0.125]]))
+
+
 def test_at_the_kink_a_neuron_counts_as_saturated():
     network = RandomNeuralNetwork([2.0], [[0.0]])
     assert network.gradient([2.0], of=[1.0]).arrivals == [0]

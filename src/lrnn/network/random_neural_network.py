@@ -264,10 +264,11 @@ class RandomNeuralNetwork:
         rate), probabilities at fixed rates. The probability that a spike leaves the network is
         what the others leave, and follows them.
 
-        A saturated neuron (q = 1) passes nothing on: its derivatives are 0. That is right unless
-        it is just about to saturate, where only the derivative to that side is 0. They are 0,
-        too, where q jumps from 0 to 1 at the first spike: at neurons that none reaches and none
-        would leave. At other parameters that are 0, such as arrivals, derivatives are one-sided.
+        A saturated neuron (q = 1) stays so whatever a little more or less arrives: derivatives by
+        its arrivals and by connections to it are 0, while its own rate and routes still matter to
+        others. If it is just about to saturate, that is so to one side. They are 0, too, where q
+        jumps from 0 to 1 at the first spike: at neurons that none reaches and none would leave. At
+        parameters that are 0, such as most arrivals, derivatives are one-sided.
 
         Of a sparse matrix only connections that exist have a derivative here; a dense one has all.
         Any other is to be had from those by arrivals, as :math:`\partial L/\partial p^\pm_{ij}`
