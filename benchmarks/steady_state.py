@@ -1,10 +1,11 @@
-"""Steady states against the plain fixed-point iteration: time, residual, memory.
+"""Steady states against the plain fixed-point iteration, and their gradients: time, memory.
 
     python benchmarks/steady_state.py [--only NAME …] [--json PATH] [--peer-seconds 20]
 
 Setup is what a network's first steady state costs more than its next one (finding the order in
 which neurons can be solved). Memory is the peak of what NumPy allocates during a first
-steady state, above the network itself; LAPACK's own work arrays are not in it. The peer iterates
+steady state, above the network itself; LAPACK's own work arrays are not in it. Gradients are those
+of a random function of the steady state, which is known, by all parameters. The peer iterates
 q ← T(q) of eq. 1 from rest, with the weights multiplied out and stored so that its products are
 fast, until it violates eq. 1 by no more than 1e-12 of any activation, or its time is up.
 """
@@ -54,6 +55,15 @@ def dense(n: int = 2_000) -> Problem:
     return Problem(rates, sent * (1 - inhibits), sent * inhibits, rates * rng.random(n) * 0.3)
 
 
+def small(n: int = 16, rows: int = 200) -> Problem:
+    """A network of few neurons that loses few spikes, for many rows."""
+    rng = np.random.default_rng(0)
+    sent = rng.exponential(size=(n, n))
+    sent *= 0.99 / sent.sum(axis=1, keepdims=True)
+    arrivals = 0.01 * rng.random((rows, n)) * (rng.random((rows, n)) < 0.4)
+    return Problem(np.exp(rng.normal(size=n)), 0.98 * sent, 0.02 * sent, arrivals)
+
+
 def scattered(inhibits: float, leak: float, n: int = 100_000, fan_out: int = 10) -> Problem:
     rng = np.random.default_rng(0)
     ends = np.repeat(np.arange(n), fan_out), rng.integers(0, n, n * fan_out)
@@ -98,6 +108,8 @@ def layered(rows: int = 10_000) -> Problem:
 
 PROBLEMS = {
     "dense": dense,
+    "small, 200 rows": small,
+    "dense of 150, 50 rows": lambda: small(150, 50),
     "sparse, 50 % inhibitory, leak 1e-2": lambda: scattered(0.5, 1e-2),
     "sparse, 2 % inhibitory, leak 1e-6": lambda: scattered(0.02, 1e-6),
     "sparse, excitatory, leak 1e-4": lambda: scattered(0.0, 1e-4),
@@ -107,11 +119,10 @@ PROBLEMS = {
 }
 
 
-def peak_memory(problem: Problem) -> float:
-    """MB that solving takes at its peak, above what the network takes."""
-    network = problem.network()
+def peak_memory(work: Callable[[], Any]) -> float:
+    """MB that it takes at its peak, above what there was."""
     tracemalloc.start()
-    network.steady_state(problem.arrivals)
+    work()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return peak / 1e6
@@ -158,6 +169,12 @@ def measure(name: str, problem: Problem, peer_seconds: float) -> dict[str, Any]:
     with Stopwatch() as first:
         q = network.steady_state(problem.arrivals)
     solve = fastest(lambda: network.steady_state(problem.arrivals))
+    of = np.random.default_rng(1).normal(size=network.n_neurons)
+
+    def gradient() -> Any:
+        return network.gradient(problem.arrivals, of=of, q=q)
+
+    unsolved = problem.network()
     forward = None if problem.forward is None else fastest(problem.forward)
     matrices = [m for m in (network.excitatory, network.inhibitory) if m is not None]
     return {
@@ -168,7 +185,9 @@ def measure(name: str, problem: Problem, peer_seconds: float) -> dict[str, Any]:
         "solve_s": solve,
         "residual": float(network.residual(q, problem.arrivals).max()),
         "saturated_share": float(q.saturated.mean()),
-        "peak_memory_MB": peak_memory(problem),
+        "peak_memory_MB": peak_memory(lambda: unsolved.steady_state(problem.arrivals)),
+        "gradient_s": fastest(gradient),
+        "gradient_peak_memory_MB": peak_memory(gradient),
         "forward_pass_s": forward,
         **plain_iteration(problem, peer_seconds),
     }
@@ -177,8 +196,8 @@ def measure(name: str, problem: Problem, peer_seconds: float) -> dict[str, Any]:
 def table(results: list[dict[str, Any]]) -> Table:
     shown = Table()
     shown.add_column("network", no_wrap=True)
-    figures = "N", "connections", "setup s", "solve s", "residual", "saturated", "memory MB"
-    for heading in (*figures, "plain iteration"):
+    figures = "N", "connections", "setup s", "solve s", "residual", "saturated", "MB"
+    for heading in (*figures, "gradient s", "MB", "plain iteration"):
         shown.add_column(heading, justify="right")
     for r in results:
         peer = f"{r['peer_steps']:,} steps, {r['peer_s']:.2f} s"
@@ -193,6 +212,8 @@ def table(results: list[dict[str, Any]]) -> Table:
             f"{r['residual']:.0e}",
             f"{r['saturated_share']:.2%}",
             f"{r['peak_memory_MB']:,.0f}",
+            f"{r['gradient_s']:.3f}",
+            f"{r['gradient_peak_memory_MB']:,.0f}",
             peer,
         )
     return shown

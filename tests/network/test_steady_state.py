@@ -376,6 +376,29 @@ def test_batch_equals_its_rows_one_by_one():
     np.testing.assert_allclose(batch, singly, rtol=0, atol=1e-10)
 
 
+def test_rows_of_a_batch_take_their_newton_steps_together(monkeypatch):
+    rng = np.random.default_rng(16)
+    sent = rng.exponential(size=(8, 8))
+    sent *= 0.999 / sent.sum(axis=1, keepdims=True)
+    network = RandomNeuralNetwork(np.exp(rng.normal(size=8)), sent * 0.98, sent * 0.02)
+    arrivals = 10.0 ** rng.uniform(-4, 0, (60, 8))
+    calls = []
+    solve = np.linalg.solve
+    monkeypatch.setattr(np.linalg, "solve", lambda *a: calls.append(len(a[0])) or solve(*a))
+    batch = network.steady_state(arrivals)
+    assert max(calls) > 20  # rows that the plain iteration left over
+    assert len(calls) < 60
+    assert batch.saturated.any()
+    assert network.residual(batch, arrivals).max() < 1e-12
+    np.testing.assert_allclose(batch, [network.steady_state(row) for row in arrivals], rtol=1e-9)
+
+
+def test_singular_system_spoils_no_other_row():
+    matrices = np.array([np.eye(2), np.ones((2, 2)), 2 * np.eye(2)])
+    found = steady_state._dense_solutions(matrices, np.ones((3, 2)))
+    np.testing.assert_array_equal(found, [[1, 1], [np.nan, np.nan], [0.5, 0.5]])
+
+
 def test_one_vector_of_inhibitory_arrivals_serves_all_rows():
     rng = np.random.default_rng(7)
     rates, excitatory, inhibitory, arrivals, inhibition = well_damped(rng, rows=5)

@@ -127,6 +127,21 @@ def check_arrivals(
     return plus, minus
 
 
+def check_of_rows(n_neurons: int, values: ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
+    """Finite numbers, one per neuron: for each row of ``shape``, or one vector for all rows."""
+    array = np.asarray(to_numpy(values) if is_array(values) else values, dtype=np.float64)
+    if array.shape not in (shape, (n_neurons,)):
+        raise ValueError(
+            f"{name} has shape {array.shape}; it must be ({n_neurons},) or that of arrivals, "
+            f"{shape}"
+        )
+    if not np.isfinite(array).all():
+        where = tuple(np.argwhere(~np.isfinite(array))[0])
+        place = f"{where[-1]}" + (f" in row {where[0] + 1}" if array.ndim > 1 else "")
+        raise ValueError(f"{name} is {array[where]} at neuron {place}; it must be finite")
+    return array
+
+
 def _arrival_rates(n_neurons: int, arrivals: ArrayLike, name: str) -> Floats:
     array = np.asarray(to_numpy(arrivals) if is_array(arrivals) else arrivals, dtype=np.float64)
     if array.ndim not in (1, 2) or array.shape[-1] != n_neurons:

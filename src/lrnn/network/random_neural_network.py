@@ -16,11 +16,13 @@ from lrnn.network.checks import (
     check_arrivals,
     check_layer_names,
     check_layer_sizes,
+    check_of_rows,
     check_probabilities,
     check_rates,
     check_unit_rows,
     check_weights,
 )
+from lrnn.network.gradient import Gradient, Sums, drive, sensitivities
 from lrnn.network.steady_state import (
     TOLERANCE,
     Stage,
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 Routing = Any  # a dense or sparse matrix of probabilities
 
 CELLS_AT_ONCE = 1 << 23  # rows × neurons that are solved at once: bounds the working memory
+STEADY = 1e-6  # violation of eq. 1 up to which a state is taken for the steady one
+ADJOINT = 1e-9  # share of a derivative's equation that may be left over in silence
 
 
 class RandomNeuralNetwork:
@@ -233,6 +237,112 @@ class RandomNeuralNetwork:
                 stacklevel=2,
             )
         return q.reshape(plus.shape).view(SteadyState)
+
+    def gradient(
+        self,
+        arrivals: ArrayLike,
+        inhibitory_arrivals: ArrayLike | None = None,
+        *,
+        of: ArrayLike,
+        q: ArrayLike | None = None,
+    ) -> Gradient:
+        r"""Derivatives of any function of the steady state, of networks with feedback too.
+
+        For a function L of the activations q, by implicit differentiation of eq. 1: one linear
+        system for each row of arrivals, and none where neurons do not feed back.
+
+        Parameters
+        ----------
+        arrivals : array-like of shape (n_neurons,) or (n_rows, n_neurons)
+            External excitatory spikes per unit time.
+        inhibitory_arrivals : array-like of the same shape or (n_neurons,), optional
+            External inhibitory spikes per unit time.
+        of : array-like of the shape of ``arrivals`` or (n_neurons,)
+            :math:`\partial L/\partial q`, row by row or the same for all: what is differentiated.
+        q : array-like of the shape of ``arrivals``, optional
+            The steady state, where it is known; else it is computed.
+
+        Returns
+        -------
+        gradient : Gradient
+            ``rates``, ``excitatory`` and ``inhibitory``, derivatives of the sum of L over rows;
+            ``arrivals`` and ``inhibitory_arrivals``, row by row.
+
+        Notes
+        -----
+        Each is a partial derivative, everything else that makes the network held fixed: rates at
+        fixed probabilities (so that all weights rate × probability of the neuron change with its
+        rate), probabilities at fixed rates. The probability that a spike leaves the network is
+        what the others leave, and follows them.
+
+        A saturated neuron (q = 1) stays so whatever a little more or less arrives: derivatives by
+        its arrivals and by connections to it are 0, while its own rate and routes still matter to
+        others. If it is just about to saturate, that is so to one side. They are 0, too, where q
+        jumps from 0 to 1 at the first spike: at neurons that none reaches and none would leave. At
+        parameters that are 0, such as most arrivals, derivatives are one-sided.
+
+        Of a sparse matrix only connections that exist have a derivative here; a dense one has all.
+        Any other is to be had from those by arrivals, as :math:`\partial L/\partial p^\pm_{ij}`
+        is the sum over rows of :math:`r_i q_i` times the derivative by the (inhibitory) arrivals
+        of *j*.
+
+        Examples
+        --------
+        Two neurons that inhibit each other, each with q = Λ / (1 + the other's q); what the first
+        one's q changes with:
+
+        >>> network = RandomNeuralNetwork([1, 1], np.zeros((2, 2)), [[0, 1], [1, 0]])
+        >>> gradient = network.gradient([0.75, 0.75], of=[1, 0])
+        >>> gradient.arrivals
+        array([ 0.75, -0.25])
+        >>> gradient.inhibitory
+        array([[-0.1875,  0.0625],
+               [-0.1875,  0.0625]])
+        """
+        plus, minus = check_arrivals(self.n_neurons, arrivals, inhibitory_arrivals)
+        wanted = check_of_rows(self.n_neurons, of, plus.shape, "of")
+        if q is None:
+            q = self.steady_state(plus, minus)
+        state = check_of_rows(self.n_neurons, q, plus.shape, "q")
+        rows = np.atleast_2d(plus)
+        state, wanted = (np.broadcast_to(values, rows.shape) for values in (state, wanted))
+        rows_minus = np.broadcast_to(0.0 if minus is None else minus, rows.shape)
+        nu = np.empty(rows.shape)
+        sums = Sums(self.rates, self.excitatory, self.inhibitory)
+        off = residual = 0.0
+        block = max(1, CELLS_AT_ONCE // self.n_neurons)
+        for start in range(0, len(rows), block):
+            part = slice(start, start + block)
+            here = state[part]
+            above, below = drive(self.stages, self.rates, rows[part], rows_minus[part], here)
+            off = max(off, float(violation(here, excitation(above, below)).max()))
+            nu[part], onwards, left = sensitivities(
+                self.stages, self.rates, here, below, wanted[part]
+            )
+            sums.add(here, nu[part], onwards)
+            residual = max(residual, left)
+        if off > STEADY:
+            warnings.warn(
+                f"q violates the equation of the steady state by {off:.1e} of an activation, and "
+                "derivatives hold there only; take q from steady_state for these arrivals",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if residual > ADJOINT:
+            warnings.warn(
+                f"derivatives violate their linear equations by a share of {residual:.1e}; the "
+                "network loses too few of its spikes for them to be found exactly",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        by_plus, by_minus = sums.matrices()
+        return Gradient(
+            rates=sums.rates,
+            excitatory=by_plus,
+            inhibitory=by_minus,
+            arrivals=nu.reshape(plus.shape),
+            inhibitory_arrivals=(-state * nu).reshape(plus.shape),
+        )
 
     def simulate(
         self,

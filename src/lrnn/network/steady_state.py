@@ -25,7 +25,6 @@ the solution in finitely many steps. Neurons that no spike can ever reach stay a
 """
 
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -41,11 +40,13 @@ WeightMatrix = Any  # a dense or sparse matrix of weights, or None where there a
 
 DENSE_ENOUGH = 0.2  # filled share of a block above which a dense product is the faster one
 TOLERANCE = 1e-12
-PLAIN_STEPS = 64  # of the plain iteration, all rows at once, before rows are taken singly
+PLAIN_STEPS = 64  # of the plain iteration, all rows at once, before Newton's
 PATIENCE = 20  # Newton steps without progress that end an attempt
 ROUNDS = 50  # of averaged steps and another attempt, after the first two
 AVERAGED_STEPS = 64  # in each round
-DENSE_NEWTON = 3_000  # neurons up to which the Newton system is factorised
+DENSE_NEWTON = 3_000  # neurons up to which a linear system is factorised
+SYSTEM_CELLS = 1 << 20  # numbers in systems that are factorised at once
+GOOD_ENOUGH = 1e4  # times the share that was asked for may be left over by an iterative solution
 ROUNDING = 1e-14  # share to which eq. 1 can be met in floating-point numbers
 SMALLEST = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)  # that has all its digits
 LEAK = 1e-13  # keeps the Newton system of a network without any loss of spikes regular
@@ -111,7 +112,8 @@ class Stage:
 def condense(rates: Floats, excitatory: WeightMatrix, inhibitory: WeightMatrix) -> list[Stage]:
     """Stages of a network, such that each depends on earlier ones and on itself only."""
     weights = [None if p is None else _incoming(rates, p) for p in (excitatory, inhibitory)]
-    edges = sparse.csr_array(sum(sparse.csr_array(w != 0) for w in weights if w is not None))
+    connected = [w != 0 for w in weights if w is not None]
+    edges = sparse.csr_array(sum(connected[1:], connected[0]))
     n_components, component = csgraph.connected_components(edges, connection="strong")
     cyclic = np.bincount(component, minlength=n_components)[component] > 1
     cyclic |= edges.diagonal() != 0
@@ -242,30 +244,31 @@ def solve_feedback(
 
     ``plus`` and ``total`` are numerator and denominator of eq. 1 without the loops.
     """
-    q = np.zeros(plus.shape)
+    loop = Loop(plus, total, rates, loop_plus, loop_minus)
+    q = np.empty(plus.shape)
     residual = np.full(len(plus), np.inf)
     rows = np.arange(len(plus))
-    state = q
+    state, before = np.zeros(plus.shape), residual
     for _ in range(PLAIN_STEPS):
-        loop = Loop(plus[rows], total[rows], rates, loop_plus, loop_minus)
         image = loop(state)
-        before, found = residual[rows], violation(state, image).max(axis=1)
-        residual[rows], q[rows] = found, state
+        found = violation(state, image).max(axis=1)
         # where steps shrink by a factor s, all further ones together are 1/(1 − s) times the next
         with np.errstate(invalid="ignore"):
             moving = ~(found <= tol * np.clip(1 - found / before, ROUNDING, 1)) & (found > 0)
-        if not moving.any():
+        if moving.all():
+            state, before = image, found
+            continue
+        q[rows[~moving]], residual[rows[~moving]] = state[~moving], found[~moving]
+        rows, state, before, loop = rows[moving], image[moving], found[moving], loop.rows(moving)
+        if not len(rows):
             return q, residual
-        rows, state = rows[moving], image[moving]
-    for row in rows:
-        loop = Loop(plus[row], total[row], rates, loop_plus, loop_minus)
-        q[row], residual[row] = loop.solve(q[row], tol)
+    q[rows], residual[rows] = loop.solve(state, tol)
     return q, residual
 
 
 @dataclass(frozen=True)
 class Loop:
-    """The map T of eq. 1 for neurons that feed back on each other, for one or many rows."""
+    """The map T of eq. 1 for neurons that feed back on each other, for a batch of rows."""
 
     plus: Floats
     total: Floats
@@ -283,93 +286,155 @@ class Loop:
         total = self.total if self.loop_minus is None else self.total + q @ self.loop_minus
         return plus, total
 
+    def rows(self, chosen: Any) -> "Loop":
+        """The same map for some of the rows."""
+        return Loop(
+            self.plus[chosen], self.total[chosen], self.rates, self.loop_plus, self.loop_minus
+        )
+
     def reached(self) -> Floats:
         """1 for neurons that a spike from outside can reach, 0 for the others."""
+        outside = self.plus > 0
         if self.loop_plus is None:
-            return (self.plus > 0).astype(float)
-        size = len(self.plus)
-        outside = sparse.csr_array((self.plus > 0).astype(float)[None, :])
-        edges = sparse.block_array(
-            [[None, outside], [sparse.csr_array((size, 1)), sparse.csr_array(self.loop_plus)]]
-        )
-        found = csgraph.breadth_first_order(sparse.csr_array(edges), 0, return_predecessors=False)
-        reached = np.zeros(size + 1)
-        reached[found] = 1
-        return reached[1:]
+            return outside.astype(float)
+        size = len(self.rates)
+        reached = np.zeros((len(outside), size + 1))
+        inside = sparse.csr_array(self.loop_plus)
+        for row, entries in zip(reached, outside, strict=True):
+            door = sparse.csr_array(entries.astype(float)[None, :])
+            edges = sparse.block_array([[None, door], [sparse.csr_array((size, 1)), inside]])
+            found = csgraph.breadth_first_order(
+                sparse.csr_array(edges), 0, return_predecessors=False
+            )
+            row[found] = 1
+        return reached[:, 1:]
 
-    def solve(self, q: Floats, tol: float) -> tuple[Floats, float]:
-        """The steady state of one row from an approximate one, and its residual."""
+    def solve(self, q: Floats, tol: float) -> tuple[Floats, Floats]:
+        """The steady states from approximate ones, and the residual of each row."""
         tol = max(tol, ROUNDING)  # no use in iterating for less
         best, least = self._newton(q, tol)
-        if least > tol:
-            best, least = min((best, least), self._newton(self.reached(), tol), key=itemgetter(1))
-        for _ in range(ROUNDS):
-            if least <= tol:
+        for attempt in range(1 + ROUNDS):
+            left = np.flatnonzero(least > tol)
+            if not len(left):
                 break
-            q = best
-            for _ in range(AVERAGED_STEPS):
-                q = (q + self(q)) / 2
-            best, least = min((best, least), self._newton(q, tol), key=itemgetter(1))
+            loop = self.rows(left)
+            if attempt == 0:
+                q = loop.reached()
+            else:
+                q = best[left]
+                for _ in range(AVERAGED_STEPS):
+                    q = (q + loop(q)) / 2
+            found, residual = loop._newton(q, tol)
+            better = residual < least[left]
+            best[left[better]], least[left[better]] = found[better], residual[better]
         return best, least
 
-    def _newton(self, q: Floats, tol: float) -> tuple[Floats, float]:
-        """Newton steps as long as the residual, or all of q, goes down; the best state seen."""
-        best, least, idle, settled = q, np.inf, 0, False
+    def _newton(self, q: Floats, tol: float) -> tuple[Floats, Floats]:
+        """Newton steps in each row as long as its residual, or all of q, goes down.
+
+        Returns the best state seen of each row, and its residual.
+        """
+        best, least = q.copy(), np.full(len(q), np.inf)
+        rows = np.arange(len(q))
+        idle, settled = np.zeros(len(q), dtype=int), np.zeros(len(q), dtype=bool)
+        loop = self
         while True:
-            plus, total = self.drive(q)
+            plus, total = loop.drive(q)
             image = excitation(plus, total)
-            residual = float(violation(q, image).max())
-            idle = 0 if residual < 0.9 * least else idle + 1
-            if residual < least:
-                best, least = q, residual
-            if settled or idle > PATIENCE:
+            residual = violation(q, image).max(axis=1)
+            idle = np.where(residual < 0.9 * least[rows], 0, idle + 1)
+            better = residual < least[rows]
+            best[rows[better]], least[rows[better]] = q[better], residual[better]
+            going = ~settled & (idle <= PATIENCE)
+            if not going.any():
                 return best, least
-            settled = least <= tol  # one step more, and the rest is rounding
-            step = self._newton_step(image - q, image, plus, total)
+            if not going.all():
+                rows, idle, q, image = rows[going], idle[going], q[going], image[going]
+                plus, total = plus[going], total[going]
+                loop = self.rows(rows)
+            settled = least[rows] <= tol  # one step more, and the rest is rounding
+            step = loop._newton_step(image - q, image, plus, total)
             before = q
             # one application of T smooths what clipping to [0, 1] broke
-            q = self(np.clip(q + step, 0, 1))
-            if (q <= before).all() and (q < before).any():
-                idle = 0
+            q = loop(np.clip(q + step, 0, 1))
+            idle[(q <= before).all(axis=1) & (q < before).any(axis=1)] = 0
 
     def _newton_step(self, gap: Floats, image: Floats, plus: Floats, total: Floats) -> Floats:
-        """Solve ``d − T'(q) d = T(q) − q``; a saturated neuron has no derivative.
-
-        In flows (rate × d) the system's columns are diagonally dominant.
-        """
+        """Solve ``d − T'(q) d = T(q) − q``; a saturated neuron has no derivative."""
         slope = (1 - LEAK) * (plus < total) * self.rates / total
-        weights = 0.0 if self.loop_plus is None else _scale(self.loop_plus, self.rates, slope)
-        if self.loop_minus is not None:
-            weights = weights - _scale(self.loop_minus, self.rates, slope * image)
         flows = self.rates * gap
-        if len(gap) <= DENSE_NEWTON or not sparse.issparse(weights):
-            return _dense_solution(weights, flows) / self.rates
-        return _sparse_solution(weights, flows) / self.rates
+        found, _ = solve_linear(self.rates, self.loop_plus, self.loop_minus, slope, image, flows)
+        return np.where(np.isfinite(found), found, flows) / self.rates
 
 
-def _scale(weights: WeightMatrix, rates: Floats, slope: Floats) -> WeightMatrix:
-    """Weights divided by the sender's rate and multiplied by the receiver's slope."""
-    if sparse.issparse(weights):
-        return sparse.diags_array(1 / rates) @ weights @ sparse.diags_array(slope)
-    return weights / rates[:, None] * slope
+def solve_linear(
+    rates: Floats,
+    loop_plus: WeightMatrix,
+    loop_minus: WeightMatrix,
+    slope: Floats,
+    q: Floats,
+    right: Floats,
+    *,
+    adjoint: bool = False,
+    rtol: float = 1e-6,
+) -> tuple[Floats, float]:
+    """For each row ``y`` with ``y − y @ W = right`` or, if adjoint, ``y − W @ y = right``.
+
+    W is T'(q) in flows (rate × q): weights divided by the sender's rate and multiplied by the
+    receiver's ``slope``, inhibitory ones also by its −q. Its rows sum to at most 1, which makes
+    the system diagonally dominant. Where it is singular all the same, ``y`` is not a number.
+
+    Also returns the largest share of ``right`` that is left over: 0 if systems are factorised; else
+    an iteration ends at ``rtol``, as a rule.
+    """
+    size, weights = len(rates), [loop_plus, loop_minus]
+    found, residual = np.empty(right.shape), 0.0
+    if size > DENSE_NEWTON and all(w is None or sparse.issparse(w) for w in weights):
+        empty = sparse.csc_array((size, size))
+        plus, minus = (empty if w is None else sparse.diags_array(1 / rates) @ w for w in weights)
+        for row, receives in enumerate(slope):
+            matrix = plus @ sparse.diags_array(receives)
+            matrix = matrix - minus @ sparse.diags_array(receives * q[row])
+            matrix = sparse.eye_array(size) - (matrix if adjoint else matrix.T)
+            found[row], left = _sparse_solution(sparse.csr_array(matrix), right[row], rtol)
+            residual = max(residual, left)
+        return found, residual
+    plus, minus = (0.0 if w is None else _dense(w) / rates[:, None] for w in weights)
+    at_once = max(1, SYSTEM_CELLS // size**2)
+    for start in range(0, len(right), at_once):
+        part = slice(start, start + at_once)
+        receives = slope[part, None, :]
+        matrices = np.eye(size) - plus * receives
+        if loop_minus is not None:
+            matrices += minus * (receives * q[part, None, :])
+        found[part] = _dense_solutions(
+            matrices if adjoint else matrices.transpose(0, 2, 1), right[part]
+        )
+    return found, residual
 
 
-def _dense_solution(weights: WeightMatrix, flows: Floats) -> Floats:
-    """``y`` with ``y − y @ weights = flows``."""
-    matrix = weights.toarray() if sparse.issparse(weights) else weights
-    matrix = np.eye(len(flows)) - matrix
+def _dense(weights: WeightMatrix) -> Floats:
+    return np.asarray(weights.toarray() if sparse.issparse(weights) else weights)
+
+
+def _dense_solutions(matrices: Floats, right: Floats) -> Floats:
     try:
-        return np.asarray(np.linalg.solve(matrix.T, flows), dtype=np.float64)
+        return np.asarray(np.linalg.solve(matrices, right[..., None])[..., 0])
     except np.linalg.LinAlgError:
-        return flows
+        if len(right) == 1:
+            return np.full(right.shape, np.nan)
+        singly = [_dense_solutions(m[None], r[None]) for m, r in zip(matrices, right, strict=True)]
+        return np.concatenate(singly)
 
 
-def _sparse_solution(weights: WeightMatrix, flows: Floats) -> Floats:
-    """The same by an iterative method, with an incomplete factorisation where it needs one."""
-    matrix = sparse.csr_array(sparse.eye_array(len(flows)) - weights.T)
-    solution, _ = gmres(matrix, flows, rtol=1e-6, restart=50, maxiter=4)
-    if np.abs(matrix @ solution - flows).sum() > 0.01 * np.abs(flows).sum():
+def _sparse_solution(matrix: sparse.csr_array, right: Floats, rtol: float) -> tuple[Floats, float]:
+    """By an iterative method, with an incomplete factorisation where it needs one."""
+    scale = np.abs(right).sum() or 1.0
+    solution, _ = gmres(matrix, right, rtol=rtol, restart=50, maxiter=4)
+    left = np.abs(matrix @ solution - right).sum() / scale
+    if left > GOOD_ENOUGH * rtol:
         factors = spilu(sparse.csc_array(matrix), drop_tol=1e-5, fill_factor=20)
         nearly = LinearOperator(matrix.shape, factors.solve, dtype=np.float64)
-        solution, _ = gmres(matrix, flows, rtol=1e-6, restart=50, maxiter=4, M=nearly)
-    return np.asarray(solution, dtype=np.float64)
+        solution, _ = gmres(matrix, right, rtol=rtol, restart=50, maxiter=4, M=nearly)
+        left = np.abs(matrix @ solution - right).sum() / scale
+    return np.asarray(solution, dtype=np.float64), float(left)
