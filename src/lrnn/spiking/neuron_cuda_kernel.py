@@ -30,8 +30,7 @@ SHARED = 8  # so many numbers, room for more
 SPARE = 4.0  # standard deviations by which a window goes beyond an event that is sought
 NEVER = np.inf
 PLAINLY, SEEKING, EXACTLY = range(3)  # how a window is made
-REGISTERS = int(__import__("os").environ.get("REGS", "0")) or None
-kernel_jit = cuda.jit(max_registers=REGISTERS) if REGISTERS else cuda.jit
+REGISTERS = 96  # of a thread: more of them would leave room for fewer threads
 
 step = cuda.jit(device=True)(draws.step)
 

@@ -21,8 +21,8 @@ from lrnn.spiking.on_gpu import free_memory, zeros
 from lrnn.spiking.plan import FOREVER, Plan, Statistics
 
 THREADS = 128
-ROOM = 1_024  # spikes on their way in a block, at most
-WINDOW = 1_024  # events of a window, about
+ROOM = 2_048  # spikes on their way in a block, at most
+WINDOW = 4_096  # events of a window, about
 WINDOWS = 4_096  # of a launch
 MOST_COUNTED = 1 << 31  # events of a run: its counts have 32 bits
 
@@ -93,20 +93,13 @@ class Members:
         levels = np.zeros((len(rows), len(wiring.levels)), dtype=np.int32)
         who = np.zeros((len(rows), width), dtype=np.int32)
         place = np.full(there.shape, -1, dtype=np.int32)
-        if __import__("os").environ.get("SORT"):
-            for row in range(len(rows)):
-                mine = np.flatnonzero(there[row])
-                mine = mine[np.lexsort((-busy[row, mine], level[mine]))]
-                who[row, : len(mine)] = mine
-                place[row, mine] = np.arange(len(mine))
-                levels[row] = np.searchsorted(level[mine], np.arange(len(wiring.levels)))
-            return cls(levels, who, place)
         order = np.lexsort((-busy.mean(axis=0), level))
-        levels[:, 1:] = np.cumsum(np.add.reduceat(there, wiring.levels[:-1], axis=1), axis=1)
-        row, column = np.nonzero(there[:, order])
-        rank = np.arange(len(row)) - np.repeat(
-            np.cumsum(levels[:, -1]) - levels[:, -1], levels[:, -1]
+        levels[:, 1:] = np.cumsum(
+            np.add.reduceat(there, wiring.levels[:-1], axis=1, dtype=np.int32), axis=1
         )
+        row, column = np.nonzero(there[:, order])
+        many = levels[:, -1]
+        rank = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
         mine = order[column]
         who[row, rank] = mine
         place[row, mine] = rank
@@ -258,8 +251,8 @@ class NeuronRuns:
         none = cuda.device_array((1, 1), np.float64)
         senders, written = cuda.device_array((1, 1), np.int32), zeros((len(time_ends),), np.int32)
         common = [
-            ROOM, plan.replicas, cuda.to_device(self.members.levels), self.box, self.tables, *self.network,
-            *self.state, self.kept, self.clock, self.passed, self.spans,
+            ROOM, plan.replicas, cuda.to_device(self.members.levels), self.box, self.tables,
+            *self.network, *self.state, self.kept, self.clock, self.passed, self.spans,
             cuda.to_device(plan.happening[self.rows]), self.happened, nobody, none,
             senders, written, ends, event_end, WINDOWS,
         ]  # fmt: skip
@@ -286,7 +279,7 @@ class NeuronRuns:
     @property
     def _ints(self) -> int:
         """Whole numbers that a block needs: drawers, heads, begins and sums."""
-        return ROOM + 2 * self.members.who.shape[1] + 1 + THREADS
+        return int(ROOM + 2 * self.members.who.shape[1] + 1 + THREADS)
 
     @property
     def _sizes(self) -> Any:
