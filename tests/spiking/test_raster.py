@@ -86,17 +86,6 @@ def test_a_recording_is_the_same_in_any_number_of_threads(network, engine):
         np.testing.assert_array_equal(other.counts, first.counts)
 
 
-@SHORT
-def test_the_first_run_is_what_it_was():
-    """Times of ticks are drawn with the numbers that they were always drawn with."""
-    network = RandomNeuralNetwork([1.0], [[0.0]])
-    result = network.simulate([0.5], time=8.0, record=[0], random_state=3, engine="clock")
-    expected = [1.7779958107138452, 4.407479099613949, 4.580401026128046, 7.8502279635097505]
-    np.testing.assert_allclose(result.raster.times, expected, rtol=1e-12)
-    many = network.simulate([[0.5]] * 2, time=8.0, record=[0], random_state=3, engine="clock")
-    np.testing.assert_array_equal(many.raster.of(0, 0).times, result.raster.times)
-
-
 @pytest.mark.parametrize("engine", ["clock", "neurons"])
 def test_spikes_of_every_run_are_a_poisson_process(engine):
     """Burke's theorem: in steady state departures are as irregular as arrivals, in each run."""

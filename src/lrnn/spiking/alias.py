@@ -19,7 +19,11 @@ def alias_rows(first: NDArray[np.int64], weights: Floats) -> tuple[Floats, NDArr
     stack = np.empty(len(weights), dtype=np.int64)
     for row in range(len(first) - 1):
         begin, end = first[row], first[row + 1]
-        total = weights[begin:end].sum()
+        total = missing = 0.0  # by Kahan's sum: its error would all be in one entry
+        for i in range(begin, end):
+            more = weights[i] - missing
+            before, total = total, total + more
+            missing = (total - before) - more
         low, high = begin, end  # entries below an even share are stacked up from here, others down
         for i in range(begin, end):
             share[i] = weights[i] * (end - begin) / total

@@ -12,7 +12,9 @@ after every so many events, as in the paper.
 from typing import Any
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 from lrnn.compiled import compiled
 from lrnn.spiking import draws
@@ -24,6 +26,22 @@ BETWEEN_DRAINS = 1 << 28  # ticks: neither half of a word can overflow
 FIRING = (1 << 32) - 1  # added to a word: one firing more, a potential of one less
 
 step = njit(draws.step)
+
+
+@intrinsic
+def share(typing: Any, drawn: Any, count: Any) -> Any:
+    """`draws.share` by one instruction."""
+
+    def made(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(number, wide) for number in arguments))
+        narrow = ir.IntType(64)
+        high = builder.trunc(builder.lshr(product, wide(64)), narrow)
+        return context.make_tuple(
+            builder, signature.return_type, (high, builder.trunc(product, narrow))
+        )
+
+    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), made
 
 
 @compiled
@@ -56,7 +74,6 @@ def advance(
     multiple of ``look``; ``seen`` adds up potentials after ``every`` so many events, or is None. A
     neuron's potential is ``reserve`` and the word's low half together.
     """
-    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     n = len(busy)
     n_clocks = np.uint64(len(clock_limits))
     s0, s1 = random[0], random[1]
@@ -73,13 +90,13 @@ def advance(
         before = done
         for tick in range(ticks, ticks + span):
             s0, s1, drawn = step(s0, s1)
-            place = (drawn >> half) * n_clocks
-            entry = place >> half
-            node = np.uint64(clock_nodes[entry, np.uint64((place & low) >= clock_limits[entry])])
+            entry, place = share(drawn, n_clocks)
+            node = np.uint64(clock_nodes[entry, np.uint64(place >= clock_limits[entry])])
             begin = np.uint64(first[node])
-            place = (drawn & low) * (np.uint64(first[node + np.uint64(1)]) - begin)
-            entry = begin + (place >> half)
-            target = targets[entry, np.uint64((place & low) >= limits[entry])]
+            s0, s1, drawn = step(s0, s1)
+            entry, place = share(drawn, np.uint64(first[node + np.uint64(1)]) - begin)
+            entry += begin
+            target = targets[entry, np.uint64(place >= limits[entry])]
 
             word = words[node]
             fires = np.int64(np.int32(word) > 0)

@@ -11,7 +11,8 @@ here, so that it never seems to be at rest.
 (no bank conflicts); a block works on one row of arrivals. `advance_global` leaves them in global
 memory: for networks that are too large for that, and for rows with few replicas.
 
-Entries of tables are 64 bits: limit, alias and own outcome; an outcome is a neuron and two flags.
+An entry of a table is a limit in 64 bits, and its alias and own outcome in 32; an outcome is a
+neuron and two flags.
 Neurons are numbered among those that can be excited under the row's arrivals; routes, which all
 rows have in common, name them as the network does, and ``place`` tells their number.
 """
@@ -19,7 +20,7 @@ rows have in common, name them as the network does, and ``place`` tells their nu
 from typing import Any
 
 import numpy as np
-from numba import uint16, uint64
+from numba import uint16, uint32, uint64
 
 from lrnn.functional.numba_cuda import cuda
 from lrnn.spiking import draws
@@ -46,18 +47,18 @@ UNIT, RETURN = np.uint32(128), np.uint32(63)  # reserves come in units, and come
 NONE, ONE, CARRY, SIXTEEN = np.uint32(0), np.uint32(1), np.uint32(256), np.uint32(16)
 UP = np.uint64(32)
 
-step = cuda.jit(device=True)(draws.step)
+step, share = (cuda.jit(device=True)(function) for function in (draws.step, draws.share))
 
 
 @cuda.jit(device=True)
-def pick(number: Any, begin: Any, count: Any, table: Any) -> Any:
-    """What 32 random bits pick from ``count`` entries of a packed alias table."""
-    place = np.uint64(number) * np.uint64(count)
-    entry = table[np.uint32(begin + np.uint32(place >> UP))]
-    outcomes = np.uint32(entry)
-    if np.uint32(place) >= np.uint32(entry >> UP):
-        outcomes = np.uint32(outcomes >> SIXTEEN)
-    return outcomes & WORD
+def pick(drawn: Any, begin: Any, count: Any, limits: Any, outcomes: Any, first: Any) -> Any:
+    """What a random number picks from ``count`` entries; their outcomes begin at ``first``."""
+    entry, place = share(drawn, np.uint64(count))
+    entry = np.uint32(entry)
+    found = np.uint32(outcomes[np.uint32(first + entry)])
+    if place >= limits[np.uint32(begin + entry)]:
+        found = np.uint32(found >> SIXTEEN)
+    return found & WORD
 
 
 @cuda.jit(device=True, inline="always")
@@ -67,6 +68,8 @@ def advance_run(
     clocks: Any,
     first_clock: Any,
     n_clocks: Any,
+    nodes: Any,
+    first_node: Any,
     rows: Any,
     first_row: int,
     place: Any,
@@ -75,6 +78,7 @@ def advance_run(
     first_word: int,
     word_step: int,
     routes: Any,
+    goals: Any,
     reserve: Any,
     fired: Any,
     busy: Any,
@@ -102,7 +106,8 @@ def advance_run(
             if phase <= tick < ended and happened < missing:
                 last = np.int32(tick)
                 s0, s1, drawn = step(s0, s1)
-                clock = pick(np.uint32(drawn >> UP), first_clock, n_clocks, clocks)
+                clock = pick(drawn, first_clock, n_clocks, clocks, nodes, first_node)
+                s0, s1, drawn = step(s0, s1)
                 target, inhibits = clock & NOWHERE, clock & INHIBITS
                 inside = clock & EXTERNAL == NONE
                 word = ONE
@@ -120,9 +125,8 @@ def advance_run(
                             cuda.atomic.add(fired, (clock, run), CARRY)
                         words[at] = uint16(word)
                         row = rows[np.uint32(first_row + clock)]
-                        outcome = pick(
-                            np.uint32(drawn), np.uint32(row >> UP), np.uint32(row), routes
-                        )
+                        begin = np.uint32(row >> UP)
+                        outcome = pick(drawn, begin, np.uint32(row), routes, goals, begin)
                         target, inhibits = outcome & NOWHERE, outcome & INHIBITS
                         if target != NOWHERE:
                             target = np.uint32(place[np.uint32(first_place + target)])
@@ -179,10 +183,12 @@ def advance_shared(
     replicas: int,
     clock_first: Any,
     clocks: Any,
+    nodes: Any,
     rows: Any,
     place: Any,
     words: Any,
     routes: Any,
+    goals: Any,
     reserve: Any,
     fired: Any,
     busy: Any,
@@ -201,12 +207,15 @@ def advance_shared(
     block, lane, width = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
     local = size[block]
     n_clocks = np.int32(clock_first[block + 1] - clock_first[block])
-    wide = cuda.shared.array(0, uint64)  # clocks and rows, and behind them,
-    short = cuda.shared.array(0, uint16)  # in the same memory, places and words
-    first_place = 4 * (n_clocks + local)
+    wide = cuda.shared.array(0, uint64)  # limits of clocks, and rows; behind them,
+    middle = cuda.shared.array(0, uint32)  # in the same memory, nodes of clocks, and
+    short = cuda.shared.array(0, uint16)  # places and words
+    first_node = 2 * (n_clocks + local)
+    first_place = 2 * (first_node + n_clocks)
     first_word = first_place + n_neurons + lane
     for i in range(lane, n_clocks, width):
         wide[i] = clocks[clock_first[block] + i]
+        middle[first_node + i] = nodes[clock_first[block] + i]
     for i in range(lane, local, width):
         wide[n_clocks + i] = rows[block, i]
     for i in range(lane, n_neurons, width):
@@ -217,10 +226,10 @@ def advance_shared(
         for i in range(local):
             short[first_word + i * width] = words[run, i]
         advance_run(
-            run, local, wide, NONE, np.uint32(n_clocks), wide, np.uint32(n_clocks), short,
-            np.uint32(first_place), short, np.uint32(first_word), np.uint32(width), routes, reserve,
-            fired, busy, observed, seen, inhibited, random, counts, tick_end[run], event_end,
-            look[block], observe[block], every,
+            run, local, wide, NONE, np.uint32(n_clocks), middle, np.uint32(first_node), wide,
+            np.uint32(n_clocks), short, np.uint32(first_place), short, np.uint32(first_word),
+            np.uint32(width), routes, goals, reserve, fired, busy, observed, seen, inhibited,
+            random, counts, tick_end[run], event_end, look[block], observe[block], every,
         )  # fmt: skip
         for i in range(local):
             words[run, i] = short[first_word + i * width]
@@ -233,10 +242,12 @@ def advance_global(
     replicas: int,
     clock_first: Any,
     clocks: Any,
+    nodes: Any,
     rows: Any,
     place: Any,
     words: Any,
     routes: Any,
+    goals: Any,
     reserve: Any,
     fired: Any,
     busy: Any,
@@ -257,9 +268,10 @@ def advance_global(
         row = run // replicas
         advance_run(
             run, size[row], clocks, np.uint32(clock_first[row]),
-            np.uint32(clock_first[row + 1] - clock_first[row]), rows[0], NONE, place[0], NONE,
-            words[run], NONE, ONE, routes, reserve, fired, busy, observed, seen, inhibited, random,
-            counts, tick_end[run], event_end, look[row], observe[row], every,
+            np.uint32(clock_first[row + 1] - clock_first[row]), nodes, np.uint32(clock_first[row]),
+            rows[0], NONE, place[0], NONE, words[run], NONE, ONE, routes, goals, reserve, fired,
+            busy, observed, seen, inhibited, random, counts, tick_end[run], event_end, look[row],
+            observe[row], every,
         )  # fmt: skip
 
 

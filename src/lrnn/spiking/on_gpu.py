@@ -128,11 +128,12 @@ class Runs:
                 plan.replicas,
                 device(layout.clock_first),
                 device(layout.clocks),
+                device(layout.nodes),
                 device(layout.starts),
                 device(layout.place),
             ],
             words=zeros((count, width), np.uint16),
-            routes=device(packed_routes(plan)),
+            routes=[device(plan.routes.limits), device(packed_routes(plan))],
             sums=[
                 zeros((width, count), np.uint32),  # reserve, in units
                 zeros((width, count), np.uint32),  # fired
@@ -168,7 +169,7 @@ class Runs:
         """Go on until so many events of each run, or so many ticks."""
         ends = np.broadcast_to(np.asarray(ticks, dtype=np.int64), self.numbers.shape)
         arguments = (
-            *self.tables, self.words, self.routes, *self.sums, self.random, self.counts,
+            *self.tables, self.words, *self.routes, *self.sums, self.random, self.counts,
             cuda.to_device(np.ascontiguousarray(ends)), events, *self.schedule,
             self.plan.every or FOREVER,
         )  # fmt: skip

@@ -15,9 +15,9 @@ so that an event is always the same thing: a node fires, and its spike goes to a
 spike to neuron *j* is written as target ``~j``. Routes belong to the network, clocks to one vector
 of arrivals.
 
-An alias table (Walker, 1977) of n entries is read with one 32-bit random number u: the high half of
+An alias table (Walker, 1977) of n entries is read with one 64-bit random number u: the high half of
 u·n is the entry, the low half decides between the entry's own outcome and its alias. No probability
-is off by more than 2⁻³²; routes of less than 2⁻³³ are left out.
+is off by more than 2⁻⁶⁴, or by the rounding of floating-point numbers.
 """
 
 from collections.abc import Sequence
@@ -42,8 +42,8 @@ TICKS, EVENTS, LOOKS, OBSERVATIONS = range(4)  # what a run counts
 OBSERVED, BUSY, ARRIVED, FIRED, INHIBITED, SEEN = range(6)  # what it adds up, neuron by neuron
 FOREVER = 1 << 62  # ticks or events: no limit
 SATURATED = 1 << 20  # potential that a neuron without steady state begins with
-UNIT = 1 << 32
-NEGLIGIBLE = 1 / (2 * UNIT)  # a route that is taken less often only makes tables longer
+BITS = 64  # of a random number
+NEGLIGIBLE = 2.0**-BITS  # a route that is taken less often only makes tables longer
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class Routes:
     ----------
     first : ndarray of int32
         Where the entries of each node begin, and the last ones end.
-    limits : ndarray of uint32, targets : ndarray of int32 of shape (n_entries, 2)
+    limits : ndarray of uint64, targets : ndarray of int32 of shape (n_entries, 2)
         The target in the first column below the limit, else that in the second.
     """
 
     first: NDArray[np.int32]
-    limits: NDArray[np.uint32]
+    limits: NDArray[np.uint64]
     targets: NDArray[np.int32]
 
     @property
@@ -76,14 +76,14 @@ class Clocks:
     ----------
     total_rate : float
         Rings of all clocks per unit time.
-    limits : ndarray of uint32, nodes : ndarray of int32 of shape (n_clocks, 2)
+    limits : ndarray of uint64, nodes : ndarray of int32 of shape (n_clocks, 2)
         The node in the first column below the limit, else that in the second.
     excitable : ndarray of int64
         Neurons that a spike from outside can ever lead to, in ascending order.
     """
 
     total_rate: float
-    limits: NDArray[np.uint32]
+    limits: NDArray[np.uint64]
     nodes: NDArray[np.int32]
     excitable: NDArray[np.int64]
 
@@ -296,7 +296,7 @@ def routes_of(network: RandomNeuralNetwork) -> Routes:
     single = np.concatenate([[n], neurons, ~neurons])
     return Routes(
         np.concatenate([sent.indptr, sent.nnz + 1 + np.arange(len(single))]).astype(np.int32),
-        np.concatenate([in_units(limits), np.zeros(len(single), np.uint32)]),
+        np.concatenate([in_bits(limits), np.zeros(len(single), np.uint64)]),
         np.stack(
             [np.concatenate([target, single]), np.concatenate([target[alias], single])], axis=1
         ).astype(np.int32),
@@ -321,12 +321,12 @@ def clocks_of(
     node, weight = np.concatenate(nodes), np.concatenate(weights)
     limits, alias = alias_rows(np.array([0, len(node)]), weight)
     pairs = np.stack([node, node[alias]], axis=1).astype(np.int32)
-    return Clocks(float(weight.sum()), in_units(limits), pairs, reached)
+    return Clocks(float(weight.sum()), in_bits(limits), pairs, reached)
 
 
-def in_units(limits: Floats) -> NDArray[np.uint32]:
-    """Numbers from 0 to 1, as 32 bits have them."""
-    return (limits * UNIT).astype(np.uint32)
+def in_bits(limits: Floats) -> NDArray[np.uint64]:
+    """Numbers from 0 to below 1, as 64 bits have them."""
+    return np.ldexp(limits, BITS).astype(np.uint64)
 
 
 @compiled
