@@ -87,14 +87,30 @@ def advance_run(
     event_end: int,
     look: int,
     observe: int,
+    shift: int,
     every: int,
 ) -> None:
     """Go on with one run until ``event_end`` events or ``tick_end`` ticks."""
     s0, s1 = random[0, run], random[1, run]
     ticks, done = counts[TICKS, run], counts[EVENTS, run]
     while ticks < tick_end and done < event_end:
-        # every thread counts to `look` and then looks: so they stay side by side
-        phase = np.int32(ticks % look)
+        # every thread looks and then counts to `look`: so they stay side by side
+        phase = np.int32((ticks + shift) % look)
+        if phase == 0:
+            observing = (ticks + shift) % observe == 0
+            counts[LOOKS, run] += 1
+            if observing:
+                counts[OBSERVATIONS, run] += 1
+            for i in range(local):
+                at = np.uint32(first_word + np.uint32(i) * word_step)
+                potential = np.uint32(words[at]) & POTENTIAL
+                if potential != NONE:
+                    cuda.atomic.add(busy, (i, run), ONE)
+                    if observing:
+                        total = np.uint64(potential)
+                        if potential > RETURN:
+                            total += np.uint64(UNIT) * np.uint64(reserve[i, run])
+                        cuda.atomic.add(observed, (i, run), total)
         ended = np.int32(min(tick_end - ticks, look) + phase)
         missing = np.int32(min(event_end - done, every - done % every, look))
         happened, last = np.int32(0), np.int32(0)
@@ -145,21 +161,6 @@ def advance_run(
                         words[at] = uint16(word)
         ticks += last + 1 - phase
         done += happened
-        if ticks % look == 0:
-            observing = ticks % observe == 0
-            counts[LOOKS, run] += 1
-            if observing:
-                counts[OBSERVATIONS, run] += 1
-            for i in range(local):
-                at = np.uint32(first_word + np.uint32(i) * word_step)
-                potential = np.uint32(words[at]) & POTENTIAL
-                if potential != NONE:
-                    cuda.atomic.add(busy, (i, run), ONE)
-                    if observing:
-                        total = np.uint64(potential)
-                        if potential > RETURN:
-                            total += np.uint64(UNIT) * np.uint64(reserve[i, run])
-                        cuda.atomic.add(observed, (i, run), total)
         if happened > 0 and done % every == 0:
             for i in range(local):
                 at = np.uint32(first_word + np.uint32(i) * word_step)
@@ -195,6 +196,7 @@ def advance_shared(
     event_end: int,
     look: Any,
     observe: Any,
+    shift: Any,
     every: int,
 ) -> None:
     """Go on with all runs; a block per row of arrivals, a thread per replica."""
@@ -220,7 +222,7 @@ def advance_shared(
             run, local, wide, NONE, np.uint32(n_clocks), wide, np.uint32(n_clocks), short,
             np.uint32(first_place), short, np.uint32(first_word), np.uint32(width), routes, reserve,
             fired, busy, observed, seen, inhibited, random, counts, tick_end[run], event_end,
-            look[block], observe[block], every,
+            look[block], observe[block], shift[run], every,
         )  # fmt: skip
         for i in range(local):
             words[run, i] = short[first_word + i * width]
@@ -249,6 +251,7 @@ def advance_global(
     event_end: int,
     look: Any,
     observe: Any,
+    shift: Any,
     every: int,
 ) -> None:
     """Go on with all runs, a thread for each."""
@@ -259,7 +262,7 @@ def advance_global(
             run, size[row], clocks, np.uint32(clock_first[row]),
             np.uint32(clock_first[row + 1] - clock_first[row]), rows[0], NONE, place[0], NONE,
             words[run], NONE, ONE, routes, reserve, fired, busy, observed, seen, inhibited, random,
-            counts, tick_end[run], event_end, look[row], observe[row], every,
+            counts, tick_end[run], event_end, look[row], observe[row], shift[run], every,
         )  # fmt: skip
 
 
