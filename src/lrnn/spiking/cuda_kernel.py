@@ -276,6 +276,30 @@ def potentials_now(words: Any, reserve: Any, potentials: Any) -> None:
 
 
 @cuda.jit
+def look_now(
+    wanted: Any,
+    replicas: int,
+    size: Any,
+    words: Any,
+    reserve: Any,
+    busy: Any,
+    observed: Any,
+    counts: Any,
+) -> None:
+    """Look at all potentials, and observe them, in runs of rows for which that is wanted."""
+    run, i = cuda.grid(2)
+    if run < words.shape[0] and wanted[run // replicas]:
+        if i == 0:
+            counts[LOOKS, run] += 1
+            counts[OBSERVATIONS, run] += 1
+        if i < size[run // replicas]:
+            potential = np.uint64(words[run, i] & POTENTIAL)
+            if potential != 0:
+                busy[i, run] += ONE
+                observed[i, run] += potential + np.uint64(UNIT) * np.uint64(reserve[i, run])
+
+
+@cuda.jit
 def collect(
     rank: Any,
     members: Any,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lrnn.spiking.by_neuron import NeuronRun
 from lrnn.spiking.cpu_kernel import SPIKES, advance, settle
-from lrnn.spiking.plan import EVENTS, FOREVER, INHIBITED, TICKS, Plan, Statistics
+from lrnn.spiking.plan import EVENTS, FOREVER, INHIBITED, LOOKS, OBSERVATIONS, TICKS, Plan, Statistics
 from lrnn.spiking.results import judge
 
 AllOf = Callable[[Callable[..., Any], Iterable[Any]], None]
@@ -328,6 +328,10 @@ class Run:
 
     def write(self, statistics: Statistics, snapshot: int) -> None:
         """Put down what there is so far."""
+        if self.plan.dense[self.row]:
+            self.counts[[LOOKS, OBSERVATIONS]] += 1
+            self.busy += self.potentials > 0
+            self.observed += self.potentials
         sums = [self.observed, self.busy, self.arrived, self.fired]
         if self.plan.kinds > INHIBITED:
             sums.append(self.inhibited[0])

@@ -192,6 +192,11 @@ class Runs:
 
     def write(self, statistics: Statistics, snapshot: int) -> None:
         """Put down what there is so far."""
+        if self.plan.dense[self.rows].any():
+            configured(kernel.look_now, *_grid(self.words))(
+                cuda.to_device(self.plan.dense[self.rows]), self.plan.replicas, self.tables[1],
+                self.words, self.sums[RESERVE], *self.sums[2:4], self.counts,
+            )  # fmt: skip
         n, layout = self.plan.network.n_neurons, self.layout
         rank = np.argsort(np.argsort(self.numbers))
         sums = zeros((statistics.sums.shape[1], len(self.numbers), n), np.float32)

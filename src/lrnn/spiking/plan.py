@@ -261,6 +261,12 @@ class Plan:
         return np.asarray(drawn % np.repeat(self.observe, self.replicas))
 
     @cached_property
+    def dense(self) -> NDArray[np.bool_]:
+        """Rows whose runs have so few ticks that each counts: they look at snapshots, too."""
+        by_time = self.unit == "time" and not self.by_neuron
+        return np.asarray((self.observe == 1) & by_time)
+
+    @cached_property
     def stops(self) -> NDArray[Any]:
         """Where runs stop for a snapshot, or to have a look at those that are watched."""
         return np.union1d(self.snapshots, self.moments.astype(self.snapshots.dtype))

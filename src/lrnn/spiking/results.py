@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
-from lrnn.spiking.plan import TICKS, Plan, Statistics
+from lrnn.spiking.plan import BUSY, LOOKS, OBSERVATIONS, OBSERVED, TICKS, Plan, Statistics
 from lrnn.spiking.simulation import Raster, Simulation, Trace
 from lrnn.spiking.until import Decision, Precision
 from lrnn.tables.words import warn
 
+UNITS_OF_TIME = 2.0**40  # of a short run
 CELLS_AT_ONCE = 1 << 22  # of runs and neurons, where it is asked whether enough is known
 
 
@@ -19,6 +20,8 @@ def result_of(
     plan: Plan, statistics: Statistics, one: bool, recorded: NDArray[np.bool_] | None
 ) -> Simulation:
     """All that is known at the end."""
+    if plan.dense.any():
+        even_gaps(plan, statistics)
     rates = plan.tick_rates
     times = _times(plan, statistics, np.repeat(rates, plan.replicas))
     raster = trace = None
@@ -30,6 +33,25 @@ def result_of(
     if statistics.trace is not None:
         trace = _trace(plan, statistics, times)
     return _simulation(plan, statistics, None, slice(None), times, one, raster, trace)
+
+
+def even_gaps(plan: Plan, statistics: Statistics) -> None:
+    """Make looks at every tick of a short run, and at its snapshots, averages over time.
+
+    In a time with n ticks, which may be anywhere, n + 1 states follow each other, and each lasts
+    for the (n + 1)-th part of it on average. So the mean of what is seen right before the ticks,
+    and at the end, is an average over time without any bias, however few they are. Sums become
+    integrals, in small units of time.
+    """
+    runs = _parts(np.flatnonzero(plan.dense), plan.replicas)
+    spans = np.diff(plan.snapshots, prepend=0.0) / plan.snapshots[-1] * UNITS_OF_TIME
+    for kind, counted in ((BUSY, LOOKS), (OBSERVED, OBSERVATIONS)):
+        states = np.diff(statistics.counts[:, counted, runs], axis=0, prepend=0)
+        seen = np.diff(statistics.sums[:, kind, runs].astype(np.float64), axis=0, prepend=0)
+        share = seen / np.maximum(states, 1)[..., None]
+        lasted = np.where(states > 0, spans[:, None], 0.0)
+        statistics.sums[:, kind, runs] = np.cumsum(share * lasted[..., None], axis=0)
+        statistics.counts[:, counted, runs] = np.round(np.cumsum(lasted, axis=0))
 
 
 def judge(plan: Plan, statistics: Statistics, rows: NDArray[np.intp], snapshot: int) -> Any:
