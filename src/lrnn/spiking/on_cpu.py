@@ -20,7 +20,8 @@ AllOf = Callable[[Callable[..., Any], Iterable[Any]], None]
 
 PIECE = 1 << 20  # ticks, some hundredths of a second: then a run listens if it should stop
 SPIKES_AT_ONCE = 1 << 16
-ROWS_AT_ONCE = 4  # runs of each thread that go on side by side, where it is asked how far they are
+SIDE_BY_SIDE = 4  # runs of each thread, where it is asked from time to time how far they are
+CELLS = 1 << 18  # neurons of all of these runs, if they may be more
 REFRESH = 0.1  # seconds between reports of progress
 
 
@@ -38,7 +39,17 @@ def simulate_on_cpu(
     with ThreadPoolExecutor(n_threads) as pool:
 
         def all_of(function: Callable[..., Any], items: Iterable[Any]) -> None:
-            futures = [pool.submit(function, item) for item in items]
+            shared, lock = iter(items), Lock()
+
+            def work() -> None:
+                while True:
+                    with lock:
+                        item = next(shared, shared)
+                    if item is shared:
+                        return
+                    function(item)
+
+            futures = [pool.submit(work) for _ in range(n_threads)]
             try:
                 while wait(futures, timeout=REFRESH).not_done:
                     report(queue.done)
@@ -51,7 +62,8 @@ def simulate_on_cpu(
         if plan.until is None:
             all_of(lambda _: queue.work(), range(n_threads))
         else:
-            queue.work_until(range(plan.n_rows), all_of, ROWS_AT_ONCE * n_threads)
+            most = max(SIDE_BY_SIDE * n_threads, CELLS // plan.network.n_neurons)
+            queue.work_until(range(plan.n_rows), all_of, most)
     report(queue.done)
 
 

@@ -13,7 +13,8 @@ from lrnn.spiking.estimators import BATCHES
 
 MOST_EVENTS = 10**15  # a year, at 30 million a second
 FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
-FIRST_LOOK = 1 << 10  # of the limit: the first time to ask whether enough is known, about
+FIRST_LOOK = 1 << 14  # of the limit: the first time to ask whether enough is known, about
+FEW_OCTAVES = 6  # over which it is asked, at least: else batches are fewer
 FEWEST = 50  # events, after which that can be asked at all
 WATCHED_POINTS = 1_000
 
@@ -106,11 +107,14 @@ def grid_with_looks(
 
     Looks are after 3/4 and all of the length, of half of it, of a quarter, and so on. A ``lone``
     run also needs its parts, for batch means: 1/32 of what a look sees. If there is too little
-    memory, there are fewer looks.
+    memory, parts are fewer, and looks.
     """
     least = max(length / FIRST_LOOK, min(FEWEST, length) if isinstance(length, int) else 0)
     octaves = length / 2.0 ** np.arange(np.log2(FIRST_LOOK) + 1)
-    shares = np.arange(BATCHES // 2 + 1, BATCHES + 1) / BATCHES if lone else np.array([0.75, 1])
+    batches = BATCHES if lone else 4  # of which two or more are in each octave
+    while batches > FEW_BATCHES and most < FEW_OCTAVES * batches // 2:
+        batches //= 2
+    shares = np.arange(batches // 2 + 1, batches + 1) / batches
     if most < len(shares):
         raise ValueError(
             f"until needs snapshots, {len(shares)} of them at least, and snapshot_bytes has room "

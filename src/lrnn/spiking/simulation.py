@@ -564,9 +564,12 @@ class Simulation:
         """Samples of single runs: their parts between snapshots, none after their end."""
         ticks = self._counts[:, TICKS]
         ended = (ticks == ticks[-1]).argmax(axis=0)
-        ends = {
-            last: batch_ends(ticks[: last + 1, ended == last].mean(axis=1)) for last in {*ended}
-        }
+        ends = {}
+        for last in {*ended.tolist()}:
+            passed = self.snapshots[: last + 1] - self._from
+            if self.interrupted:  # they may be far from there
+                passed = ticks[: last + 1, ended == last].mean(axis=1)
+            ends[last] = batch_ends(passed)
         if len(ends) == 1:
             sums = self._ratio(estimator, ends[ended[0]])
         else:
