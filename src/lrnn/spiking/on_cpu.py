@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from lrnn.spiking.by_neuron import NeuronRun
 from lrnn.spiking.cpu_kernel import SPIKES, advance, settle
-from lrnn.spiking.plan import EVENTS, FOREVER, INHIBITED, LOOKS, OBSERVATIONS, TICKS, Plan, Statistics
+from lrnn.spiking.plan import (
+    EVENTS,
+    FOREVER,
+    INHIBITED,
+    LOOKS,
+    OBSERVATIONS,
+    TICKS,
+    Plan,
+    Statistics,
+)
 from lrnn.spiking.results import judge
 
 AllOf = Callable[[Callable[..., Any], Iterable[Any]], None]

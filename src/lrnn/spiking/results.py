@@ -32,7 +32,10 @@ def result_of(
         raster = Raster(when, neurons, np.flatnonzero(recorded))
     if statistics.trace is not None:
         trace = _trace(plan, statistics, times)
-    return _simulation(plan, statistics, None, slice(None), times, one, raster, trace)
+    upto = slice(None)
+    if plan.until is not None and (statistics.stopped >= 0).all():
+        upto = slice(int(statistics.stopped.max()) + 1)  # nobody came to the others
+    return _simulation(plan, statistics, None, upto, times[upto], one, raster, trace)
 
 
 def even_gaps(plan: Plan, statistics: Statistics) -> None:
