@@ -85,6 +85,7 @@ def test_simulate_takes_any_estimator(call, folder):
     assert len(set(errors.values())) == 4
 
 
+@pytest.mark.filterwarnings("default")
 def test_simulate_ends_when_enough_is_known(call, folder, tmp_path):
     command = ["simulate", folder / "wine.safetensors", "wine", "--events", "1e6", "--json"]
     done = call(*command, "--until", "0.2", "-o", tmp_path / "layers.png")
