@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lrnn import RandomNeuralNetwork
+from lrnn import RandomNeuralNetwork, plots
 from lrnn.spiking import Decision, Precision
 
 CHAIN = RandomNeuralNetwork([1.0, 1.0, 2.0], [[0, 0.5, 0], [0, 0, 0.5], [0, 0, 0]])
@@ -119,8 +119,12 @@ def test_a_film_is_a_row_after_the_other(engine):
     equal = CHAIN.simulate(FILM, frames=2.0, snapshots=[1, 3], random_state=4)
     assert equal.snapshots.tolist() == [1, 2, 3, 4, 6]
     assert equal.between(1, 2).steady.shape == (3,)
-    with pytest.raises(ValueError, match=r"a steady state for each frame; compare one"):
-        result.compare()
+    for question in (result.compare, result.coverage):
+        with pytest.raises(ValueError, match=r"a steady state for each frame; compare one"):
+            question()
+    with pytest.raises(ValueError, match=r"draw one frame of it, such as result\.frame\(0\)"):
+        plots.simulated_layers(result)
+    plots.simulated_layers(frames[2])
     with pytest.raises(ValueError, match=r"an interval of a film needs replicas"):
         equal.confidence_interval()
     with pytest.raises(ValueError, match=r"there is no frame 3; they are numbered 0 to 2"):

@@ -289,7 +289,7 @@ class RandomNeuralNetwork:
         start : {"empty", "stationary"}, default="empty"
             Begin with all neurons at rest, or in the steady state: potentials are then drawn from
             their geometric laws, and there is no transient at all. (Neurons that saturate begin
-            with a large potential.)
+            with a large potential; a film begins in the steady state of its first frame.)
         warm_up : float, default=0
             Events (or time, if the length is given as time) at the beginning that are left out
             of all estimates; about so many, for the reason given above.

@@ -83,10 +83,10 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _walk_to(look: int, walk: Iterator[int]) -> None:
+def _walk_to(review: int, walk: Iterator[int]) -> None:
     """Go on with a run until a snapshot."""
     for snapshot in walk:
-        if snapshot >= look:
+        if snapshot >= review:
             return
 
 
@@ -121,7 +121,7 @@ class RunQueue:
                 pass
 
     def work_until(self, rows: range, all_of: AllOf, most: int) -> None:
-        """Make all runs of these rows, from look to look; a row ends when enough is known.
+        """Make all runs of these rows, from review to review; a row ends when enough is known.
 
         ``all_of`` calls a function with each of many things, in any order, before it comes back.
         About ``most`` runs go on side by side.
@@ -130,20 +130,22 @@ class RunQueue:
         for first in range(rows.start, rows.stop, at_once):
             some = np.arange(first, min(first + at_once, rows.stop))
             walks = {row: [self.walk(n) for n in self._numbers(row)] for row in some}
-            for look in self.plan.looks:
-                all_of(partial(_walk_to, look), (walk for row in some for walk in walks[row]))
+            for review in self.plan.reviews:
+                all_of(partial(_walk_to, review), (walk for row in some for walk in walks[row]))
                 if self.stop.is_set():
                     break
-                some = self._end(some, walks, look)
+                some = self._end(some, walks, review)
+                if not len(some):
+                    break
             for row in some:
                 for walk in walks[row]:
                     walk.close()
             if self.stop.is_set():
                 return
 
-    def _end(self, rows: NDArray[np.intp], walks: dict[Any, Any], look: int) -> NDArray[np.intp]:
+    def _end(self, rows: NDArray[np.intp], walks: dict[Any, Any], review: int) -> NDArray[np.intp]:
         """End the runs of rows of which enough is known; which rows go on."""
-        reached = judge(self.plan, self.statistics, rows, look)
+        reached = judge(self.plan, self.statistics, rows, review)
         for row in rows[reached]:
             for walk in walks[row]:
                 walk.close()

@@ -85,7 +85,7 @@ def _make(
             if plan.snapshot_of[i] >= 0:
                 snapshot = int(plan.snapshot_of[i])
                 runs.write(statistics, snapshot)
-                if snapshot in plan.looks and runs.end(statistics, snapshot):
+                if snapshot in plan.reviews and runs.end(statistics, snapshot):
                     break
     except KeyboardInterrupt:
         cuda.synchronize()

@@ -123,7 +123,7 @@ class Plan:
         Which snapshots are ends of a film's frames.
     watched, moments : ndarray
         Neurons whose potentials are written down, and after how many events or how much time.
-    until, looks : Precision, Decision or None; tuple of int
+    until, reviews : Precision, Decision or None; tuple of int
         When a row has come far enough, and at which snapshots that is asked.
     look, observe : ndarray of int64 of shape (n_rows,)
         Ticks between looks at who is excited, and between observations of all potentials.
@@ -153,7 +153,7 @@ class Plan:
     watched: NDArray[np.intp]
     moments: NDArray[Any]
     until: Precision | Decision | None
-    looks: tuple[int, ...]
+    reviews: tuple[int, ...]
 
     @cached_property
     def enough(self) -> Floats:

@@ -127,7 +127,7 @@ def _simulation(
         _one=one,
         _enough=plan.enough[rows],
         _begun=None if plan.start == "stationary" else (plan.warm_up / plan.tick_rates)[rows],
-        _looks=len(plan.looks) or 1,
+        _reviews=len(plan.reviews) or 1,
         _stopped=statistics.stopped[rows],
     )
 

@@ -13,7 +13,7 @@ from lrnn.spiking.estimators import BATCHES
 
 MOST_EVENTS = 10**15  # a year, at 30 million a second
 FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
-FIRST_LOOK = 1 << 14  # of the limit: the first time to ask whether enough is known, about
+FIRST_REVIEW = 1 << 14  # of the limit: the first time to ask whether enough is known, about
 FEW_OCTAVES = 6  # over which it is asked, at least: else batches are fewer
 FEWEST = 50  # events, after which that can be asked at all
 WATCHED_POINTS = 1_000
@@ -29,7 +29,7 @@ class Schedule:
         What they are.
     snapshots : ndarray of shape (n_snapshots,)
         The last is the end.
-    looks : tuple of int
+    reviews : tuple of int
         At which snapshots it is asked whether the run may end.
     frames : ndarray of shape (n_frames,) or None
         Which snapshots are the ends of frames.
@@ -37,7 +37,7 @@ class Schedule:
 
     unit: str
     snapshots: NDArray[Any]
-    looks: tuple[int, ...] = ()
+    reviews: tuple[int, ...] = ()
     frames: NDArray[np.intp] | None = None
 
     @property
@@ -80,7 +80,7 @@ def schedule_of(
         )
         return Schedule(unit, ends, tuple(range(len(ends))) if asked else ())
     if asked:
-        return Schedule(unit, *grid_with_looks(length, first, replicas == 1, most))
+        return Schedule(unit, *grid_with_reviews(length, first, replicas == 1, most))
     parts = BATCHES if replicas == 1 else FEW_BATCHES
     if time is None:
         parts = min(parts, max(FEW_BATCHES, int(length) // observe_every))
@@ -100,17 +100,17 @@ def snapshot_grid(length: float, first: float, parts: int, most: int) -> NDArray
     return _ascending(ends, length)
 
 
-def grid_with_looks(
+def grid_with_reviews(
     length: float, first: float, lone: bool, most: int
 ) -> tuple[NDArray[Any], tuple[int, ...]]:
     """Where snapshots are taken in runs that may end early, and at which of them that is asked.
 
-    Looks are after 3/4 and all of the length, of half of it, of a quarter, and so on. A ``lone``
-    run also needs its parts, for batch means: 1/32 of what a look sees. If there is too little
-    memory, parts are fewer, and looks.
+    Reviews are after 3/4 and all of the length, of half of it, of a quarter, and so on. A ``lone``
+    run also needs its parts, for batch means: 1/32 of what a review sees. If there is too little
+    memory, parts are fewer, and reviews.
     """
-    least = max(length / FIRST_LOOK, min(FEWEST, length) if isinstance(length, int) else 0)
-    octaves = length / 2.0 ** np.arange(np.log2(FIRST_LOOK) + 1)
+    least = max(length / FIRST_REVIEW, min(FEWEST, length) if isinstance(length, int) else 0)
+    octaves = length / 2.0 ** np.arange(np.log2(FIRST_REVIEW) + 1)
     batches = BATCHES if lone else 4  # of which two or more are in each octave
     while batches > FEW_BATCHES and most < FEW_OCTAVES * batches // 2:
         batches //= 2
@@ -122,12 +122,12 @@ def grid_with_looks(
         )
     octaves = octaves[: max(1, most // len(shares))]
     ends = np.outer(octaves, shares).ravel()
-    looks = np.outer(octaves, [0.75, 1]).ravel()
+    reviews = np.outer(octaves, [0.75, 1]).ravel()
     round_ones = decades(length, first)
     if len(ends) + len(round_ones) <= most:
         ends = np.concatenate([ends, round_ones])
     grid = _ascending(ends[ends >= least], length)
-    asked = _ascending(looks[looks >= least], length)
+    asked = _ascending(reviews[reviews >= least], length)
     return grid, tuple(int(i) for i in np.searchsorted(grid, asked))
 
 

@@ -186,7 +186,7 @@ def make_plan(
         watched=watched,
         moments=watched_moments(watch_at, schedule.length) if len(watched) or trace else NOTHING,
         until=rule,
-        looks=schedule.looks,
+        reviews=schedule.reviews,
     )
 
 

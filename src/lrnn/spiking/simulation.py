@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -193,7 +193,7 @@ class Simulation:
     _one: bool
     _enough: Floats
     _begun: Floats | None
-    _looks: int
+    _reviews: int
     _stopped: NDArray[np.intp]
     _from: float = 0
 
@@ -204,7 +204,7 @@ class Simulation:
 
     @property
     def observations(self) -> Any:
-        """How often all potentials were observed."""
+        """How often all potentials were observed (in small units of time, if without a break)."""
         return self._of_row(self._per_row(self._counts[-1, OBSERVATIONS]).sum(axis=1))[()]
 
     @property
@@ -218,13 +218,13 @@ class Simulation:
         return self._of_row(ratio(*self._samples("potential", -1, pooled=True)))
 
     @property
-    def steady(self) -> Any:
+    def steady(self) -> SteadyState:
         """The numeric activations."""
         if self.frames is None or len(self.frames) == 1:
             return self._steady[0] if self._one else self._steady
         shape = (len(self.frames), self.network.n_neurons)
-        films = self._steady.reshape(-1, *shape)
-        return films[0] if self._one else films
+        films: Any = self._steady.reshape(-1, *shape)
+        return cast(SteadyState, films[0] if self._one else films)
 
     @property
     def saturated(self) -> NDArray[np.bool_]:
@@ -291,7 +291,7 @@ class Simulation:
                 "an interval needs two samples or more, and there is a single run with a single "
                 "snapshot; simulate with replicas, longer, or with more snapshot_bytes"
             )
-        level = 1 - (1 - level) / self._looks
+        level = 1 - (1 - level) / self._reviews
         value, half = ratio(numerator, denominator), spread(numerator, denominator, level)
         low, high = (probability(value + sign * half, estimator) for sign in (-1, 1))
         arrived, could = self._samples("arrivals", -1, pooled=True)
@@ -299,7 +299,7 @@ class Simulation:
             unseen = np.minimum(-np.log1p(-level) / could.sum(axis=0), 1)
         excitable = (self._per(self._steady, self._n_frames) > 0).any(axis=1)
         high = np.where((arrived.sum(axis=0) == 0) & excitable, np.fmax(high, unseen), high)
-        if self._looks > 1:
+        if self._reviews > 1:
             least, most = poisson_interval(arrived.sum(axis=0), could.sum(axis=0), level)
             low, high = (
                 np.where(excitable, f(a, b), a)
@@ -309,6 +309,7 @@ class Simulation:
 
     def coverage(self, level: float = 0.95, estimator: Estimator = "arrivals") -> float:
         """Share of the unsaturated neurons whose confidence interval holds the numeric value."""
+        self._check_one_steady_state()
         low, high = self.confidence_interval(level, estimator)
         exact = np.asarray(self.steady)
         held = ((low <= exact) & (exact <= high))[~self.saturated]
@@ -434,7 +435,7 @@ class Simulation:
         assert isinstance(self.until, Decision)
         samples = self._samples(self.until.estimator, -1)
         arrived, could = (v.sum(axis=0) for v in self._samples("arrivals", -1, pooled=True))
-        return lead_of(self.until, *samples, arrived, could, self._looks)
+        return lead_of(self.until, *samples, arrived, could, self._reviews)
 
     @cached_property
     def _widths(self) -> Floats:
@@ -473,11 +474,8 @@ class Simulation:
         ``q`` is the numeric solution; by default the network's steady state.
         """
         check_estimator(estimator)
-        if q is None and self._n_frames > 1:
-            raise ValueError(
-                "a film has a steady state for each frame; compare one, such as "
-                "result.frame(0).compare(), or give q"
-            )
+        if q is None:
+            self._check_one_steady_state()
         exact = np.atleast_2d(np.asarray(self._steady if q is None else q, dtype=np.float64))
         if exact.shape[-1] != self.network.n_neurons:
             raise ValueError(
@@ -530,6 +528,12 @@ class Simulation:
 
     def _of_row(self, values: Any) -> NDArray[Any]:
         return np.asarray(values[0] if self._one else values)
+
+    def _check_one_steady_state(self) -> None:
+        if self._n_frames > 1:
+            raise ValueError(
+                "a film has a steady state for each frame; compare one, such as result.frame(0)"
+            )
 
     def _seen(self, estimator: Estimator) -> None:
         seen = {"potential": OBSERVATIONS, "busy": LOOKS}.get(estimator)

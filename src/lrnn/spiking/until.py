@@ -1,7 +1,7 @@
 r"""When enough is known: rules by which a simulation ends before its limit.
 
-A rule is asked at K moments that are set beforehand (*looks*), and looking often makes errors
-likelier. So each look may err with probability :math:`(1-\text{level})/K` only (Bonferroni): that
+A rule is asked at K moments that are set beforehand (*reviews*), and asking often makes errors
+likelier. So each review may err with probability :math:`(1-\text{level})/K` only (Bonferroni): that
 at any of them an interval misses what it is to hold then has a probability of at most 1 − level.
 A spread between samples can be small by accident while only few spikes have come, and so nothing
 is believed to be more certain than the number of events of a Poisson process with so many.
@@ -30,7 +30,7 @@ class Precision:
 
     Neurons that saturate or are never excited do not count: their activations are known to be 1
     and 0. The intervals are those of :meth:`Simulation.confidence_interval`, each of which holds
-    for its neuron alone; they take into account that there are several looks.
+    for its neuron alone; they take into account that there are several reviews.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Decision:
     """End where the neuron with the highest activation is known.
 
     Its lead over each of the others has to be larger than chance explains, at a level that takes
-    into account how many others there are and how many looks. So with probability ``level`` the
+    into account how many others there are and how many reviews. So with probability ``level`` the
     one that leads in the end is the one with the highest activation.
 
     Parameters
@@ -157,7 +157,7 @@ def lead_of(
     denominator: Floats,
     arrived: Floats,
     could: Floats,
-    looks: int,
+    reviews: int,
 ) -> Lead:
     """Who leads, from samples × rows × neurons, and arrivals of all samples together.
 
@@ -181,7 +181,7 @@ def lead_of(
     variance = np.maximum(
         correction * (apart**2).sum(axis=0), scatter + np.take_along_axis(scatter, mine, axis=-1)
     )
-    error = (1 - decision.level) / (looks * (len(groups) - 1))
+    error = (1 - decision.level) / (reviews * (len(groups) - 1))
     uncertain = special.stdtrit(samples - 1, 1 - error) * np.sqrt(variance)
     sure = np.nan_to_num(ahead - uncertain, nan=-np.inf)
     np.put_along_axis(sure, mine, np.inf, axis=-1)
