@@ -86,6 +86,20 @@ def test_simulate_takes_any_estimator(call, folder):
     assert len(set(errors.values())) == 4
 
 
+@pytest.mark.filterwarnings("default")
+def test_simulate_ends_when_enough_is_known(call, folder, tmp_path):
+    command = ["simulate", folder / "wine.safetensors", "wine", "--events", "1e6", "--json"]
+    done = call(*command, "--until", "0.2", "-o", tmp_path / "layers.png")
+    found = json.loads(done.stdout)
+    assert (found["until"], found["reached"]) == (0.2, True)
+    assert found["events"] < 1e6
+    assert found["rmse"][-1][0] == found["events"]
+    done = call(*command, "--no-figure", "--until", "0.001")
+    assert json.loads(done.stdout)["reached"] is False
+    assert "warning: the limit came first: an interval is 0." in done.said
+    assert "--until" in call(*command, "--until", "2").said
+
+
 def test_simulate_draws_what_it_is_asked_to(call, folder, tmp_path):
     for suffix in ("svg", "pdf"):
         picture = tmp_path / f"a.{suffix}"

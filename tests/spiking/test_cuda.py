@@ -99,6 +99,30 @@ class TestAgainstTheCPU:
             result = assert_same(network, rows, events=400 * MORE, observe_every=10, **at_events)
             assert result.activation("events")[1].max() > 0.99
 
+    @pytest.mark.parametrize("replicas", [2, 33])
+    def test_short_runs_and_watched_potentials(self, random_network, replicas):
+        network, plus, minus = random_network(2)
+        arguments = {"time": 1.0, "snapshots": [0.3], "start": "stationary", "replicas": replicas}
+        watched = {"watch": [4, 0], "watch_at": [0, 0.5, 1.0]}
+        cpu, gpu = (
+            network.simulate(
+                [plus, plus / 2], minus, device=device, random_state=7, **arguments, **watched
+            )
+            for device in ("cpu", "cuda")
+        )
+        np.testing.assert_array_equal(gpu._counts, cpu._counts)
+        np.testing.assert_array_equal(gpu._sums, cpu._sums)
+        np.testing.assert_array_equal(gpu.potentials, cpu.potentials)
+
+    def test_rows_that_end_when_enough_is_known(self, random_network):
+        network, plus, minus = random_network(1)
+        rows = np.stack([plus, plus / 2, plus / 9])
+        result = assert_same(
+            network, rows, minus, events=600 * MORE, replicas=3, snapshots=[200, 400],
+            until=0.9 / np.sqrt(MORE), watch=[0], watch_at=[300],
+        )  # fmt: skip
+        assert len(set(result.events)) > 1
+
     def test_networks_that_are_too_large_are_refused(self):
         n = 0x3FFF
         from scipy import sparse

@@ -117,10 +117,9 @@ def test_snapshots_are_what_a_shorter_run_gives(random_network):
         short = network.simulate(plus, minus, events=events, random_state=2)
         then = long.at(events)
         assert then.events == events
-        for estimator in ("busy", "arrivals"):
-            np.testing.assert_allclose(
-                then.activation(estimator), short.activation(estimator), rtol=1e-12
-            )
+        np.testing.assert_allclose(
+            then.activation("arrivals"), short.activation("arrivals"), rtol=1e-12
+        )
         np.testing.assert_array_equal(then.firing_counts, short.firing_counts)
     with pytest.raises(ValueError, match=r"no snapshot at 777 events; the nearest are at 1000"):
         long.at(777)
@@ -171,7 +170,7 @@ def test_a_saturated_neuron_is_reported_and_never_overflows(monkeypatch):
 
 def test_a_neuron_that_never_fires_saturates_or_rests():
     network = RandomNeuralNetwork([0.0, 0.0, 1.0], np.zeros((3, 3)))
-    result = network.simulate([0.1, 0.0, 0.5], events=50_000, random_state=0)
+    result = network.simulate([0.1, 0.0, 0.5], events=50_000, observe_every=50, random_state=0)
     assert result.saturated.tolist() == [True, False, False]
     for estimator in ESTIMATORS:
         q = result.activation(estimator)
@@ -187,7 +186,7 @@ def test_potentials_beyond_a_word_are_kept_in_reserve():
     fired = np.zeros(4, dtype=np.int64)
     cpu_kernel.settle(words[:4], reserve[:3], fired[:3])
     assert fired.tolist() == [0, 7, 3, 0]
-    assert words.tolist() == [5, cpu_kernel.FULL, 100, cpu_kernel.FULL]
+    assert words.tolist() == [5, cpu_kernel.FULL, 100, cpu_kernel.NEVER]
     assert reserve[:3].tolist() == [0, 9, 0]
 
 
@@ -361,7 +360,7 @@ def test_a_short_run_is_observed_whatever_the_seed(length):
     arrivals = np.tile([0.5, 0.3], (200, 1))
     for start in ("empty", "stationary"):
         result = network.simulate(arrivals, **length, start=start, random_state=0)
-        assert 4 <= result.observations.min() <= result.observations.max() <= 20
+        assert 32 <= result.observations.min() <= result.observations.max() <= 128
 
 
 SLOW_LAST = RandomNeuralNetwork([1e5, 1e5, 1.0], [[0, 1, 0], [0, 0, 1e-5], [0, 0, 0]])

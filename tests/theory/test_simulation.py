@@ -32,7 +32,7 @@ def potentials_after(network, plus, minus, time, replicas, seed=0, engine="auto"
     found = np.empty((replicas, network.n_neurons), dtype=np.int64)
     for number in range(replicas):
         run = (NeuronRun if plan.by_neuron else Run).of(plan, number)
-        for _ in run.go_on(run.ends[-1], None, []):
+        for _ in run.go_on(run.stops[-1], None, []):
             pass
         found[number] = run.potentials
     return found

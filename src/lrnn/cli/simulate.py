@@ -30,6 +30,14 @@ def simulate(
     events: Annotated[
         str, typer.Option(metavar="NUMBER", help="Spikes from outside and firings, such as 1e6.")
     ] = "1e6",
+    until: Annotated[
+        float | None,
+        typer.Option(
+            metavar="WIDTH",
+            help="End as soon as no 95 % interval (from arrivals) is wider than this, such as "
+            "0.02; --events is then the most.",
+        ),
+    ] = None,
     replicas: Annotated[int, typer.Option(min=1, help="Independent runs.")] = 1,
     estimator: Annotated[
         str,
@@ -86,6 +94,8 @@ def simulate(
 
         lrnn simulate digits.safetensors digits --row 7 --events 1e9 -o layers.svg
 
+        lrnn simulate digits.safetensors digits --row 7 --events 1e9 --until 0.02
+
         lrnn simulate digits.safetensors digits --replicas 20 --no-figure --json
 
         lrnn simulate digits.safetensors digits --estimator events
@@ -101,6 +111,8 @@ def simulate(
             f"{estimator!r} should be one of {', '.join(ESTIMATORS)}", param_hint="--estimator"
         )
     count = _number(events)
+    if until is not None and not 0 < until < 1:
+        raise typer.BadParameter(f"{until} should be between 0 and 1", param_hint="--until")
     output = output or named_after(model, f"-row{row}.png")
     if figure:
         _check_figure(output)
@@ -124,6 +136,7 @@ def simulate(
     result = network.simulate(
         arrivals,
         events=count,
+        until=until,
         replicas=replicas,
         at_events=estimator == "events",
         engine=engine.value,
@@ -217,6 +230,8 @@ def _summary(result: Any, found: Any, estimator: str) -> dict[str, Any]:
         "covered": result.coverage(),
         "saturated": int(result.saturated.sum()),
         "short": int(result.short.sum()),
+        "until": None if result.until is None else result.until.width,
+        "reached": None if result.until is None else bool(result.reached),
         "interrupted": bool(result.interrupted),
     }
 

@@ -35,7 +35,7 @@ from lrnn.network.steady_state import (
 )
 
 if TYPE_CHECKING:
-    from lrnn.spiking import Simulation
+    from lrnn.spiking import Decision, Precision, Simulation
 
 Routing = Any  # a dense or sparse matrix of probabilities
 
@@ -351,6 +351,9 @@ class RandomNeuralNetwork:
         *,
         events: float | None = None,
         time: float | None = None,
+        frames: ArrayLike | None = None,
+        until: "float | Precision | Decision | None" = None,
+        snapshots: ArrayLike | None = None,
         observe_every: int = 1_000,
         at_events: bool = False,
         replicas: int = 1,
@@ -358,6 +361,8 @@ class RandomNeuralNetwork:
         warm_up: float = 0,
         record: ArrayLike | None = None,
         record_bytes: float = 1 << 30,
+        watch: ArrayLike | None = None,
+        watch_at: ArrayLike | None = None,
         trace: bool = False,
         snapshot_bytes: int = 1 << 28,
         engine: Literal["auto", "clock", "neurons"] = "auto",
@@ -373,13 +378,27 @@ class RandomNeuralNetwork:
         Parameters
         ----------
         arrivals : array-like of shape (n_neurons,) or (n_rows, n_neurons)
-            External excitatory spikes per unit time. Each row is a simulation of its own.
+            External excitatory spikes per unit time. Each row is a simulation of its own. A film
+            has shape (n_frames, n_neurons) or (n_rows, n_frames, n_neurons); see ``frames``.
         inhibitory_arrivals : array-like of the same shape or (n_neurons,), optional
             External inhibitory spikes per unit time.
         events : int, default=1_000_000
             Events of each run.
         time : float, optional
             Simulated time of each run, instead of ``events``.
+        frames : float or array-like of shape (n_frames,), optional
+            Makes a film of the arrivals: for how long each frame is shown, or the times at which
+            frames end. Arrivals change then, exactly, and all potentials stay. There is a snapshot
+            at the end of each frame; ``result.frame(i)`` is what happened in it. (Not on a GPU.)
+        until : float, Precision or Decision, optional
+            End as soon as it is known well enough: the widest interval is at most so wide
+            (:class:`lrnn.spiking.Precision`), or it is known which neuron leads
+            (:class:`lrnn.spiking.Decision`). ``events`` or ``time`` is then the most, after which a
+            warning tells how long would do. Each row of arrivals ends for itself, at a snapshot;
+            ``result.reached`` tells which did before their limit.
+        snapshots : array-like, optional
+            After how many events (or how much time) snapshots are taken, in ascending order,
+            instead of the usual moments; there is always one at the end.
         observe_every : int, default=1_000
             Events between observations of all potentials, on average: they are made at moments
             that do not depend on the network's state (a fixed number of ticks of its clocks), for
@@ -392,18 +411,25 @@ class RandomNeuralNetwork:
         start : {"empty", "stationary"}, default="empty"
             Begin with all neurons at rest, or in the steady state: potentials are then drawn from
             their geometric laws, and there is no transient at all. (Neurons that saturate begin
-            with a large potential.)
+            with a large potential; a film begins in the steady state of its first frame.)
         warm_up : float, default=0
             Events (or time, if the length is given as time) at the beginning that are left out
             of all estimates; about so many, for the reason given above.
         record : list of int, optional
-            Neurons whose spikes are recorded, in all runs (``result.raster``); not on a GPU.
+            Neurons whose spikes are recorded, in all runs (``result.raster``).
         record_bytes : float, default=2**30
             Memory for these, 12 bytes for a spike. If more spikes are to be expected, by the
             steady state, that is an error, before anything is simulated; none is ever left out.
             (Up to three times as much is used for a moment, when they are put together.)
+        watch : list of int, optional
+            Neurons whose potentials are written down in every run (``result.potentials``,
+            ``result.transient()``).
+        watch_at : array-like, optional
+            After how many events (or how much time) that is done, in ascending order; by default
+            at 1,001 moments from the beginning to the end.
         trace : bool, default=False
-            Whether the sum of all potentials is recorded, in the first run (``result.trace``).
+            Whether the sum of all potentials is recorded at these moments, in the first run
+            (``result.trace``).
         snapshot_bytes : int, default=2**28
             Memory for snapshots: `Simulation.at` and the intervals of a single run need them. They
             are taken after 1, 2 and 5 times powers of ten events, and at the ends of up to 32
@@ -442,9 +468,10 @@ class RandomNeuralNetwork:
         from lrnn.spiking.simulate import simulate
 
         return simulate(
-            self, arrivals, inhibitory_arrivals, events=events, time=time,
-            observe_every=observe_every, at_events=at_events, replicas=replicas, start=start,
-            warm_up=warm_up, record=record, record_bytes=record_bytes, trace=trace,
+            self, arrivals, inhibitory_arrivals, events=events, time=time, frames=frames,
+            until=until, snapshots=snapshots, observe_every=observe_every, at_events=at_events,
+            replicas=replicas, start=start, warm_up=warm_up, record=record,
+            record_bytes=record_bytes, watch=watch, watch_at=watch_at, trace=trace,
             snapshot_bytes=snapshot_bytes, engine=engine, device=device, threads=threads,
             progress=progress, random_state=random_state,
         )  # fmt: skip

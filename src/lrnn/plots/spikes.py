@@ -98,6 +98,8 @@ def simulated_layers(
         Where estimates are from.
     """
     moments = _moments(result) if moments is None else moments
+    if result.frames is not None and len(result.frames) > 1:
+        raise ValueError("this is a film; draw one frame of it, such as result.frame(0)")
     numeric = np.atleast_2d(np.asarray(result.steady))
     if not -len(numeric) <= row < len(numeric):
         raise ValueError(f"row is {row}, but there are {len(numeric)} rows of arrivals")

@@ -2,11 +2,12 @@
 
 `reference` is the definition, in plain Python. The kernels (`cpu_kernel`, `cuda_kernel`) do the
 same much faster, by uniformisation: `simulate` plans and starts them, `plan` is what runs share and
-count, `on_cpu`, `on_gpu` and `on_dask` make them, and `simulation` is what can be learned from it,
-`raster` single spikes.
+count, `schedule` when, `until` how long; `on_cpu`, `on_gpu` and `on_dask` make them, and
+`simulation` is what can be learned from it, `raster` single spikes.
 """
 
 from lrnn.spiking.raster import Raster
-from lrnn.spiking.simulation import Convergence, Simulation
+from lrnn.spiking.simulation import Convergence, Simulation, Transient
+from lrnn.spiking.until import Decision, Precision
 
-__all__ = ["Convergence", "Raster", "Simulation"]
+__all__ = ["Convergence", "Decision", "Precision", "Raster", "Simulation", "Transient"]

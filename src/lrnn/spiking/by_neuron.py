@@ -19,6 +19,7 @@ from lrnn.spiking.neuron_kernel import (
     REFUSED,
     SINCE,
     begin,
+    draw_arrivals,
     make_window,
 )
 from lrnn.spiking.plan import Plan, Statistics
@@ -45,6 +46,7 @@ class NeuronRun:
     began: NDArray[np.int64]
     events: int = 0
     origin: float = 0.0
+    frame: int = 0
 
     @classmethod
     def of(cls, plan: Plan, number: int) -> "NeuronRun":
@@ -71,9 +73,9 @@ class NeuronRun:
         return self.number // self.plan.replicas
 
     @property
-    def ends(self) -> NDArray[Any]:
-        """Events, or times, at which snapshots are taken."""
-        return self.plan.snapshots
+    def stops(self) -> NDArray[Any]:
+        """Events, or times, at which there is something to write down."""
+        return self.plan.stops
 
     @property
     def now(self) -> float:
@@ -115,6 +117,15 @@ class NeuronRun:
             yield from self._until(stop + self.origin, recorded, spikes)
         else:
             yield from self._for_events(int(stop), recorded, spikes)
+
+    def show(self, frame: int) -> None:
+        """Go on with the arrivals of another frame: the next ones are drawn anew, as they may be.
+
+        The time until the next spike of a Poisson process does not depend on the past.
+        """
+        self.frame = frame
+        del self._pace
+        draw_arrivals(self._pace, self.times, self.random)
 
     def write(self, statistics: Statistics, snapshot: int) -> None:
         """Put down what there is so far."""
@@ -215,11 +226,11 @@ class NeuronRun:
     def _pace(self) -> Floats:
         """Mean times between firings, and between spikes from outside."""
         plan, order = self.plan, self.plan.wiring.order
-        inhibitory = plan.inhibitory_arrivals
+        inhibitory, scene = plan.inhibitory_arrivals, plan.scene(self.row, self.frame)
         rates = [
             plan.network.rates,
-            plan.arrivals[self.row],
-            np.zeros(len(order)) if inhibitory is None else inhibitory[self.row],
+            plan.arrivals[scene],
+            np.zeros(len(order)) if inhibitory is None else inhibitory[scene],
         ]
         with np.errstate(divide="ignore"):
             return np.ascontiguousarray(1 / np.stack(rates, axis=1)[order])

@@ -3,10 +3,11 @@
 A tick draws a clock and, whether or not its node can fire, a route; then it adds 1 or 0. Without a
 branch that would have to be guessed, the processor works on several ticks at once. A node is one
 64-bit word, its potential in the low half and its firings in the high half, so that a tick reads
-and writes two words and nothing else. Every so many ticks all potentials are *looked* at, to see
-who is excited, and every so many looks they are *observed*. Ticks do not depend on the state, and
-so what is seen at such ticks is what is so at any time. If wanted, potentials are also *seen* right
-after every so many events, as in the paper.
+and writes two words and nothing else. Right before every so many ticks all potentials are *looked*
+at, to see who is excited, and every so many looks they are *observed*. Ticks do not depend on the
+state, so what is found right before them is what is so at any time, and the first of those ticks is
+any of the first so many. If wanted, potentials are also *seen* right after every so many events, as
+in the paper.
 """
 
 from typing import Any
@@ -23,6 +24,7 @@ from lrnn.spiking.plan import EVENTS, LOOKS, OBSERVATIONS, TICKS
 SPIKES = OBSERVATIONS + 1  # what else a run counts: those in the buffer
 FULL = 1 << 30  # potential that a word holds at most between drains, and that of the outside world
 BETWEEN_DRAINS = 1 << 28  # ticks: neither half of a word can overflow
+NEVER = 3 << 30  # in 32 bits a potential far below 0: what left the network does not fire again
 FIRING = (1 << 32) - 1  # added to a word: one firing more, a potential of one less
 
 step = njit(draws.step)
@@ -64,6 +66,7 @@ def advance(
     event_end: int,
     look: int,
     observe: int,
+    shift: int,
     every: int,
     recorded: Any,
     spikes: Any,
@@ -71,8 +74,9 @@ def advance(
     """Go on until ``event_end`` events, ``tick_end`` ticks, or no more room for spikes.
 
     ``recorded`` tells whose spikes are written down (tick, node), or is None; ``observe`` is a
-    multiple of ``look``; ``seen`` adds up potentials after ``every`` so many events, or is None. A
-    neuron's potential is ``reserve`` and the word's low half together.
+    multiple of ``look``, and ``shift`` is by how many ticks the first of both comes sooner;
+    ``seen`` adds up potentials after ``every`` so many events, or is None. A neuron's potential is
+    ``reserve`` and the word's low half together.
     """
     n = len(busy)
     n_clocks = np.uint64(len(clock_limits))
@@ -80,13 +84,21 @@ def advance(
     ticks, done = counts[TICKS], counts[EVENTS]
     drain = ticks + BETWEEN_DRAINS
     while True:
-        span = min(tick_end - ticks, event_end - done, look - ticks % look, drain - ticks)
+        span = min(tick_end - ticks, event_end - done, look - (ticks + shift) % look, drain - ticks)
         if recorded is not None:
             span = min(span, len(spikes) - counts[SPIKES])
         if seen is not None:
             span = min(span, every - done % every)
         if span <= 0:
             break
+        if (ticks + shift) % look == 0:
+            counts[LOOKS] += 1
+            for i in range(n):
+                busy[i] += np.int32(words[i]) > 0
+            if (ticks + shift) % observe == 0:
+                counts[OBSERVATIONS] += 1
+                for i in range(n):
+                    observed[i] += reserve[i] + np.int32(words[i])
         before = done
         for tick in range(ticks, ticks + span):
             s0, s1, drawn = step(s0, s1)
@@ -115,14 +127,6 @@ def advance(
                 spikes[counts[SPIKES], 1] = node
                 counts[SPIKES] += 1
         ticks += span
-        if ticks % look == 0:
-            counts[LOOKS] += 1
-            for i in range(n):
-                busy[i] += np.int32(words[i]) > 0
-            if ticks % observe == 0:
-                counts[OBSERVATIONS] += 1
-                for i in range(n):
-                    observed[i] += reserve[i] + np.int32(words[i])
         if seen is not None and done > before and done % every == 0:
             for i in range(n):
                 seen[i] += reserve[i] + np.int32(words[i])
@@ -145,3 +149,4 @@ def settle(words: Any, reserve: Any, fired: Any) -> None:
         reserve[i] = potential - words[i]
     for i in range(n, len(words)):
         words[i] = FULL
+    words[n] = NEVER

@@ -91,14 +91,30 @@ def advance_run(
     event_end: int,
     look: int,
     observe: int,
+    shift: int,
     every: int,
 ) -> None:
     """Go on with one run until ``event_end`` events or ``tick_end`` ticks."""
     s0, s1 = random[0, run], random[1, run]
     ticks, done = counts[TICKS, run], counts[EVENTS, run]
     while ticks < tick_end and done < event_end:
-        # every thread counts to `look` and then looks: so they stay side by side
-        phase = np.int32(ticks % look)
+        # every thread looks and then counts to `look`: so they stay side by side
+        phase = np.int32((ticks + shift) % look)
+        if phase == 0:
+            observing = (ticks + shift) % observe == 0
+            counts[LOOKS, run] += 1
+            if observing:
+                counts[OBSERVATIONS, run] += 1
+            for i in range(local):
+                at = np.uint32(first_word + np.uint32(i) * word_step)
+                potential = np.uint32(words[at]) & POTENTIAL
+                if potential != NONE:
+                    cuda.atomic.add(busy, (i, run), ONE)
+                    if observing:
+                        total = np.uint64(potential)
+                        if potential > RETURN:
+                            total += np.uint64(UNIT) * np.uint64(reserve[i, run])
+                        cuda.atomic.add(observed, (i, run), total)
         ended = np.int32(min(tick_end - ticks, look) + phase)
         missing = np.int32(min(event_end - done, every - done % every, look))
         happened, last = np.int32(0), np.int32(0)
@@ -149,21 +165,6 @@ def advance_run(
                         words[at] = uint16(word)
         ticks += last + 1 - phase
         done += happened
-        if ticks % look == 0:
-            observing = ticks % observe == 0
-            counts[LOOKS, run] += 1
-            if observing:
-                counts[OBSERVATIONS, run] += 1
-            for i in range(local):
-                at = np.uint32(first_word + np.uint32(i) * word_step)
-                potential = np.uint32(words[at]) & POTENTIAL
-                if potential != NONE:
-                    cuda.atomic.add(busy, (i, run), ONE)
-                    if observing:
-                        total = np.uint64(potential)
-                        if potential > RETURN:
-                            total += np.uint64(UNIT) * np.uint64(reserve[i, run])
-                        cuda.atomic.add(observed, (i, run), total)
         if happened > 0 and done % every == 0:
             for i in range(local):
                 at = np.uint32(first_word + np.uint32(i) * word_step)
@@ -201,6 +202,7 @@ def advance_shared(
     event_end: int,
     look: Any,
     observe: Any,
+    shift: Any,
     every: int,
 ) -> None:
     """Go on with all runs; a block per row of arrivals, a thread per replica."""
@@ -229,7 +231,8 @@ def advance_shared(
             run, local, wide, NONE, np.uint32(n_clocks), middle, np.uint32(first_node), wide,
             np.uint32(n_clocks), short, np.uint32(first_place), short, np.uint32(first_word),
             np.uint32(width), routes, goals, reserve, fired, busy, observed, seen, inhibited,
-            random, counts, tick_end[run], event_end, look[block], observe[block], every,
+            random, counts, tick_end[run], event_end, look[block], observe[block], shift[run],
+            every,
         )  # fmt: skip
         for i in range(local):
             words[run, i] = short[first_word + i * width]
@@ -260,6 +263,7 @@ def advance_global(
     event_end: int,
     look: Any,
     observe: Any,
+    shift: Any,
     every: int,
 ) -> None:
     """Go on with all runs, a thread for each."""
@@ -271,7 +275,7 @@ def advance_global(
             np.uint32(clock_first[row + 1] - clock_first[row]), nodes, np.uint32(clock_first[row]),
             rows[0], NONE, place[0], NONE, words[run], NONE, ONE, routes, goals, reserve, fired,
             busy, observed, seen, inhibited, random, counts, tick_end[run], event_end, look[row],
-            observe[row], every,
+            observe[row], shift[run], every,
         )  # fmt: skip
 
 
@@ -282,6 +286,30 @@ def potentials_now(words: Any, reserve: Any, potentials: Any) -> None:
     if run < words.shape[0] and i < words.shape[1]:
         low = np.int64(words[run, i] & POTENTIAL)
         potentials[run, i] = low + np.int64(UNIT) * np.int64(reserve[i, run])
+
+
+@cuda.jit
+def look_now(
+    wanted: Any,
+    replicas: int,
+    size: Any,
+    words: Any,
+    reserve: Any,
+    busy: Any,
+    observed: Any,
+    counts: Any,
+) -> None:
+    """Look at all potentials, and observe them, in runs of rows for which that is wanted."""
+    run, i = cuda.grid(2)
+    if run < words.shape[0] and wanted[run // replicas]:
+        if i == 0:
+            counts[LOOKS, run] += 1
+            counts[OBSERVATIONS, run] += 1
+        if i < size[run // replicas]:
+            potential = np.uint64(words[run, i] & POTENTIAL)
+            if potential != 0:
+                busy[i, run] += ONE
+                observed[i, run] += potential + np.uint64(UNIT) * np.uint64(reserve[i, run])
 
 
 @cuda.jit

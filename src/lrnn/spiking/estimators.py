@@ -52,12 +52,18 @@ def spread(numerator: Floats, denominator: Floats, level: float) -> Floats:
     """Half the width of the interval around `ratio`; NaN with fewer than two samples."""
     total = denominator.sum(axis=0)
     residual = numerator - ratio(numerator, denominator) * denominator
+    samples = samples_of(denominator)
     with np.errstate(invalid="ignore", divide="ignore"):
-        samples = total**2 / (denominator**2).sum(axis=0)  # B, if they are equally long
-        samples = np.where(samples > 1, samples, np.nan)
         variance = samples / (samples - 1) * (residual**2).sum(axis=0) / total**2
         quantile = special.stdtrit(samples - 1, (1 + level) / 2)
         return np.asarray(quantile * np.sqrt(variance))
+
+
+def samples_of(denominator: Floats) -> Floats:
+    """How many samples of the same length are worth as much; NaN if they are not two at least."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        samples = denominator.sum(axis=0) ** 2 / (denominator**2).sum(axis=0)
+    return np.where(samples > 1 + 1e-9, samples, np.nan)
 
 
 def batch_ends(ticks: Floats) -> list[int]:

@@ -78,6 +78,18 @@ def begin(pace: Any, times: Any, counts: Any, random: Any) -> None:
         random[neuron, 0], random[neuron, 1] = s0, s1
 
 
+@compiled
+def draw_arrivals(pace: Any, times: Any, random: Any) -> None:
+    """Draw when spikes come from outside for the next time, from now on."""
+    for neuron in range(len(times)):
+        s0, s1 = random[neuron, 0], random[neuron, 1]
+        s0, s1, excited = exponential(s0, s1)
+        s0, s1, inhibited = exponential(s0, s1)
+        times[neuron, EXCITED] = times[neuron, SINCE] + excited * pace[neuron, 1]
+        times[neuron, INHIBITED] = times[neuron, SINCE] + inhibited * pace[neuron, 2]
+        random[neuron, 0], random[neuron, 1] = s0, s1
+
+
 @njit
 def live(
     low: Any, high: Any, end: Any, pace: Any, times: Any, counts: Any, random: Any, first: Any,

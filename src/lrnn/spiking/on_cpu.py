@@ -1,10 +1,10 @@
 """Runs on a CPU: one after the other in each of several threads."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Event, Lock
 from typing import Any, ClassVar
 
@@ -13,12 +13,25 @@ from numpy.typing import NDArray
 
 from lrnn.spiking.by_neuron import NeuronRun
 from lrnn.spiking.cpu_kernel import SPIKES, advance, settle
-from lrnn.spiking.plan import EVENTS, FOREVER, INHIBITED, TICKS, Plan, Statistics
+from lrnn.spiking.plan import (
+    EVENTS,
+    FOREVER,
+    INHIBITED,
+    LOOKS,
+    OBSERVATIONS,
+    TICKS,
+    Plan,
+    Statistics,
+)
 from lrnn.spiking.raster import Spikes
+from lrnn.spiking.results import judge
+
+AllOf = Callable[[Callable[..., Any], Iterable[Any]], None]
 
 PIECE = 1 << 20  # ticks, some hundredths of a second: then a run listens if it should stop
 SPIKES_AT_ONCE = 1 << 16
-TRACE_POINTS = 1_000
+SIDE_BY_SIDE = 4  # runs of each thread, where it is asked from time to time how far they are
+CELLS = 1 << 18  # neurons of all of these runs, if they may be more
 REFRESH = 0.1  # seconds between reports of progress
 
 
@@ -34,15 +47,33 @@ def simulate_on_cpu(
     queue = RunQueue(plan, statistics, recorded, trace)
     n_threads = min(plan.n_runs, threads or available_cores())
     with ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(queue.work) for _ in range(n_threads)]
-        try:
-            while wait(futures, timeout=REFRESH).not_done:
-                report(queue.done)
-        except KeyboardInterrupt:
-            queue.stop.set()
-            statistics.interrupted = True
-        for future in futures:
-            future.result()
+
+        def all_of(function: Callable[..., Any], items: Iterable[Any]) -> None:
+            shared, lock = iter(items), Lock()
+
+            def work() -> None:
+                while True:
+                    with lock:
+                        item = next(shared, shared)
+                    if item is shared:
+                        return
+                    function(item)
+
+            futures = [pool.submit(work) for _ in range(n_threads)]
+            try:
+                while wait(futures, timeout=REFRESH).not_done:
+                    report(queue.done)
+            except KeyboardInterrupt:
+                queue.stop.set()
+                statistics.interrupted = True
+            for future in futures:
+                future.result()
+
+        if plan.until is None:
+            all_of(lambda _: queue.work(), range(n_threads))
+        else:
+            most = max(SIDE_BY_SIDE * n_threads, CELLS // plan.network.n_neurons)
+            queue.work_until(range(plan.n_rows), all_of, most)
     report(queue.done)
 
 
@@ -51,6 +82,13 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _walk_to(review: int, walk: Iterator[int]) -> None:
+    """Go on with a run until a snapshot."""
+    for snapshot in walk:
+        if snapshot >= review:
+            return
 
 
 class RunQueue:
@@ -65,7 +103,9 @@ class RunQueue:
         runs: range | None = None,
     ) -> None:
         self.plan, self.statistics = plan, statistics
-        self.recorded, self.trace = recorded, trace
+        self.recorded = recorded
+        if trace:
+            statistics.trace = np.full((len(plan.moments), 2), -1, dtype=np.int64)
         self.stop = Event()
         self.done = 0.0  # runs, with fractions
         self._runs = iter(range(plan.n_runs) if runs is None else runs)
@@ -78,44 +118,96 @@ class RunQueue:
                 number = next(self._runs, None)
             if number is None:
                 return
-            try:
-                kind = NeuronRun if self.plan.by_neuron else Run
-                self._make(kind.of(self.plan, number))
-            except BaseException:
-                self.stop.set()
-                raise
+            for _ in self.walk(number):
+                pass
 
-    def _make(self, run: "Run | NeuronRun") -> None:
+    def work_until(self, rows: range, all_of: AllOf, most: int) -> None:
+        """Make all runs of these rows, from review to review; a row ends when enough is known.
+
+        ``all_of`` calls a function with each of many things, in any order, before it comes back.
+        About ``most`` runs go on side by side.
+        """
+        at_once = max(1, most // self.plan.replicas)
+        for first in range(rows.start, rows.stop, at_once):
+            some = np.arange(first, min(first + at_once, rows.stop))
+            walks = {row: [self.walk(n) for n in self._numbers(row)] for row in some}
+            for review in self.plan.reviews:
+                all_of(partial(_walk_to, review), (walk for row in some for walk in walks[row]))
+                if self.stop.is_set():
+                    break
+                some = self._end(some, walks, review)
+                if not len(some):
+                    break
+            for row in some:
+                for walk in walks[row]:
+                    walk.close()
+            if self.stop.is_set():
+                return
+
+    def _end(self, rows: NDArray[np.intp], walks: dict[Any, Any], review: int) -> NDArray[np.intp]:
+        """End the runs of rows of which enough is known; which rows go on."""
+        reached = judge(self.plan, self.statistics, rows, review)
+        for row in rows[reached]:
+            for walk in walks[row]:
+                walk.close()
+        return np.asarray(rows[~reached])
+
+    def _numbers(self, row: Any) -> range:
+        return range(row * self.plan.replicas, (row + 1) * self.plan.replicas)
+
+    def walk(self, number: int) -> Generator[int, None, None]:
+        """Make a run, and tell of each snapshot that it has come to; if left alone, it ends."""
+        try:
+            kind = NeuronRun if self.plan.by_neuron else Run
+            yield from self._walk(kind.of(self.plan, number))
+        except Exception:
+            self.stop.set()
+            raise
+
+    def _walk(self, run: "Run | NeuronRun") -> Generator[int, None, None]:
+        plan = self.plan
         recorded = self.recorded
-        tracing = self.trace and run.number == 0
         spikes: list[Spikes] = []
-        totals: list[tuple[int, int]] = []
-        ends = stops = run.ends
-        if tracing:
-            points = np.linspace(0, ends[-1], TRACE_POINTS + 1).astype(ends.dtype)
-            stops = np.union1d(ends, points)
-        written = 0  # snapshots
-        for stop in stops:
-            if not self._go_on(run, stop, recorded, spikes):
-                break
-            if tracing:
-                totals.append((run.ticks, int(run.potentials.sum())))
-            for snapshot in np.flatnonzero(ends == stop):
-                run.write(self.statistics, int(snapshot))
-                written = int(snapshot) + 1
-        for late in range(written, len(ends)):  # if it was stopped, they show how far it got
+        snapshot = -1
+        try:
+            for i, stop in enumerate(run.stops):
+                if not self._go_on(run, stop, recorded, spikes):
+                    break
+                if plan.moment_of[i] >= 0:
+                    self._watch(run, int(plan.moment_of[i]))
+                if plan.snapshot_of[i] >= 0:
+                    snapshot = int(plan.snapshot_of[i])
+                    run.write(self.statistics, snapshot)
+                    yield snapshot
+                    if plan.frames is not None and snapshot in plan.frames[:-1]:
+                        run.show(int(np.searchsorted(plan.frames, snapshot)) + 1)
+        finally:
+            self._end_of(run, snapshot, recorded, spikes)
+
+    def _watch(self, run: "Run | NeuronRun", moment: int) -> None:
+        """Write down potentials."""
+        potentials = run.potentials
+        self.statistics.potentials[moment, run.number] = potentials[self.plan.watched]
+        if self.statistics.trace is not None and run.number == 0:
+            self.statistics.trace[moment] = run.ticks, potentials.sum()
+
+    def _end_of(
+        self, run: "Run | NeuronRun", snapshot: int, recorded: Any, spikes: list[Any]
+    ) -> None:
+        """All later snapshots show how far it got."""
+        for late in range(snapshot + 1, len(self.plan.snapshots)):
             run.write(self.statistics, late)
         with self._lock:
             self.statistics.firings[run.row] += run.fired
             self.statistics.arrivals[run.row] += run.arrived
+            if not self.stop.is_set():
+                self.done += max(0.0, 1 - float(run.reached / max(run.stops[-1], 1e-300)))
         if recorded is not None:
             when, who = zip(*spikes, strict=True) if spikes else ((), ())
             self.statistics.spikes[run.number] = (
                 np.concatenate([np.empty(0, dtype=run.clock_type), *when]),
                 np.concatenate([np.empty(0, dtype=np.int32), *who]),
             )
-        if tracing:
-            self.statistics.trace = np.array(totals, dtype=np.int64).reshape(-1, 2)
 
     def _go_on(self, run: "Run | NeuronRun", stop: Any, recorded: Any, spikes: list[Any]) -> bool:
         """Go on to a stop, listening for who wants all to end; whether it got there."""
@@ -125,7 +217,7 @@ class RunQueue:
             if made is None:
                 return True
             with self._lock:
-                self.done += made / max(run.ends[-1], 1e-300)
+                self.done += made / max(run.stops[-1], 1e-300)
         return False
 
 
@@ -147,6 +239,7 @@ class Run:
     random: NDArray[np.uint64]
     counts: NDArray[np.int64]
     began: NDArray[np.int64]
+    frame: int = 0
 
     @classmethod
     def of(cls, plan: Plan, number: int) -> "Run":
@@ -195,9 +288,9 @@ class Run:
         return np.asarray(self.fired + self.inhibited[1] + self.potentials - self.began)
 
     @property
-    def ends(self) -> NDArray[Any]:
-        """Events, or ticks, at which snapshots are taken."""
-        return self.plan.snapshots if self._goal == EVENTS else self._tick_ends
+    def stops(self) -> NDArray[Any]:
+        """Events, or ticks, at which there is something to write down."""
+        return self.plan.stops if self._goal == EVENTS else self._tick_ends
 
     @property
     def reached(self) -> int:
@@ -235,6 +328,10 @@ class Run:
                 self.counts[SPIKES] = 0
             yield int(self.counts[goal] - before)
 
+    def show(self, frame: int) -> None:
+        """Go on with the arrivals of another frame; no clock remembers when it rang."""
+        self.frame = frame
+
     def advance(
         self,
         tick_end: int,
@@ -243,16 +340,22 @@ class Run:
         spikes: NDArray[np.int64],
     ) -> None:
         """Go on."""
-        plan, clocks = self.plan, self.plan.clocks[self.row]
+        plan = self.plan
+        clocks = plan.clocks[plan.scene(self.row, self.frame)]
         advance(
             plan.routes.first, plan.routes.limits, plan.routes.targets, clocks.limits, clocks.nodes,
             self.words, self.reserve, self.fired, self.busy, self.observed, self.seen,
             self.inhibited, self.random, self.counts, tick_end, event_end, plan.look[self.row],
-            plan.observe[self.row], plan.every or FOREVER, recorded, spikes,
+            plan.observe[self.row], plan.shifts[self.number], plan.every or FOREVER, recorded,
+            spikes,
         )  # fmt: skip
 
     def write(self, statistics: Statistics, snapshot: int) -> None:
         """Put down what there is so far."""
+        if self.plan.dense[self.row]:
+            self.counts[[LOOKS, OBSERVATIONS]] += 1
+            self.busy += self.potentials > 0
+            self.observed += self.potentials
         sums = [self.observed, self.busy, self.arrived, self.fired]
         if self.plan.kinds > INHIBITED:
             sums.append(self.inhibited[0])

@@ -19,6 +19,7 @@ from lrnn.spiking import cuda_kernel as kernel
 from lrnn.spiking.cuda_kernel import NOWHERE, UNIT
 from lrnn.spiking.gpu_layout import Indices, Layout, groups, packed_routes
 from lrnn.spiking.plan import FOREVER, INHIBITED, Plan, Statistics
+from lrnn.spiking.results import judge
 
 AT_ONCE = 16_000_000_000  # events (or ticks) of all runs in one launch: two seconds or so
 MOST_COUNTED = 1 << 32  # events of a run: its counts have 32 bits
@@ -69,23 +70,31 @@ def _make(
     count = len(runs.numbers)
     piece = max(20_000, AT_ONCE // count)
     by_time = plan.unit == "time"
-    reached = 0
+    reached = snapshot = 0
     try:
-        for snapshot, stop in enumerate(plan.snapshots):
-            goal = int(runs.tick_ends[:, snapshot].max()) if by_time else int(stop)
+        for i, stop in enumerate(plan.stops):
+            goal = int(runs.tick_ends[:, i].max()) if by_time else int(stop)
             while reached < goal:
                 reached = min(goal, reached + piece)
                 if by_time:
-                    runs.advance(np.minimum(runs.tick_ends[:, snapshot], reached), FOREVER)
+                    runs.advance(np.minimum(runs.tick_ends[:, i], reached), FOREVER)
                 else:
                     runs.advance(FOREVER, reached)
                 report(done + count * stop / plan.snapshots[-1] * reached / goal)
-            runs.write(statistics, snapshot)
+            if plan.moment_of[i] >= 0:
+                runs.watch(statistics, int(plan.moment_of[i]))
+            if plan.snapshot_of[i] >= 0:
+                snapshot = int(plan.snapshot_of[i])
+                runs.write(statistics, snapshot)
+                if snapshot in plan.reviews and runs.end(statistics, snapshot):
+                    break
     except KeyboardInterrupt:
         cuda.synchronize()
         for late in range(snapshot, len(plan.snapshots)):
             runs.write(statistics, late)
         raise
+    for late in range(snapshot + 1, len(plan.snapshots)):
+        runs.write(statistics, late)
 
 
 def _fastest(plan: Plan) -> float:
@@ -108,6 +117,7 @@ class Runs:
     counts: Any
     began: Any
     schedule: list[Any]
+    ended: NDArray[np.bool_]
 
     @classmethod
     def of(cls, plan: Plan, rows: Indices) -> "Runs":
@@ -146,7 +156,9 @@ class Runs:
             counts=zeros((4, count), np.int64),
             began=zeros((count, width), np.int64),
             schedule=[device(plan.look[rows]), device(plan.observe[rows])],
+            ended=np.zeros(len(rows), dtype=np.bool_),
         )
+        runs.schedule.append(device(plan.shifts[runs.numbers]))
         runs.random = device(np.ascontiguousarray(plan.streams[runs.numbers].T))
         if plan.start != "empty":
             runs._start()
@@ -162,12 +174,12 @@ class Runs:
 
     @cached_property
     def tick_ends(self) -> NDArray[np.int64]:
-        """Ticks of each run until each snapshot, where those are set by time."""
+        """Ticks of each run until each stop, where those are set by time."""
         return np.stack([self.plan.tick_ends(int(run)) for run in self.numbers])
 
     def advance(self, ticks: NDArray[np.int64] | int, events: int) -> None:
         """Go on until so many events of each run, or so many ticks."""
-        ends = np.broadcast_to(np.asarray(ticks, dtype=np.int64), self.numbers.shape)
+        ends = np.where(np.repeat(self.ended, self.plan.replicas), 0, ticks).astype(np.int64)
         arguments = (
             *self.tables, self.words, *self.routes, *self.sums, self.random, self.counts,
             cuda.to_device(np.ascontiguousarray(ends)), events, *self.schedule,
@@ -182,6 +194,11 @@ class Runs:
 
     def write(self, statistics: Statistics, snapshot: int) -> None:
         """Put down what there is so far."""
+        if self.plan.dense[self.rows].any():
+            configured(kernel.look_now, *_grid(self.words))(
+                cuda.to_device(self.plan.dense[self.rows]), self.plan.replicas, self.tables[1],
+                self.words, self.sums[RESERVE], *self.sums[2:4], self.counts,
+            )  # fmt: skip
         n, layout = self.plan.network.n_neurons, self.layout
         rank = np.argsort(np.argsort(self.numbers))
         sums = zeros((statistics.sums.shape[1], len(self.numbers), n), np.float32)
@@ -199,6 +216,29 @@ class Runs:
         statistics.counts[snapshot][:, self.numbers] = self.counts.copy_to_host()
         statistics.firings[self.rows] = firings.copy_to_host().astype(np.int64)
         statistics.arrivals[self.rows] = arrivals.copy_to_host().astype(np.int64)
+
+    def watch(self, statistics: Statistics, moment: int) -> None:
+        """Write down potentials of those that are watched, in runs that go on."""
+        potentials = zeros(self.words.shape, np.int64)
+        configured(kernel.potentials_now, *_grid(self.words))(
+            self.words, self.sums[RESERVE], potentials
+        )
+        found, members = potentials.copy_to_host(), self.layout.members
+        for row in np.flatnonzero(~self.ended):
+            runs = slice(row * self.plan.replicas, (row + 1) * self.plan.replicas)
+            known = row if self.layout.shared else 0
+            place = np.full(self.plan.network.n_neurons, -1)
+            size = self.layout.sizes[known]
+            place[members[known, :size]] = np.arange(size)
+            at = place[self.plan.watched]
+            seen = np.where(at >= 0, found[runs][:, at], 0)
+            statistics.potentials[moment, self.numbers[runs]] = seen
+
+    def end(self, statistics: Statistics, snapshot: int) -> bool:
+        """Stop the runs of rows of which enough is known; whether that was the last of them."""
+        going = np.flatnonzero(~self.ended)
+        self.ended[going] = judge(self.plan, statistics, self.rows[going], snapshot)
+        return bool(self.ended.all())
 
     def _start(self) -> None:
         """Begin with potentials that are not all 0."""

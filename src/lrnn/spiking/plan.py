@@ -6,7 +6,7 @@ is drawn from a static table in constant time, and so is the route of the spike.
 
 =================  =====================================================================
 0 … N − 1          the neurons
-N                  where spikes go that leave the network; it never fires
+N                  where spikes go that leave the network; it never fires, also if its clock rings
 N + 1 + i          excitatory spikes from outside to neuron i, as the firings of a node
 2N + 1 + i         inhibitory spikes from outside to neuron i, likewise
 =================  =====================================================================
@@ -34,6 +34,7 @@ from lrnn.compiled import compiled
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.spiking.alias import alias_rows
 from lrnn.spiking.raster import Spikes
+from lrnn.spiking.until import Decision, Precision
 from lrnn.spiking.wiring import Wiring
 
 Start = Literal["empty", "stationary"]
@@ -43,6 +44,8 @@ OBSERVED, BUSY, ARRIVED, FIRED, INHIBITED, SEEN = range(6)  # what it adds up, n
 FOREVER = 1 << 62  # ticks or events: no limit
 SATURATED = 1 << 20  # potential that a neuron without steady state begins with
 BITS = 64  # of a random number
+FAR_OFF = 0.25  # an error after which an estimate tells nothing
+NOTHING = np.empty(0, dtype=np.intp)
 NEGLIGIBLE = 2.0**-BITS  # a route that is taken less often only makes tables longer
 
 
@@ -90,7 +93,7 @@ class Clocks:
 
 @dataclass(frozen=True)
 class ClockWork:
-    """All that is drawn from clock by clock: routes, and the clocks of each row of arrivals."""
+    """All that is drawn from clock by clock: routes, and the clocks of each vector of arrivals."""
 
     routes: Routes
     clocks: Sequence[Clocks]
@@ -100,8 +103,12 @@ class ClockWork:
 class Plan:
     """A simulation of ``n_rows`` rows of arrivals, ``replicas`` runs of each.
 
+    A row is one vector of arrivals or, in a film, one after the other: `scene` tells which vector.
+
     Attributes
     ----------
+    arrivals, inhibitory_arrivals, steady : ndarray of shape (n_rows * n_frames, n_neurons)
+        Spikes from outside, and what they lead to in the long run.
     happening : ndarray of shape (n_rows,)
         Events per unit time, in the steady state.
     tick_rates : ndarray of shape (n_rows,)
@@ -113,6 +120,12 @@ class Plan:
         What the length, the warm-up and the snapshots are measured in.
     snapshots : ndarray of shape (n_snapshots,)
         After how many events, or how much time, a snapshot is taken; the last is the end.
+    frames : ndarray or None
+        Which snapshots are ends of a film's frames.
+    watched, moments : ndarray
+        Neurons whose potentials are written down, and after how many events or how much time.
+    until, reviews : Precision, Decision or None; tuple of int
+        When a row has come far enough, and at which snapshots that is asked.
     look, observe : ndarray of int64 of shape (n_rows,)
         Ticks between looks at who is excited, and between observations of all potentials.
     every : int or None
@@ -137,6 +150,39 @@ class Plan:
     warm_up: NDArray[np.int64]
     start: Start
     seed: np.random.SeedSequence
+    frames: NDArray[np.intp] | None
+    watched: NDArray[np.intp]
+    moments: NDArray[Any]
+    until: Precision | Decision | None
+    reviews: tuple[int, ...]
+
+    @cached_property
+    def enough(self) -> Floats:
+        r"""The time in which an estimate comes near, for each neuron of each row (0: at once).
+
+        A neuron at which spikes come or go at rate :math:`a` is estimated with a standard error of
+        about :math:`\sqrt{q/aT}` after time T, and with an error of q if T is shorter still. And
+        by Little's law a spike stays, with all firings that it leads to, for
+        :math:`\sum_i q_i/\Lambda` or longer where :math:`\Lambda` spikes come from outside per unit
+        time; a network that begins at rest is filled no faster. (A film need not come near.)
+        """
+        if self.frames is not None:
+            return np.zeros((self.n_rows, self.network.n_neurons))
+        network, q = self.network, np.asarray(self.steady)
+        fired = q * network.rates
+        comes = self.arrivals + fired @ network.excitatory
+        goes = np.broadcast_to(network.rates, q.shape)
+        if self.inhibitory_arrivals is not None:
+            goes = goes + self.inhibitory_arrivals
+        if network.inhibitory is not None:
+            goes = goes + fired @ network.inhibitory
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            settled = q / (np.maximum(comes, goes) * FAR_OFF**2)
+            passed = q.sum(axis=1) / (self.arrivals.sum(axis=1) * FAR_OFF)
+        matters = (q > FAR_OFF) & np.isfinite(passed)[:, None]
+        if self.start == "stationary":  # where those that saturate begin excited
+            matters &= ~np.asarray(self.steady.saturated)
+        return np.where(matters, np.maximum(settled, passed[:, None]), 0)
 
     @property
     def by_neuron(self) -> bool:
@@ -164,7 +210,16 @@ class Plan:
     @property
     def n_rows(self) -> int:
         """How many rows of arrivals there are."""
-        return len(self.arrivals)
+        return len(self.arrivals) // self.n_frames
+
+    @property
+    def n_frames(self) -> int:
+        """How many vectors of arrivals each row has, one after the other."""
+        return 1 if self.frames is None else len(self.frames)
+
+    def scene(self, row: int, frame: int = 0) -> int:
+        """Which vector of arrivals a row has in a frame."""
+        return row * self.n_frames + frame
 
     @property
     def n_runs(self) -> int:
@@ -198,11 +253,52 @@ class Plan:
         spawn_key = (*self.seed.spawn_key, *key)
         return np.random.SeedSequence(self.seed.entropy, spawn_key=spawn_key)
 
+    @cached_property
+    def shifts(self) -> NDArray[np.int64]:
+        """By how many ticks the first observation of each run comes sooner: any of `observe`."""
+        first, second = self.streams.T
+        mixed = (first ^ (second >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
+        drawn = (mixed >> np.uint64(16)).astype(np.int64)
+        return np.asarray(drawn % np.repeat(self.observe, self.replicas))
+
+    @cached_property
+    def dense(self) -> NDArray[np.bool_]:
+        """Rows whose runs have so few ticks that each counts: they look at snapshots, too."""
+        by_time = self.unit == "time" and not self.by_neuron
+        return np.asarray((self.observe == 1) & by_time)
+
+    @cached_property
+    def stops(self) -> NDArray[Any]:
+        """Where runs stop for a snapshot, or to have a look at those that are watched."""
+        return np.union1d(self.snapshots, self.moments.astype(self.snapshots.dtype))
+
+    @cached_property
+    def snapshot_of(self) -> NDArray[np.intp]:
+        """Which snapshot is taken at each stop; −1: none."""
+        return _places(self.snapshots, self.stops)
+
+    @cached_property
+    def moment_of(self) -> NDArray[np.intp]:
+        """Which moment each stop is for those who are watched; −1: none."""
+        return _places(self.moments, self.stops)
+
     def tick_ends(self, run: int) -> NDArray[np.int64]:
-        """How many ticks a run has made at each snapshot, if those are set by time."""
+        """How many ticks a run has made at each stop, if those are set by time.
+
+        What is watched does not change the run: ticks are drawn from snapshot to snapshot, and are
+        anywhere in between.
+        """
         rate = self.tick_rates[run // self.replicas]
         spans = np.diff(self.snapshots, prepend=0.0)
-        return np.cumsum(self.generator("ticks", run).poisson(rate * spans))
+        ticks = self.generator("ticks", run).poisson(rate * spans)
+        if len(self.stops) == len(self.snapshots):
+            return np.cumsum(ticks)
+        random = self.generator("watch", run)
+        gaps = np.diff(self.stops, prepend=0.0)
+        ends = np.flatnonzero(self.snapshot_of >= 0) + 1
+        parts = np.split(gaps, ends[:-1])
+        each = [random.multinomial(n, gap / gap.sum()) for n, gap in zip(ticks, parts, strict=True)]
+        return np.cumsum(np.concatenate(each))
 
     def first_potentials(self, run: int) -> NDArray[np.int64]:
         """The potentials that a run begins with.
@@ -213,7 +309,7 @@ class Plan:
         n = self.network.n_neurons
         if self.start == "empty":
             return np.zeros(n, dtype=np.int64)
-        q = np.asarray(self.steady[run // self.replicas])
+        q = np.asarray(self.steady[self.scene(run // self.replicas)])
         stable = q < 1
         drawn = self.generator("start", run).geometric(np.where(stable, 1 - q, 1.0)) - 1
         return np.where(stable, drawn, SATURATED)
@@ -236,14 +332,20 @@ class Statistics:
     spikes : dict of (ndarray, ndarray of int32)
         Of each run, by its number: ticks of recorded spikes (or times, neuron by neuron) in order,
         and who fired them.
-    trace : ndarray of int64 of shape (n, 2) or None
+    trace : ndarray of int64 of shape (n_moments, 2) or None
         Of the first run: tick, and sum of all potentials.
+    potentials : ndarray of int64 of shape (n_moments, n_runs, n_watched)
+        Of those that are watched; −1 where a run did not get so far.
+    stopped : ndarray of shape (n_rows,)
+        The snapshot at which each row of arrivals had come far enough; −1: at none.
     """
 
     counts: NDArray[np.int64]
     sums: NDArray[np.float32]
     firings: NDArray[np.int64]
     arrivals: NDArray[np.int64]
+    potentials: NDArray[np.int64]
+    stopped: NDArray[np.intp]
     spikes: dict[int, Spikes] = field(default_factory=dict)
     trace: NDArray[np.int64] | None = None
     interrupted: bool = False
@@ -257,6 +359,8 @@ class Statistics:
             np.zeros((snapshots, plan.kinds, plan.n_runs, n), dtype=np.float32),
             np.zeros((plan.n_rows, n), dtype=np.int64),
             np.zeros((plan.n_rows, n), dtype=np.int64),
+            np.full((len(plan.moments), plan.n_runs, len(plan.watched)), -1, dtype=np.int64),
+            np.full(plan.n_rows, -1, dtype=np.intp),
         )
 
     def write(self, snapshot: int, run: int, counts: Any, *sums: Any) -> None:
@@ -267,15 +371,24 @@ class Statistics:
 
 
 def clockwork_of(
-    network: RandomNeuralNetwork, arrivals: Floats, inhibitory_arrivals: Floats | None
+    network: RandomNeuralNetwork,
+    arrivals: Floats,
+    inhibitory_arrivals: Floats | None,
+    n_frames: int = 1,
 ) -> ClockWork:
-    """The routes of a network, and the clocks of each row of arrivals."""
-    routes = routes_of(network)
-    rows = range(len(arrivals))
-    minus = [None if inhibitory_arrivals is None else inhibitory_arrivals[i] for i in rows]
-    return ClockWork(
-        routes, [clocks_of(routes, network.rates, arrivals[i], minus[i]) for i in rows]
-    )
+    """The routes of a network, and the clocks of each vector of arrivals.
+
+    All frames of a film have the same number of rings per unit time, so that ticks tell the time.
+    """
+    routes, minus = routes_of(network), inhibitory_arrivals
+    comes = arrivals.sum(axis=1) + (0 if minus is None else minus.sum(axis=1))
+    found = []
+    for i, plus in enumerate(arrivals):
+        film = slice(i - i % n_frames, i - i % n_frames + n_frames)
+        blocked = None if minus is None else minus[i]
+        ever, null = arrivals[film].sum(axis=0), float(comes[film].max() - comes[i])
+        found.append(clocks_of(routes, network.rates, plus, blocked, ever, null))
+    return ClockWork(routes, found)
 
 
 def routes_of(network: RandomNeuralNetwork) -> Routes:
@@ -304,11 +417,20 @@ def routes_of(network: RandomNeuralNetwork) -> Routes:
 
 
 def clocks_of(
-    routes: Routes, rates: Floats, arrivals: Floats, inhibitory_arrivals: Floats | None
+    routes: Routes,
+    rates: Floats,
+    arrivals: Floats,
+    inhibitory_arrivals: Floats | None,
+    ever: Floats | None = None,
+    null: float = 0.0,
 ) -> Clocks:
-    """The clocks under these firing rates and arrivals: none for neurons that are never excited."""
+    """The clocks under these firing rates and arrivals: none for neurons that are never excited.
+
+    ``ever`` is what arrives at other times, too, and ``null`` the rate of a clock for nothing.
+    """
     n = len(rates)
-    reached = np.flatnonzero(reach(routes.first, routes.targets, rates, arrivals))
+    ever = arrivals if ever is None else ever
+    reached = np.flatnonzero(reach(routes.first, routes.targets, rates, ever))
     ringing = reached[rates[reached] > 0]
     comes = np.flatnonzero(arrivals)
     nodes = [ringing, n + 1 + comes]
@@ -318,6 +440,9 @@ def clocks_of(
         comes = np.flatnonzero(inhibitory_arrivals)
         nodes.append(2 * n + 1 + comes)
         weights.append(inhibitory_arrivals[comes])
+    if null > 0:
+        nodes.append(np.array([n]))
+        weights.append(np.array([null]))
     node, weight = np.concatenate(nodes), np.concatenate(weights)
     limits, alias = alias_rows(np.array([0, len(node)]), weight)
     pairs = np.stack([node, node[alias]], axis=1).astype(np.int32)
@@ -327,6 +452,13 @@ def clocks_of(
 def in_bits(limits: Floats) -> NDArray[np.uint64]:
     """Numbers from 0 to below 1, as 64 bits have them."""
     return np.ldexp(limits, BITS).astype(np.uint64)
+
+
+def _places(some: NDArray[Any], all_: NDArray[Any]) -> NDArray[np.intp]:
+    """Which one of ``some`` each of all is, −1 if none; both ascend."""
+    found = np.full(len(all_), -1, dtype=np.intp)
+    found[np.searchsorted(all_, some)] = np.arange(len(some))
+    return found
 
 
 @compiled

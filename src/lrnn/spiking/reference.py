@@ -17,19 +17,23 @@ def events(
     arrivals: Floats,
     inhibitory_arrivals: Floats,
     random: np.random.Generator,
+    start: NDArray[np.int64] | None = None,
 ) -> Iterator[tuple[float, NDArray[np.int64]]]:
-    """When events happen to a network that starts at rest, and all potentials after each; no end.
+    """When events happen to a network that starts at rest, and all potentials after each.
 
     An event is a spike that comes from outside or a neuron that fires. Waiting times are
-    exponential; what happens next is drawn in proportion to its rate.
+    exponential; what happens next is drawn in proportion to its rate. There is no end, unless
+    nothing can happen any more. ``start`` is what potentials begin with, if not at rest.
     """
     excitatory, inhibitory = _dense(network.excitatory), _dense(network.inhibitory)
     n = network.n_neurons
-    potentials = np.zeros(n, dtype=np.int64)
+    potentials = np.zeros(n, dtype=np.int64) if start is None else start.copy()
     time = 0.0
     while True:
         firing = network.rates * (potentials > 0)
         rates = np.concatenate([arrivals, inhibitory_arrivals, firing])
+        if not rates.any():
+            return
         time += random.exponential(1 / rates.sum())
         kind, neuron = divmod(int(random.choice(3 * n, p=rates / rates.sum())), n)
         if kind == 0:
@@ -47,6 +51,25 @@ def events(
             elif target < 2 * n:
                 potentials[target - n] = max(potentials[target - n] - 1, 0)
         yield time, potentials.copy()
+
+
+def after_film(
+    network: RandomNeuralNetwork,
+    arrivals: Floats,
+    inhibitory_arrivals: Floats,
+    frames: Floats,
+    random: np.random.Generator,
+) -> NDArray[np.int64]:
+    """All potentials at the end of a film: one row of arrivals after the other, until its time."""
+    potentials = np.zeros(network.n_neurons, dtype=np.int64)
+    for plus, minus, lasts in zip(
+        arrivals, inhibitory_arrivals, np.diff(frames, prepend=0.0), strict=True
+    ):
+        for time, later in events(network, plus, minus, random, potentials):
+            if time >= lasts:
+                break
+            potentials = later
+    return potentials
 
 
 def mean_potentials(

@@ -1,40 +1,48 @@
 """The simulation as a whole: check the arguments, plan the runs, make them, sum up."""
 
 import warnings
-from math import ceil, isfinite
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lrnn.arrays import Floats
+from lrnn.arrays import Floats, is_array, to_numpy
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.network.checks import check_arrivals
 from lrnn.progress import work_bar
-from lrnn.spiking.estimators import BATCHES, probability
+from lrnn.spiking.estimators import probability
 from lrnn.spiking.on_cpu import simulate_on_cpu
 from lrnn.spiking.on_dask import simulate_on_dask
 from lrnn.spiking.plan import (
+    NOTHING,
     OBSERVATIONS,
     OBSERVED,
     SEEN,
-    TICKS,
     ClockWork,
     Plan,
     Start,
     Statistics,
     clockwork_of,
 )
-from lrnn.spiking.raster import BYTES_PER_SPIKE, Raster
-from lrnn.spiking.simulation import Simulation, Trace
+from lrnn.spiking.raster import BYTES_PER_SPIKE
+from lrnn.spiking.results import result_of, warn_if_not_reached, warn_if_short, warn_of_ties
+from lrnn.spiking.schedule import (
+    MOST_EVENTS,
+    Schedule,
+    frame_ends,
+    number,
+    schedule_of,
+    watched_moments,
+    whole_number,
+)
+from lrnn.spiking.simulation import Simulation
+from lrnn.spiking.until import Decision, Precision, check_neurons, check_until
 from lrnn.spiking.wiring import Wiring, wiring_of
-from lrnn.tables.words import in_bytes, warn
+from lrnn.tables.words import in_bytes
 
-MOST_EVENTS = 10**15  # a year, at 30 million a second
 RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
-FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
-FAR_OFF = 0.25  # an error after which an estimate tells nothing
+LOOKS_AT_LEAST = 64  # of a run, unless it has fewer ticks
+LOOKS_OF_A_FRAME = 16
 ENGINES = ("auto", "clock", "neurons")
 RINGS_PER_EVENT = 4.0  # of clocks: above, it is faster to go neuron by neuron
 FINE = 2.0**46  # ticks of a run that go neuron by neuron: they tell the time
@@ -46,22 +54,13 @@ def simulate(
     arrivals: ArrayLike,
     inhibitory_arrivals: ArrayLike | None = None,
     *,
-    events: float | None,
-    time: float | None,
-    observe_every: int,
-    at_events: bool,
-    replicas: int,
-    start: Start,
-    warm_up: float,
+    device: str,
     record: ArrayLike | None,
     record_bytes: float,
     trace: bool,
-    snapshot_bytes: int,
-    engine: str,
-    device: str,
     threads: int | None,
     progress: bool | None,
-    random_state: Any,
+    **arguments: Any,
 ) -> Simulation:
     """Simulate; see :meth:`lrnn.RandomNeuralNetwork.simulate`."""
     if device not in ("cpu", "cuda", "dask"):
@@ -73,13 +72,11 @@ def simulate(
     if threads is not None:
         threads = whole_number(threads, "threads")
     plan = make_plan(
-        network, arrivals, inhibitory_arrivals, events=events, time=time,
-        observe_every=observe_every, replicas=replicas, warm_up=warm_up, start=start,
-        snapshot_bytes=snapshot_bytes, random_state=random_state, at_events=at_events,
-        engine=engine, device=device,
-    )  # fmt: skip
+        network, arrivals, inhibitory_arrivals, trace=trace, device=device, **arguments
+    )
     recorded = _recorded(plan, record, record_bytes)
     statistics = Statistics.of(plan)
+    warn_of_ties(plan)
 
     def error() -> str:
         now = error_so_far(plan, statistics)
@@ -94,8 +91,10 @@ def simulate(
             _gpu(plan)(plan, statistics, report)
     if statistics.interrupted and not statistics.counts.any():
         raise KeyboardInterrupt
-    result = _result(plan, statistics, np.ndim(arrivals) == 1, recorded)
-    _warn_if_short(result)
+    one = np.ndim(arrivals) == (1 if plan.frames is None else 2)
+    result = result_of(plan, statistics, one, recorded)
+    warn_if_short(result)
+    warn_if_not_reached(result)
     return result
 
 
@@ -115,78 +114,140 @@ def make_plan(
     at_events: bool = False,
     engine: str = "auto",
     device: str = "cpu",
+    snapshots: ArrayLike | None = None,
+    until: float | Precision | Decision | None = None,
+    frames: ArrayLike | None = None,
+    watch: ArrayLike | None = None,
+    watch_at: ArrayLike | None = None,
+    trace: bool = False,
 ) -> Plan:
     """The plan that these arguments describe, or an error that names what is wrong with them."""
-    plus, minus = check_arrivals(network.n_neurons, arrivals, inhibitory_arrivals)
+    plus, minus, ends = _arrivals(network.n_neurons, arrivals, inhibitory_arrivals, frames)
+    n_frames = 1 if ends is None else len(ends)
+    n_rows = len(plus) // n_frames
+    if start not in ("empty", "stationary"):
+        raise ValueError(f"start must be 'empty' or 'stationary', got {start!r}")
+    observe_every = whole_number(observe_every, "observe_every")
+    replicas = whole_number(replicas, "replicas")
+    rule = None if until is None else check_until(until, network.n_neurons)
+    if ends is not None and (rule is not None or device == "cuda"):
+        what = "until" if rule is not None else "device='cuda'"
+        raise ValueError(
+            f"{what} is not for a film, whose activations change; "
+            + ("leave until out" if rule is not None else "use device='cpu' or device='dask'")
+        )
+    cells = n_rows * replicas * network.n_neurons * (SEEN + 1 if at_events else SEEN)
+    schedule = schedule_of(
+        events, time, ends, snapshots, rule is not None, observe_every, replicas,
+        max(1, snapshot_bytes // (4 * cells)),
+    )  # fmt: skip
+    watched = NOTHING if watch is None else check_neurons(watch, network.n_neurons, "watch")
+    if watch_at is not None and not len(watched) and not trace:
+        raise ValueError("watch_at is when potentials are written down; give watch, too")
+
+    steady = _steady_state(network, plus, minus)
+    rates = network.rates
+    comes = plus.sum(axis=1) + (0 if minus is None else minus.sum(axis=1))
+    # events per unit time; of a film on average
+    happening = _average(comes + np.asarray(steady) @ rates, ends)
+    scale = 1 / happening if schedule.unit == "events" else np.ones(n_rows)
+    duration, skipped = schedule.length * scale, number(warm_up, "warm_up") * scale
+    excitable = (np.asarray(steady) > 0).reshape(n_rows, n_frames, -1).any(axis=1)
+    rings = excitable @ rates + comes.reshape(n_rows, n_frames).max(axis=1)
+    wiring = _wiring(network, engine, device, at_events, float(rings.mean() / happening.mean()))
+    spikes_from: ClockWork | Wiring
+    if wiring is None:
+        spikes_from = clockwork_of(network, plus, minus, n_frames)
+        clocks = spikes_from.clocks[::n_frames]
+        ticks = np.array([c.total_rate for c in clocks])  # per unit time
+        sizes = np.array([max(1, len(c.excitable)) for c in clocks])
+        most = (duration * ticks).max()
+    else:
+        spikes_from, ticks, sizes = wiring, FINE / duration, np.ones(n_rows, dtype=np.intp)
+        most = (duration * happening).max()
+    if most > MOST_EVENTS:
+        length = schedule.length.item()
+        what = f"events={length:,}" if schedule.unit == "events" else f"time={length!r}"
+        raise ValueError(f"{what} would take more than {MOST_EVENTS:.0e} ticks")
+    look, observe = _looks(schedule, duration * ticks, observe_every * ticks / happening, sizes)
+    return Plan(
+        network=network,
+        arrivals=plus,
+        inhibitory_arrivals=minus,
+        steady=steady,
+        happening=happening,
+        tick_rates=ticks,
+        spikes_from=spikes_from,
+        replicas=replicas,
+        unit=schedule.unit,
+        snapshots=schedule.snapshots,
+        look=look,
+        observe=observe,
+        every=observe_every if at_events else None,
+        warm_up=np.round(skipped * ticks).astype(np.int64),
+        start=start,
+        seed=seed_sequence(random_state),
+        frames=schedule.frames,
+        watched=watched,
+        moments=watched_moments(watch_at, schedule.length) if len(watched) or trace else NOTHING,
+        until=rule,
+        reviews=schedule.reviews,
+    )
+
+
+def _arrivals(
+    n_neurons: int, arrivals: ArrayLike, inhibitory: ArrayLike | None, frames: ArrayLike | None
+) -> tuple[Floats, Floats | None, Floats | None]:
+    """Vectors of arrivals, those of a film one below the other; and when its frames end."""
+    ends = None
+    n_frames = 1
+    if frames is not None:
+        film = np.asarray(to_numpy(arrivals) if is_array(arrivals) else arrivals, dtype=np.float64)
+        if film.ndim not in (2, 3) or not film.size:
+            raise ValueError(
+                f"arrivals has shape {film.shape}; with frames it must be (frames, {n_neurons}) or "
+                f"(rows, frames, {n_neurons})"
+            )
+        n_frames = film.shape[-2]
+        ends = frame_ends(frames, n_frames)
+        arrivals = film.reshape(-1, film.shape[-1])
+        if inhibitory is not None and np.shape(inhibitory) == film.shape:
+            inhibitory = np.reshape(np.asarray(inhibitory), arrivals.shape)
+    plus, minus = check_arrivals(n_neurons, arrivals, inhibitory)
     rows = np.atleast_2d(plus)
     minus = None if minus is None or not minus.any() else np.broadcast_to(minus, rows.shape)
     total = rows.sum(axis=1) + (0 if minus is None else minus.sum(axis=1))
+    total = total.reshape(-1, n_frames).sum(axis=1)
     if not (total > 0).all():
-        where = f" in row {int(np.flatnonzero(total == 0)[0]) + 1}" if plus.ndim > 1 else ""
+        where = f" in row {int(np.flatnonzero(total == 0)[0]) + 1}" if len(total) > 1 else ""
         raise ValueError(
             f"arrivals are all 0{where}: no event would ever happen, and all activations are 0"
         )
-    if start not in ("empty", "stationary"):
-        raise ValueError(f"start must be 'empty' or 'stationary', got {start!r}")
-    if events is not None and time is not None:
-        raise ValueError(f"give events or time, not both (events={events!r}, time={time!r})")
-    observe_every = whole_number(observe_every, "observe_every")
-    replicas = whole_number(replicas, "replicas")
+    return rows, minus, ends
 
-    steady = _steady_state(network, rows, minus)
-    happening = total + np.asarray(steady) @ network.rates  # events per unit time
-    if time is None:
-        length: float = whole_number(1_000_000 if events is None else events, "events")
-        duration = length / happening
-        skipped = _number(warm_up, "warm_up") / happening
-        first: float = observe_every
-    else:
-        length = _number(time, "time", positive=True)
-        duration = np.full(len(rows), length)
-        skipped = np.full(len(rows), _number(warm_up, "warm_up"))
-        first = length / 10_000
-    rings = ((np.asarray(steady) > 0) @ network.rates + total).mean() / happening.mean()
-    wiring = _wiring(network, engine, device, at_events, rings)
-    spikes_from: ClockWork | Wiring
-    if wiring is None:
-        spikes_from = clockwork_of(network, rows, minus)
-        ticks = np.array([c.total_rate for c in spikes_from.clocks])  # per unit time
-        sizes = np.array([max(1, len(c.excitable)) for c in spikes_from.clocks])
-        most = (duration * ticks).max()
-    else:
-        spikes_from, ticks, sizes = wiring, FINE / duration, np.ones(len(rows), dtype=np.intp)
-        most = (duration * happening).max()
-    if most > MOST_EVENTS:
-        what = f"events={length:,}" if time is None else f"time={time!r}"
-        raise ValueError(f"{what} would take more than {MOST_EVENTS:.0e} ticks")
-    expected = duration * ticks
-    # a run that is short is observed more often, lest chance decide whether it is at all
-    between = np.minimum(observe_every * ticks / happening, expected / FEW_BATCHES)
+
+def _average(values: Floats, ends: Floats | None) -> Floats:
+    """Of each row, over its frames."""
+    if ends is None:
+        return values
+    return np.asarray(values.reshape(-1, len(ends)) @ np.diff(ends, prepend=0.0) / ends[-1])
+
+
+def _looks(
+    schedule: Schedule, expected: Floats, between: Floats, sizes: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ticks between looks, and between observations, of each row.
+
+    A run that is short is looked at more often, lest chance decide whether it is at all.
+    """
+    between = np.minimum(between, expected / LOOKS_AT_LEAST)
+    if schedule.frames is not None:
+        shortest = np.diff(schedule.snapshots[schedule.frames], prepend=0.0).min()
+        between = np.minimum(between, expected * shortest / schedule.length / LOOKS_OF_A_FRAME)
     between = np.maximum(1, between)
     looks = np.ceil(between / (RINGS_BETWEEN_LOOKS * sizes)).astype(np.int64)
     look = np.maximum(1, np.round(between / looks)).astype(np.int64)
-    cells = len(rows) * replicas * network.n_neurons * (SEEN + 1 if at_events else SEEN)
-    parts = BATCHES if replicas == 1 else FEW_BATCHES
-    if time is None:
-        parts = min(parts, max(FEW_BATCHES, int(length) // observe_every))
-    return Plan(
-        network,
-        rows,
-        minus,
-        steady,
-        happening,
-        ticks,
-        spikes_from,
-        replicas,
-        "events" if time is None else "time",
-        snapshot_grid(length, first, parts, max(1, snapshot_bytes // (4 * cells))),
-        look,
-        look * looks,
-        observe_every if at_events else None,
-        np.round(skipped * ticks).astype(np.int64),
-        start,
-        seed_sequence(random_state),
-    )
+    return look, look * looks
 
 
 def _wiring(
@@ -207,25 +268,6 @@ def _wiring(
     return found
 
 
-def snapshot_grid(length: float, first: float, parts: int, most: int) -> NDArray[Any]:
-    """Where snapshots are taken: the ends of equal parts, and 1, 2 and 5 times powers of ten.
-
-    If those are more than ``most``, only the ends of so many equal parts.
-    """
-    whole_numbers = isinstance(length, int)
-    parts = min(parts, most, int(length) if whole_numbers else parts)
-    ends = length * np.arange(1, parts + 1) / parts
-    low = int(np.floor(np.log10(first)))
-    high = ceil(np.log10(length))
-    decades = np.array([m * 10.0**k for k in range(low, high + 1) for m in (1, 2, 5)])
-    decades = decades[(decades >= first) & (decades < length)]
-    if len(decades) + parts <= most:
-        ends = np.concatenate([ends, decades])
-    if whole_numbers:
-        return np.unique(np.round(ends).astype(np.int64))
-    return np.unique(ends)
-
-
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     """Where all randomness comes from."""
     if isinstance(random_state, np.random.SeedSequence):
@@ -242,29 +284,6 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     )
 
 
-def whole_number(value: Any, name: str) -> int:
-    """A count: a whole number from 1 to 10¹⁵, also if written as 1e6."""
-    number = _number(value, name, positive=True)
-    if number != int(number) or number > MOST_EVENTS:
-        raise ValueError(
-            f"{name} must be a whole number from 1 to {MOST_EVENTS:.0e}, got {value!r}"
-        )
-    return int(value)
-
-
-def _number(value: Any, name: str, positive: bool = False) -> float:
-    if (
-        not isinstance(value, Real)
-        or isinstance(value, bool)
-        or not isfinite(value)
-        or value < 0
-        or (positive and value == 0)
-    ):
-        above = "above 0" if positive else "0 or more"
-        raise ValueError(f"{name} must be a finite number {above}, got {value!r}")
-    return float(value)
-
-
 def _steady_state(network: RandomNeuralNetwork, rows: Floats, minus: Floats | None) -> SteadyState:
     with warnings.catch_warnings():  # here it only tells how often things happen
         warnings.simplefilter("ignore")
@@ -274,7 +293,7 @@ def _steady_state(network: RandomNeuralNetwork, rows: Floats, minus: Floats | No
 def error_so_far(plan: Plan, statistics: Statistics) -> float:
     """Root mean square error of the first runs to the numeric solution, while they go on."""
     squares = []
-    for run in range(min(plan.n_runs, WATCHED)):
+    for run in range(0 if plan.frames is not None else min(plan.n_runs, WATCHED)):
         observed = statistics.counts[:, OBSERVATIONS, run]
         if observed.any():
             last = int(observed.argmax())
@@ -298,18 +317,12 @@ def _gpu(plan: Plan) -> Any:
 
 def _recorded(plan: Plan, record: ArrayLike | None, most_bytes: float) -> NDArray[np.bool_] | None:
     """Which nodes' spikes are to be recorded; an error if there would be too many for memory."""
-    most_bytes = _number(most_bytes, "record_bytes")
+    most_bytes = number(most_bytes, "record_bytes")
     if record is None:
         return None
-    chosen = np.asarray(record)
-    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-        raise ValueError(f"record must be a list of neurons' numbers, got {record!r}")
     n = plan.network.n_neurons
-    wrong = chosen[(chosen < 0) | (chosen >= n)]
-    if len(wrong):
-        raise ValueError(f"record names neuron {wrong[0]}, but they are numbered 0 to {n - 1}")
     recorded = np.zeros(3 * n + 1, dtype=np.bool_)
-    recorded[chosen] = True
+    recorded[check_neurons(record, n, "record")] = True
     spikes = expected_firings(plan)[:, recorded[:n]].sum()
     if spikes * BYTES_PER_SPIKE > most_bytes:
         raise ValueError(
@@ -322,143 +335,10 @@ def _recorded(plan: Plan, record: ArrayLike | None, most_bytes: float) -> NDArra
 
 def expected_firings(plan: Plan) -> Floats:
     """How often the neurons of each row fire in all of its runs together, in the steady state."""
-    length = float(plan.snapshots[-1])
+    length, fired = float(plan.snapshots[-1]), np.asarray(plan.steady) * plan.network.rates
+    if plan.frames is not None:
+        spans = np.diff(plan.snapshots[plan.frames], prepend=0.0)
+        fired = np.einsum("f,rfn->rn", spans, fired.reshape(plan.n_rows, len(spans), -1))
+        return np.asarray(plan.replicas * fired)
     durations = length / plan.happening if plan.unit == "events" else np.full(plan.n_rows, length)
-    fired = np.asarray(plan.steady) * plan.network.rates
     return np.asarray(plan.replicas * durations[:, None] * fired)
-
-
-def _result(
-    plan: Plan, statistics: Statistics, one: bool, recorded: NDArray[np.bool_] | None
-) -> Simulation:
-    rates = plan.tick_rates
-    times = _times(plan, statistics, np.repeat(rates, plan.replicas))
-    of_row: Any = 0 if one else slice(None)
-    raster = trace = None
-    if recorded is not None:
-        if not plan.by_neuron:
-            for run, (ticks, neurons) in statistics.spikes.items():
-                when = _tick_times(plan, statistics, times, ticks, run)
-                statistics.spikes[run] = (when, neurons)
-        raster = Raster.collect(
-            statistics.spikes, np.flatnonzero(recorded), plan.replicas, times[-1]
-        )
-    if statistics.trace is not None:
-        ticks, totals = statistics.trace.T
-        known = plan.by_neuron
-        when = ticks / rates[0] if known else _tick_times(plan, statistics, times, ticks)
-        trace = Trace(when, totals)
-    return Simulation(
-        network=plan.network,
-        replicas=plan.replicas,
-        unit=plan.unit,
-        snapshots=plan.snapshots,
-        interrupted=statistics.interrupted,
-        arrival_counts=statistics.arrivals[of_row],
-        firing_counts=statistics.firings[of_row],
-        raster=raster,
-        trace=trace,
-        _steady=plan.steady,
-        _counts=statistics.counts,
-        _sums=statistics.sums,
-        _times=times,
-        _total_rates=rates,
-        _every=plan.every,
-        _one=one,
-        _enough=enough_time(plan),
-        _begun=None if plan.start == "stationary" else plan.warm_up / rates,
-    )
-
-
-def enough_time(plan: Plan) -> Floats:
-    r"""The time in which an estimate comes near, for each neuron of each row (0: at once).
-
-    A neuron at which spikes come or go at rate :math:`a` is estimated with a standard error of
-    about :math:`\sqrt{q/aT}` after time T, and with an error of q if T is shorter still. And by
-    Little's law a spike stays, with all firings that it leads to, for :math:`\sum_i q_i/\Lambda`
-    or longer where :math:`\Lambda` spikes come from outside per unit time; a network that begins
-    at rest is filled no faster.
-    """
-    network, q = plan.network, np.asarray(plan.steady)
-    fired = q * network.rates
-    comes = plan.arrivals + fired @ network.excitatory
-    goes = np.broadcast_to(network.rates, q.shape)
-    if plan.inhibitory_arrivals is not None:
-        goes = goes + plan.inhibitory_arrivals
-    if network.inhibitory is not None:
-        goes = goes + fired @ network.inhibitory
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        settled = q / (np.maximum(comes, goes) * FAR_OFF**2)
-        passed = q.sum(axis=1) / (plan.arrivals.sum(axis=1) * FAR_OFF)
-    matters = (q > FAR_OFF) & np.isfinite(passed)[:, None]
-    if plan.start == "stationary":  # where those that saturate begin excited
-        matters &= ~np.asarray(plan.steady.saturated)
-    return np.where(matters, np.maximum(settled, passed[:, None]), 0)
-
-
-def _warn_if_short(result: Simulation) -> None:
-    """Tell of estimates that mean nothing yet, and how long a simulation would be long enough."""
-    count = int(result.short.sum())
-    if not count:
-        return
-    shares = result._shares
-    row, neuron = np.unravel_index(shares.argmin(), shares.shape)
-    place = "" if result.steady.ndim == 1 else f" in row {row + 1}"
-    such = f"{count} neurons, such as" if count > 1 else "one neuron,"
-    rate = f"with a firing rate of {result.network.rates[neuron]:.3g}"
-    warn(
-        f"the simulated time is too short for {such} number {neuron}{place} {rate}: estimates may "
-        f"be far off{'' if result.interrupted else _enough(result)}"
-    )
-
-
-def _enough(result: Simulation) -> str:
-    """How long a simulation that was not interrupted should have been."""
-    needed = float(result.snapshots[-1]) / result._shares.min()
-    power = 10.0 ** np.floor(np.log10(needed))
-    needed = ceil(needed / power) * power
-    enough = f"{needed:,.0f} events" if needed < 1e7 else f"{needed:.0e} events"
-    if result.unit == "time":
-        enough = f"a time of {needed:g}"
-    return f"; about {enough} would be enough"
-
-
-def _times(plan: Plan, statistics: Statistics, rates: Floats) -> Floats:
-    """Simulated time at every snapshot of every run."""
-    ticks = statistics.counts[:, TICKS]
-    if plan.by_neuron:
-        return np.asarray(ticks / rates)
-    if plan.unit == "events":
-        gaps = np.diff(ticks, axis=0, prepend=0)
-        return np.cumsum(plan.generator("time").standard_gamma(gaps), axis=0) / rates
-    times = np.broadcast_to(plan.snapshots[:, None], ticks.shape)
-    if not statistics.interrupted:
-        return times
-    due = np.stack([plan.tick_ends(run) for run in range(plan.n_runs)], axis=1)
-    return np.where(ticks < due, ticks / rates, times)
-
-
-def _tick_times(
-    plan: Plan, statistics: Statistics, times: Floats, ticks: NDArray[np.int64], run: int = 0
-) -> Floats:
-    """Times of ``ticks`` (ascending) of a run, given the ``times`` of all runs' snapshots.
-
-    Ticks are a Poisson process that nothing depends on. So a run only counts them, and the times of
-    those that are asked for are drawn afterwards, as sums of exponential gaps. Between two
-    snapshots the ticks are uniform; the last of them is at the snapshot itself, if that was taken
-    after so many events and not after so much time.
-    """
-    random = plan.generator("when", run)
-    ends, end_times = statistics.counts[:, TICKS, run], times[:, run]
-    found = np.empty(len(ticks))
-    upto = np.searchsorted(ticks, ends, side="right")
-    for i in np.flatnonzero(np.diff(upto, prepend=0)):
-        begin, began = (ends[i - 1], end_times[i - 1]) if i else (0, 0.0)
-        mine = slice(upto[i - 1] if i else 0, upto[i])
-        marks = np.append(ticks[mine] - begin, ends[i] - begin)
-        gaps = random.standard_gamma(np.diff(marks, prepend=0))
-        after = gaps[-1] if plan.unit == "events" else gaps[-1] + random.standard_exponential()
-        passed = np.cumsum(gaps[:-1])
-        whole = (passed[-1] if len(passed) else 0.0) + after
-        found[mine] = began + (end_times[i] - began) * passed / whole
-    return found

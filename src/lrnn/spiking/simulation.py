@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork, SteadyState
@@ -32,6 +33,7 @@ from lrnn.spiking.plan import (
     TICKS,
 )
 from lrnn.spiking.raster import Raster
+from lrnn.spiking.until import Decision, Lead, Precision, lead_of, poisson_interval
 
 NEVER = 1e-100  # the rate of a neuron that does not fire: one spike is more than it can handle
 
@@ -42,6 +44,28 @@ class Trace:
 
     times: Floats
     totals: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Transient:
+    """Activations in the course of time: shares of replicas in which neurons were excited.
+
+    Attributes
+    ----------
+    moments : ndarray of shape (n_moments,)
+        After how many events, or how much time.
+    neurons : ndarray of shape (n_watched,)
+        Whose.
+    activation, low, high : ndarray of shape (n_moments, [n_rows,] n_watched)
+        Shares, and ends of their confidence intervals (Clopper and Pearson's, which hold exactly);
+        NaN where no run got so far.
+    """
+
+    moments: NDArray[Any]
+    neurons: NDArray[np.intp]
+    activation: Floats
+    low: Floats
+    high: Floats
 
 
 @dataclass(frozen=True)
@@ -116,6 +140,16 @@ class Simulation:
         Spikes of the recorded neurons, in all runs. (All of them also in what `at` gives.)
     trace : Trace or None
         All potentials of the first run added up, in the course of time.
+    until : Precision, Decision or None
+        What was to be known. Rows of arrivals for which it was known have ended there; what later
+        snapshots show of them is what they had come to.
+    watched, moments : ndarray
+        Neurons that were watched, and after how many events, or how much time.
+    potentials : ndarray of int64 of shape (n_moments, [n_rows,] replicas, n_watched) or None
+        What their potentials were; −1 where a run did not get so far.
+    frames : ndarray of shape (n_frames,) or None
+        When the frames of a film ended. Arrays then have the shape of one of its frames, except
+        for `steady` and `saturated`, which have that of all of them.
     """
 
     network: RandomNeuralNetwork
@@ -127,6 +161,11 @@ class Simulation:
     firing_counts: NDArray[np.int64]
     raster: Raster | None
     trace: Trace | None
+    until: Precision | Decision | None
+    watched: NDArray[np.intp]
+    moments: NDArray[Any]
+    potentials: NDArray[np.int64] | None
+    frames: Floats | None
     _steady: SteadyState
     _counts: NDArray[np.int64]
     _sums: NDArray[np.float32]
@@ -136,6 +175,9 @@ class Simulation:
     _one: bool
     _enough: Floats
     _begun: Floats | None
+    _reviews: int
+    _stopped: NDArray[np.intp]
+    _from: float = 0
 
     @property
     def events(self) -> Any:
@@ -144,7 +186,7 @@ class Simulation:
 
     @property
     def observations(self) -> Any:
-        """How often all potentials were observed."""
+        """How often all potentials were observed (in small units of time, if without a break)."""
         return self._of_row(self._per_row(self._counts[-1, OBSERVATIONS]).sum(axis=1))[()]
 
     @property
@@ -160,7 +202,11 @@ class Simulation:
     @property
     def steady(self) -> SteadyState:
         """The numeric activations."""
-        return self._steady[0] if self._one else self._steady
+        if self.frames is None or len(self.frames) == 1:
+            return self._steady[0] if self._one else self._steady
+        shape = (len(self.frames), self.network.n_neurons)
+        films: Any = self._steady.reshape(-1, *shape)
+        return cast(SteadyState, films[0] if self._one else films)
 
     @property
     def saturated(self) -> NDArray[np.bool_]:
@@ -208,28 +254,44 @@ class Simulation:
         snapshot to snapshot (batch means). Each holds for its neuron alone. Where no spike has
         arrived at all, the upper end is what would still have let none arrive with probability
         ``1 - level``. (The intervals of "events" are around what that converges to.)
+
+        In a simulation with ``until`` they hold for wherever it has ended: they allow for the K
+        times that it might have, by a level of 1 − (1 − level)/K each, and are no narrower than
+        those of a Poisson process with as many arrivals.
         """
         check_estimator(estimator)
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, got {level!r}")
+        _check_level(level)
         self._seen(estimator)
+        if self.frames is not None and self.replicas == 1:
+            raise ValueError(
+                "an interval of a film needs replicas, for what comes later has other arrivals; "
+                "simulate with replicas=2 or more"
+            )
         numerator, denominator = self._samples(estimator, -1)
         if len(numerator) < 2:
             raise ValueError(
                 "an interval needs two samples or more, and there is a single run with a single "
                 "snapshot; simulate with replicas, longer, or with more snapshot_bytes"
             )
+        level = 1 - (1 - level) / self._reviews
         value, half = ratio(numerator, denominator), spread(numerator, denominator, level)
         low, high = (probability(value + sign * half, estimator) for sign in (-1, 1))
         arrived, could = self._samples("arrivals", -1, pooled=True)
         with np.errstate(divide="ignore"):
             unseen = np.minimum(-np.log1p(-level) / could.sum(axis=0), 1)
-        excitable = np.asarray(self._steady) > 0
+        excitable = (self._per(self._steady, self._n_frames) > 0).any(axis=1)
         high = np.where((arrived.sum(axis=0) == 0) & excitable, np.fmax(high, unseen), high)
+        if self._reviews > 1:
+            least, most = poisson_interval(arrived.sum(axis=0), could.sum(axis=0), level)
+            low, high = (
+                np.where(excitable, f(a, b), a)
+                for f, a, b in ((np.fmin, low, least), (np.fmax, high, most))
+            )
         return self._of_row(low), self._of_row(high)
 
     def coverage(self, level: float = 0.95, estimator: Estimator = "arrivals") -> float:
         """Share of the unsaturated neurons whose confidence interval holds the numeric value."""
+        self._check_one_steady_state()
         low, high = self.confidence_interval(level, estimator)
         exact = np.asarray(self.steady)
         held = ((low <= exact) & (exact <= high))[~self.saturated]
@@ -237,6 +299,34 @@ class Simulation:
 
     def at(self, moment: float) -> "Simulation":
         """The simulation as it stood after so many events (or so much time) of each run."""
+        return self._part(-1, self._place(moment))
+
+    def between(self, begin: float, end: float) -> "Simulation":
+        """What happened from one snapshot to another; 0 is the beginning.
+
+        So ``between(begin, end).activation()`` is the activation in that time. In a film, from the
+        end of one frame to that of the next, it is that under this frame's arrivals, and `steady`
+        is what it would tend to if the frame went on.
+        """
+        first = -1 if begin == self._from else self._place(begin)
+        last = self._place(end)
+        if last <= first:
+            raise ValueError(f"between({begin!r}, {end!r}) must be two moments, the later one last")
+        return self._part(first, last)
+
+    def frame(self, number: int) -> "Simulation":
+        """What happened in a frame of a film; they are numbered from 0."""
+        if self.frames is None:
+            raise ValueError("there are no frames; simulate with frames=…")
+        if not -len(self.frames) <= number < len(self.frames):
+            raise ValueError(
+                f"there is no frame {number}; they are numbered 0 to {len(self.frames) - 1}"
+            )
+        number %= len(self.frames)
+        return self.between(self.frames[number - 1] if number else self._from, self.frames[number])
+
+    def _place(self, moment: float) -> int:
+        """Which snapshot was taken then."""
         found = np.flatnonzero(np.isclose(self.snapshots, moment, rtol=1e-12, atol=0))
         if not len(found):
             near = self.snapshots[np.argsort(np.abs(self.snapshots - moment))[:4]]
@@ -244,18 +334,119 @@ class Simulation:
                 f"there is no snapshot at {moment!r} {self.unit}; the nearest are at "
                 f"{', '.join(f'{m:g}' for m in np.sort(near))} (see .snapshots)"
             )
-        upto = slice(found[0] + 1)
-        counts = self._sums[found[0], [ARRIVED, FIRED]].astype(np.int64)
-        arrived, fired = (self._of_row(self._per_row(c).sum(axis=1)) for c in counts)
+        return int(found[0])
+
+    def _part(self, first: int, last: int) -> "Simulation":
+        """What happened from the end of one snapshot (−1: the beginning) to that of another."""
+        part = slice(first + 1, last + 1)
+        counts, sums, times = self._counts[part], self._sums[part], self._times[part]
+        begun, steady, frames, begin = self._begun, self._steady, self.frames, self._from
+        if first >= 0:
+            begin = self.snapshots[first].item()
+            counts, sums = counts - self._counts[first], sums - self._sums[first]
+            times = times - self._times[first]
+            if begun is not None:
+                begun = begun + self._per_row(self._times[first]).mean(axis=1)
+        if frames is not None:
+            shown = slice(
+                np.searchsorted(frames, begin, "right"),
+                np.searchsorted(frames, self.snapshots[last]) + 1,
+            )
+            steady = self._per(steady, self._n_frames)[:, shown].reshape(-1, steady.shape[-1])
+            frames = frames[shown]
+        arrived, fired = (
+            self._of_row(self._per_row(c).sum(axis=1))
+            for c in sums[-1, [ARRIVED, FIRED]].astype(np.int64)
+        )
         return replace(
             self,
             arrival_counts=arrived,
             firing_counts=fired,
-            snapshots=self.snapshots[upto],
-            _counts=self._counts[upto],
-            _sums=self._sums[upto],
-            _times=self._times[upto],
+            snapshots=self.snapshots[part],
+            frames=frames,
+            _steady=steady,
+            _counts=counts,
+            _sums=sums,
+            _times=times,
+            _begun=begun,
+            _stopped=np.where(self._stopped <= last, self._stopped, -1),
+            _from=begin,
         )
+
+    def transient(self, level: float = 0.95) -> Transient:
+        """Activations of the watched neurons at each moment at which they were watched.
+
+        They are shares of the replicas in which a neuron was excited then, so that there is no
+        need to wait for a steady state; give many ``replicas``, and the length as ``time``. (After
+        a number of events, it is the activation right after the last of them.)
+        """
+        if self.potentials is None:
+            raise ValueError("no neurons were watched; simulate with watch=[…], and replicas")
+        _check_level(level)
+        there = (self.potentials >= 0).sum(axis=-2)
+        excited = (self.potentials > 0).sum(axis=-2)
+        tail = (1 - level) / 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = excited / there
+            low = special.betaincinv(np.maximum(excited, 1), there - excited + 1, tail)
+            high = special.betaincinv(excited + 1, np.maximum(there - excited, 1), 1 - tail)
+        low = np.where(there > 0, np.where(excited > 0, low, 0.0), np.nan)
+        high = np.where(there > 0, np.where(excited < there, high, 1.0), np.nan)
+        return Transient(self.moments, self.watched, share, low, high)
+
+    @property
+    def reached(self) -> Any:
+        """Whether that was known which ``until`` asks for; None without it."""
+        return None if self.until is None else self._of_row(self._stopped >= 0)[()]
+
+    @property
+    def decision(self) -> Any:
+        """Who leads, among the candidates of a `Decision`: a neuron, or the number of a group.
+
+        Where `reached` is false, it is not certain.
+        """
+        if not isinstance(self.until, Decision):
+            return None
+        plain = all(np.ndim(each) == 0 for each in self.until.neurons)
+        named = np.asarray(self.until.neurons) if plain else np.arange(len(self.until.neurons))
+        return self._of_row(named[self._lead.leader])[()]
+
+    @cached_property
+    def _lead(self) -> Lead:
+        """Who leads in each row, of the candidates of a `Decision`, and how surely."""
+        assert isinstance(self.until, Decision)
+        samples = self._samples(self.until.estimator, -1)
+        arrived, could = (v.sum(axis=0) for v in self._samples("arrivals", -1, pooled=True))
+        return lead_of(self.until, *samples, arrived, could, self._reviews)
+
+    @cached_property
+    def _widths(self) -> Floats:
+        """Of the intervals that a `Precision` asks for: rows × neurons, NaN for all others."""
+        assert isinstance(self.until, Precision)
+        low, high = replace(self, _one=False).confidence_interval(
+            self.until.level, self.until.estimator
+        )
+        q = np.asarray(self._steady)
+        chosen = (q > 0) & (q < 1)
+        if self.until.neurons is not None:
+            chosen &= np.isin(np.arange(q.shape[1]), np.asarray(self.until.neurons))
+        return np.where(chosen, np.nan_to_num(high - low, nan=1.0), np.nan)
+
+    @property
+    def _settled(self) -> NDArray[np.bool_]:
+        """Of which rows enough is known for ``until``."""
+        count = self.replicas if self.replicas > 1 else len(self.snapshots)
+        if count < 2 or not self._counts[-1, [LOOKS, OBSERVATIONS]].any(axis=1).all():
+            return np.zeros(len(self._stopped), dtype=np.bool_)
+        long_enough = self._shares >= 1
+        if isinstance(self.until, Precision):
+            unknown = ~np.isnan(self._widths)
+            narrow = ~(unknown & ~(self._widths <= self.until.width)).any(axis=1)
+            return np.asarray(narrow & (long_enough | ~unknown).all(axis=1))
+        assert self.until is not None
+        candidates = np.concatenate(self.until.groups())
+        sure = self._lead.ahead > self._lead.uncertain
+        return np.asarray(sure & long_enough[:, candidates].all(axis=1))
 
     def compare(
         self, q: ArrayLike | None = None, estimator: Estimator = "potential"
@@ -265,6 +456,8 @@ class Simulation:
         ``q`` is the numeric solution; by default the network's steady state.
         """
         check_estimator(estimator)
+        if q is None:
+            self._check_one_steady_state()
         exact = np.atleast_2d(np.asarray(self._steady if q is None else q, dtype=np.float64))
         if exact.shape[-1] != self.network.n_neurons:
             raise ValueError(
@@ -286,6 +479,8 @@ class Simulation:
         return self.network.layer_names
 
     def _repr_html_(self) -> str:
+        if self.frames is not None and len(self.frames) > 1:
+            return table(repr(self), ["frames end at"], [[f"{end:g}"] for end in self.frames])
         found = self.compare()
         return table(repr(self), found.header, found.lines())
 
@@ -303,13 +498,27 @@ class Simulation:
 
     def _per_row(self, values: Any) -> Any:
         """Values of runs as rows × replicas."""
-        return values.reshape(-1, self.replicas, *values.shape[1:])
+        return self._per(values, self.replicas)
+
+    def _per(self, values: Any, each: int) -> Any:
+        return np.asarray(values).reshape(-1, each, *values.shape[1:])
+
+    @property
+    def _n_frames(self) -> int:
+        return 1 if self.frames is None else len(self.frames)
 
     def _of_row(self, values: Any) -> NDArray[Any]:
         return np.asarray(values[0] if self._one else values)
 
+    def _check_one_steady_state(self) -> None:
+        if self._n_frames > 1:
+            raise ValueError(
+                "a film has a steady state for each frame; compare one, such as result.frame(0)"
+            )
+
     def _seen(self, estimator: Estimator) -> None:
-        if estimator == "potential" and not self._counts[-1, OBSERVATIONS].any():
+        seen = {"potential": OBSERVATIONS, "busy": LOOKS}.get(estimator)
+        if seen is not None and not self._counts[-1, seen].any():
             raise ValueError(
                 "the potentials were not observed yet; simulate longer, or lower observe_every"
             )
@@ -332,11 +541,30 @@ class Simulation:
         Samples are the replicas or, of a single run, its parts between snapshots.
         """
         if self.replicas == 1 and not pooled:
-            sums = self._ratio(estimator, batch_ends(self._counts[:, TICKS].mean(axis=1)))
-            numerator, denominator = (np.diff(values, axis=0, prepend=0) for values in sums)
-            return numerator, denominator
+            return self._batches(estimator)
         numerator, denominator = self._ratio(estimator, [snapshot])
         return tuple(np.moveaxis(self._per_row(v[0]), 1, 0) for v in (numerator, denominator))
+
+    def _batches(self, estimator: Estimator) -> tuple[Floats, Floats]:
+        """Samples of single runs: their parts between snapshots, none after their end."""
+        ticks = self._counts[:, TICKS]
+        ended = (ticks == ticks[-1]).argmax(axis=0)
+        ends = {}
+        for last in {*ended.tolist()}:
+            passed = self.snapshots[: last + 1] - self._from
+            if self.interrupted:  # they may be far from there
+                passed = ticks[: last + 1, ended == last].mean(axis=1)
+            ends[last] = batch_ends(passed)
+        if len(ends) == 1:
+            sums = self._ratio(estimator, ends[ended[0]])
+        else:
+            most = max(map(len, ends.values()))
+            padded = [ends[last] + [last] * (most - len(ends[last])) for last in ended]
+            place: Any = np.array(padded).T[..., None]
+            all_n, all_d = self._ratio(estimator, slice(None))
+            sums = np.take_along_axis(all_n, place, 0), np.take_along_axis(all_d, place, 0)
+        numerator, denominator = (np.diff(values, axis=0, prepend=0) for values in sums)
+        return numerator, denominator
 
     def _ratio(self, estimator: Estimator, part: Any) -> tuple[Floats, Floats]:
         """Numerator and denominator, snapshots × runs × neurons, of all up to each snapshot."""
@@ -359,3 +587,8 @@ class Simulation:
             if self._sums.shape[1] > INHIBITED:
                 denominator = denominator + self._sums[part, INHIBITED]
         return numerator, np.broadcast_to(denominator, numerator.shape)
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}")

@@ -1,0 +1,195 @@
+r"""When enough is known: rules by which a simulation ends before its limit.
+
+A rule is asked at K moments that are set beforehand (*reviews*), and asking often makes errors
+likelier. So each review may err with probability :math:`(1-\text{level})/K` only (Bonferroni): that
+at any of them an interval misses what it is to hold then has a probability of at most 1 − level.
+A spread between samples can be small by accident while only few spikes have come, and so nothing
+is believed to be more certain than the number of events of a Poisson process with so many.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from lrnn.arrays import Floats
+from lrnn.spiking.estimators import Estimator, probability, ratio, samples_of
+
+UNBIASED: tuple[Estimator, ...] = ("potential", "busy", "arrivals")
+EQUAL = 1e-9  # activations that differ by less are the same, and no simulation will tell them apart
+
+
+@dataclass(frozen=True)
+class Precision:
+    """End where the widest confidence interval of the chosen neurons is narrow enough.
+
+    Neurons that saturate or are never excited do not count: their activations are known to be 1
+    and 0. The intervals are those of :meth:`Simulation.confidence_interval`, each of which holds
+    for its neuron alone; they take into account that there are several reviews.
+
+    Parameters
+    ----------
+    width : float
+        The widest that an interval may be, from its lower to its upper end.
+    neurons : list of int, optional
+        Whose; by default those of all.
+    level : float, default=0.95
+        Confidence of an interval.
+    estimator : {"arrivals", "busy", "potential"}, default="arrivals"
+        Of the activations.
+    """
+
+    width: float
+    neurons: ArrayLike | None = None
+    level: float = 0.95
+    estimator: Estimator = "arrivals"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """End where the neuron with the highest activation is known.
+
+    Its lead over each of the others has to be larger than chance explains, at a level that takes
+    into account how many others there are and how many reviews. So with probability ``level`` the
+    one that leads in the end is the one with the highest activation.
+
+    Parameters
+    ----------
+    neurons : list of int, or list of lists of int
+        The candidates; each a neuron, or a group of them, whose activations are added up.
+    level : float, default=0.95
+        Confidence of the decision.
+    estimator : {"arrivals", "busy", "potential"}, default="arrivals"
+        Of the activations.
+    """
+
+    neurons: Sequence[Any]
+    level: float = 0.95
+    estimator: Estimator = "arrivals"
+
+    def groups(self) -> list[NDArray[np.intp]]:
+        """The candidates, each as the neurons that it is made of."""
+        return [np.atleast_1d(np.asarray(each)) for each in self.neurons]
+
+    def tied(self, q: Floats) -> NDArray[np.bool_]:
+        """Rows of activations in which two candidates lead together."""
+        sums = np.sort(added_up(q, self.groups()), axis=-1)
+        return np.asarray(sums[..., -1] - sums[..., -2] <= EQUAL * np.maximum(sums[..., -1], EQUAL))
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Who leads in each row, and how surely.
+
+    Attributes
+    ----------
+    leader, rival : ndarray of shape (n_rows,)
+        The candidate in front, and the one whose lead over the leader is hardest to rule out.
+    ahead, uncertain : ndarray of shape (n_rows,)
+        By how much the activation of the one is above that of the other, and how much of that may
+        be chance.
+    """
+
+    leader: NDArray[np.intp]
+    rival: NDArray[np.intp]
+    ahead: Floats
+    uncertain: Floats
+
+
+def check_until(until: Any, n_neurons: int) -> Precision | Decision:
+    """The rule that was given; a plain number is a width."""
+    if isinstance(until, Real) and not isinstance(until, bool):
+        until = Precision(float(until))
+    if not isinstance(until, Precision | Decision):
+        raise ValueError(
+            "until must be a width, a lrnn.spiking.Precision or a lrnn.spiking.Decision, "
+            f"got {until!r}"
+        )
+    if until.estimator not in UNBIASED:
+        raise ValueError(
+            f"the estimator of until must be one of {', '.join(UNBIASED)}; got {until.estimator!r}"
+        )
+    if not (isinstance(until.level, Real) and 0 < until.level < 1):
+        raise ValueError(f"the level of until must be between 0 and 1, got {until.level!r}")
+    if isinstance(until, Precision):
+        if not (isinstance(until.width, Real) and isfinite(until.width) and 0 < until.width < 1):
+            raise ValueError(f"the width of until must be between 0 and 1, got {until.width!r}")
+        if until.neurons is not None:
+            check_neurons(until.neurons, n_neurons, "until")
+    else:
+        if len(until.neurons) < 2:
+            raise ValueError(f"a Decision is between two or more, got neurons={until.neurons!r}")
+        for group in until.groups():
+            check_neurons(group, n_neurons, "until")
+    return until
+
+
+def check_neurons(neurons: ArrayLike, n_neurons: int, name: str) -> NDArray[np.intp]:
+    """Neurons' numbers as a vector, or an error that tells which is none."""
+    chosen = np.asarray(neurons)
+    if chosen.ndim != 1 or not len(chosen) or chosen.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a list of neurons' numbers, got {neurons!r}")
+    wrong = chosen[(chosen < 0) | (chosen >= n_neurons)]
+    if len(wrong):
+        raise ValueError(
+            f"{name} names neuron {wrong[0]}, but they are numbered 0 to {n_neurons - 1}"
+        )
+    return chosen.astype(np.intp)
+
+
+def poisson_interval(arrived: Floats, could: Floats, level: float) -> tuple[Floats, Floats]:
+    """Activations under which so many arrivals are no surprise, for a Poisson process (Garwood)."""
+    tail = (1 - level) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.where(arrived > 0, special.gammaincinv(np.maximum(arrived, 1), tail), 0) / could
+        high = special.gammaincinv(arrived + 1, 1 - tail) / could
+    return np.minimum(low, 1), np.minimum(high, 1)
+
+
+def lead_of(
+    decision: Decision,
+    numerator: Floats,
+    denominator: Floats,
+    arrived: Floats,
+    could: Floats,
+    reviews: int,
+) -> Lead:
+    """Who leads, from samples × rows × neurons, and arrivals of all samples together.
+
+    The lead of one candidate over another is estimated in every sample, to first order, so that
+    what they have in common does not count.
+    """
+    groups = decision.groups()
+    value, total = ratio(numerator, denominator), denominator.sum(axis=0)
+    q = probability(value, decision.estimator)
+    slope = (1 - q) ** 2 if decision.estimator == "potential" else np.ones_like(q)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        residual = (numerator - value * denominator) / total * slope
+        scatter = added_up((arrived + 1) / could**2, groups)
+        samples = samples_of(denominator).min(axis=-1)[:, None]
+        correction = samples / (samples - 1)
+    activation, deviation = added_up(q, groups), added_up(residual, groups)
+    leader = np.argmax(np.nan_to_num(activation), axis=-1)
+    mine = leader[:, None]
+    ahead = np.take_along_axis(activation, mine, axis=-1) - activation
+    apart = np.take_along_axis(deviation, mine[None], axis=-1) - deviation
+    variance = np.maximum(
+        correction * (apart**2).sum(axis=0), scatter + np.take_along_axis(scatter, mine, axis=-1)
+    )
+    error = (1 - decision.level) / (reviews * (len(groups) - 1))
+    uncertain = special.stdtrit(samples - 1, 1 - error) * np.sqrt(variance)
+    sure = np.nan_to_num(ahead - uncertain, nan=-np.inf)
+    np.put_along_axis(sure, mine, np.inf, axis=-1)
+    rival = np.argmin(sure, axis=-1)
+    at = (np.arange(len(rival)), rival)
+    return Lead(leader, rival, ahead[at], uncertain[at])
+
+
+def added_up(values: Floats, groups: list[NDArray[np.intp]]) -> Floats:
+    """Sums over groups of the last axis."""
+    return np.stack([values[..., group].sum(axis=-1) for group in groups], axis=-1)

@@ -1,0 +1,295 @@
+"""Moments of a simulation: snapshots, films, neurons that are watched, an end when all is known."""
+
+import numpy as np
+import pytest
+
+from lrnn import RandomNeuralNetwork, plots
+from lrnn.spiking import Decision, Precision
+
+CHAIN = RandomNeuralNetwork([1.0, 1.0, 2.0], [[0, 0.5, 0], [0, 0, 0.5], [0, 0, 0]])
+ARRIVALS = np.array([0.6, 0.1, 0.2])
+ROWS = np.array([[0.6, 0.1, 0.2], [0.2, 0.5, 0.1], [0.05, 0.3, 0.1]])
+FILM = np.array([[0.6, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.3, 0.8]])
+ENGINES = ("clock", "neurons")
+
+pytestmark = pytest.mark.filterwarnings("ignore:the simulated time is too short")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_snapshots_are_taken_when_asked_for(engine):
+    options = {"engine": engine, "random_state": 1}
+    result = CHAIN.simulate(ARRIVALS, events=5_000, snapshots=[100, 3_333], **options)
+    assert result.snapshots.tolist() == [100, 3_333, 5_000]
+    assert result.at(3_333).events == 3_333
+    whole = CHAIN.simulate(ARRIVALS, events=5_000, **options)  # they do not change the spikes
+    np.testing.assert_array_equal(result.firing_counts, whole.firing_counts)
+    timed = CHAIN.simulate(ARRIVALS, time=10.0, snapshots=(0.5, 10), **options)
+    assert timed.snapshots.tolist() == [0.5, 10.0]
+    assert timed.at(0.5).time == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("replicas", [1, 3])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_between_two_snapshots_is_what_happened_there(engine, replicas):
+    result = CHAIN.simulate(
+        ROWS, events=20_000, replicas=replicas, engine=engine, observe_every=10, random_state=2
+    )
+    early, late = result.at(5_000), result.between(5_000, 20_000)
+    assert (late.events == 15_000 * replicas).all()
+    np.testing.assert_allclose(early.time + late.time, result.time)
+    np.testing.assert_array_equal(early.firing_counts + late.firing_counts, result.firing_counts)
+    np.testing.assert_array_equal(early.observations + late.observations, result.observations)
+    share = early.time / result.time
+    for estimator in ("busy", "arrivals"):
+        both = [part.activation(estimator) for part in (early, late)]
+        mixed = both[0] * share[:, None] + both[1] * (1 - share[:, None])
+        np.testing.assert_allclose(mixed, result.activation(estimator), atol=0.02)
+    low, high = late.confidence_interval(1 - 1e-4, "arrivals")
+    assert ((low <= late.steady) & (late.steady <= high)).all()
+    np.testing.assert_array_equal(result.between(0, 5_000).activation(), early.activation())
+    assert late.between(5_000, 10_000).events.tolist() == [5_000 * replicas] * 3
+    with pytest.raises(ValueError, match=r"there is no snapshot at 4 events"):
+        result.between(4, 20_000)
+    with pytest.raises(ValueError, match=r"the later one last"):
+        result.between(20_000, 5_000)
+
+
+@pytest.mark.parametrize("unit", ["events", "time"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_watched_potentials_do_not_change_the_run(engine, unit):
+    length = {"events": 2_000} if unit == "events" else {"time": 800.0}
+    options = {"engine": engine, "replicas": 2, "random_state": 3, **length}
+    plain = CHAIN.simulate(ROWS, **options)
+    result = CHAIN.simulate(ROWS, watch=[2, 0], trace=True, **options)
+    np.testing.assert_array_equal(result._sums, plain._sums)
+    assert plain.potentials is None
+    assert result.potentials.shape == (1_001, 3, 2, 2)
+    assert (result.potentials[0] == 0).all()
+    assert result.potentials.min() == 0 < result.potentials.max()
+    kept = result._sums[-1, 2] - result._sums[-1, 3]  # arrived, and not fired
+    last = result.potentials[-1].reshape(6, 2)
+    np.testing.assert_array_equal(last, kept[:, [2, 0]])
+    assert len(result.trace.times) == len(result.trace.totals) == 1_001
+    assert (result.trace.totals >= result.potentials[:, 0, 0].sum(axis=-1)).all()
+    assert result.trace.totals[-1] == kept[0].sum()
+    assert result.trace.times[-1] == pytest.approx(result._times[-1, 0])
+    one = CHAIN.simulate(ARRIVALS, watch=[1], watch_at=[0, 7], **options)
+    assert one.potentials.shape == (2, 2, 1)
+    assert one.transient().activation.shape == (2, 1)
+
+
+def test_a_transient_has_an_interval_that_can_be_computed_by_hand():
+    """Of 10 replicas none, or all, are excited: the ends are the roots of tail = pⁿ."""
+    lone = RandomNeuralNetwork([1.0], [[0.0]])
+    result = lone.simulate(
+        [1e6], time=1.0, watch=[0], watch_at=[0, 1], replicas=10, engine="neurons", random_state=0
+    )
+    found = result.transient(0.9)
+    assert found.activation.ravel().tolist() == [0.0, 1.0]
+    np.testing.assert_allclose(found.low.ravel(), [0, 0.05**0.1])
+    np.testing.assert_allclose(found.high.ravel(), [1 - 0.05**0.1, 1])
+    assert found.neurons.tolist() == [0]
+    with pytest.raises(ValueError, match=r"no neurons were watched; simulate with watch"):
+        lone.simulate([0.5], events=10, random_state=0).transient()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_film_is_a_row_after_the_other(engine):
+    films = np.stack([FILM, FILM[::-1]])
+    result = CHAIN.simulate(films, frames=[10, 15, 40], replicas=5, engine=engine, random_state=4)
+    assert result.snapshots.tolist() == [10, 15, 40]
+    assert result.frames.tolist() == [10, 15, 40]
+    assert result.steady.shape == result.saturated.shape == (2, 3, 3)
+    assert result.activation("arrivals").shape == (2, 3)
+    np.testing.assert_allclose(result.time, 5 * 40)
+    dark = result.frame(1)
+    np.testing.assert_allclose(dark.time, 5 * 5)
+    np.testing.assert_array_equal(dark.steady, CHAIN.steady_state(films[:, 1]))
+    assert (dark.arrival_counts[0, 0], dark.firing_counts[:, 0].sum() > 0) == (0, True)
+    frames = [result.frame(i) for i in range(3)]
+    np.testing.assert_array_equal(
+        sum(frame.firing_counts for frame in frames), result.firing_counts
+    )
+    np.testing.assert_array_equal(result.frame(-1).firing_counts, frames[2].firing_counts)
+    assert result.between(10, 40).steady.shape == (2, 2, 3)
+    assert result.confidence_interval()[0].shape == (2, 3)
+    assert frames[2].compare().errors.shape == (1, 1)
+    assert "frames" in result._repr_html_()
+    assert not result.short.any()
+    equal = CHAIN.simulate(FILM, frames=2.0, snapshots=[1, 3], random_state=4)
+    assert equal.snapshots.tolist() == [1, 2, 3, 4, 6]
+    assert equal.between(1, 2).steady.shape == (3,)
+    for question in (result.compare, result.coverage):
+        with pytest.raises(ValueError, match=r"a steady state for each frame; compare one"):
+            question()
+    with pytest.raises(ValueError, match=r"draw one frame of it, such as result\.frame\(0\)"):
+        plots.simulated_layers(result)
+    plots.simulated_layers(frames[2])
+    with pytest.raises(ValueError, match=r"an interval of a film needs replicas"):
+        equal.confidence_interval()
+    with pytest.raises(ValueError, match=r"there is no frame 3; they are numbered 0 to 2"):
+        equal.frame(3)
+    with pytest.raises(ValueError, match=r"there are no frames; simulate with frames="):
+        CHAIN.simulate(ARRIVALS, events=100).frame(0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_film_of_one_picture_is_a_simulation(engine):
+    """To the law: arrivals are drawn anew when frames end, and that changes nothing."""
+    options = {"engine": engine, "replicas": 20, "start": "stationary", "random_state": 5}
+    film = CHAIN.simulate(np.tile(ARRIVALS, (50, 1)), frames=20.0, **options)
+    low, high = film.confidence_interval(1 - 1e-5, "arrivals")
+    q = np.asarray(CHAIN.steady_state(ARRIVALS))
+    assert ((low <= q) & (q <= high)).all()
+    assert (high - low).max() < 0.1
+
+
+@pytest.mark.parametrize("replicas", [1, 4])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_each_row_ends_for_itself(engine, replicas):
+    options = {"engine": engine, "replicas": replicas, "random_state": 6}
+    rule = Precision(0.1, [0])
+    result = CHAIN.simulate(ROWS, events=10**5, until=rule, threads=2, **options)
+    assert result.reached.all()
+    assert len(set(result.events)) > 1  # the faint row is known sooner
+    assert result.until == rule
+    assert result.snapshots[-1] == result.events.max() / replicas < 10**5
+    assert (np.diff(result.compare().events) > 0).all()
+    low, high = result.confidence_interval(0.95, "arrivals")
+    assert (high - low)[:, 0].max() <= 0.1
+    again = CHAIN.simulate(ROWS, events=10**5, until=rule, threads=1, **options)
+    np.testing.assert_array_equal(again.firing_counts, result.firing_counts)
+    # each is what a simulation of that length is
+    for row in range(3):
+        events = int(result.events[row]) // replicas
+        full = CHAIN.simulate(ROWS, events=10**5, snapshots=[events], **options).at(events)
+        np.testing.assert_array_equal(full.firing_counts[row], result.firing_counts[row])
+        np.testing.assert_allclose(
+            full.activation("arrivals")[row], result.activation("arrivals")[row], rtol=1e-6
+        )
+        here = result.at(events)
+        assert here.reached[row]
+        assert here.events[row] == result.events[row]
+    first = result.at(result.snapshots[0])
+    assert not first.reached.any()
+    timed = CHAIN.simulate(ROWS, time=1e5, until=0.1, **options)
+    assert timed.reached.all()
+    for row in range(3):
+        assert timed.time[row] / replicas == pytest.approx(
+            min(timed.snapshots, key=lambda s, t=timed.time[row] / replicas: abs(s - t))
+        )
+
+
+def test_who_leads_is_told():
+    options = {"events": 10**6, "random_state": 7}
+    result = CHAIN.simulate(ROWS, until=Decision([0, 1, 2]), **options)
+    assert result.reached.all()
+    assert result.decision.tolist() == np.asarray(CHAIN.steady_state(ROWS)).argmax(axis=1).tolist()
+    grouped = CHAIN.simulate(ARRIVALS, until=Decision([[2], [0, 1]], level=0.99), **options)
+    assert grouped.decision == 1
+    assert grouped.reached
+    assert CHAIN.simulate(ARRIVALS, events=100, random_state=0).decision is None
+
+
+def test_a_limit_that_comes_first_tells_how_long_would_do():
+    told = r"limit came first in 1 of 3 rows: an interval is 0\."
+    with pytest.warns(UserWarning, match=told) as found:
+        result = CHAIN.simulate(ROWS, events=2_000, until=Precision(0.1, [0]), random_state=8)
+    assert result.reached.tolist() == [False, True, True]
+    message = str(found[0].message)
+    assert "(neuron 0 in row 1); about " in message
+    needed = int(message.split("about ")[1].split()[0].replace(",", ""))
+    assert CHAIN.simulate(ROWS, events=3 * needed, until=Precision(0.1, [0])).reached.all()
+    with pytest.warns(UserWarning, match=r"first: a lead is 0\.\d+, of which 0\.\d+ may be chance"):
+        result = CHAIN.simulate([0.5, 0.26, 0], time=100.0, until=Decision([1, 0]), random_state=8)
+    assert not result.reached
+
+
+@pytest.mark.parametrize("estimator", ["arrivals", "busy", "potential"])
+def test_saturated_and_idle_neurons_keep_nobody_waiting(estimator):
+    network = RandomNeuralNetwork([1.0, 1.0, 1.0], np.zeros((3, 3)))
+    rule = Precision(0.2, estimator=estimator)
+    result = network.simulate(
+        [3.0, 0.0, 0.5], events=10**6, observe_every=10, until=rule, random_state=9
+    )
+    assert result.reached
+    assert result.events < 200_000
+    only = network.simulate([3.0, 0.0, 0.5], events=10**6, until=Precision(0.01, [0, 1]))
+    assert only.reached
+
+
+def test_a_neuron_that_nothing_reached_is_not_thought_to_be_known():
+    """Nothing has arrived in any replica, and so there is no spread."""
+    network = RandomNeuralNetwork([1.0, 1.0], np.zeros((2, 2)))
+    result = network.simulate(
+        [0.5, 1e-3], events=10**5, until=Precision(2e-3, [1]), replicas=8, random_state=10
+    )
+    assert result.reached
+    assert result.time > 2_000  # so long, nothing may have come by chance, one time in fifty
+
+
+def test_on_dask_it_is_the_same(dask_here):
+    pytest.importorskip("dask")
+    options = {"watch": [0, 2], "watch_at": [0, 100, 2_000], "replicas": 3, "random_state": 11}
+    for more in ({"events": 100_000, "until": 0.1}, {"events": 5_000}):
+        here, there = (CHAIN.simulate(ROWS, device=d, **more, **options) for d in ("cpu", "dask"))
+        for name in ("_sums", "_counts", "potentials", "_stopped"):
+            np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
+    film = [CHAIN.simulate(FILM, frames=5.0, device=d, random_state=1) for d in ("cpu", "dask")]
+    np.testing.assert_array_equal(film[0]._sums, film[1]._sums)
+
+
+def test_ctrl_c_ends_what_has_not_ended(ctrl_c):
+    CHAIN.simulate(ARRIVALS, events=1_000, until=0.5, watch=[0])  # compiled
+    ctrl_c(0.5)
+    result = CHAIN.simulate(
+        np.tile(ARRIVALS, (2, 1)), events=10**13, until=1e-7, watch=[0], random_state=0
+    )
+    assert result.interrupted
+    assert not result.reached.any()
+    assert result.events.min() > 1_000
+    assert (result.potentials[-1] == -1).all()
+    assert np.isnan(result.transient().activation[-1]).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"snapshots": [5, 3]}, r"snapshots must ascend, but 3 comes after 5; sort it"),
+        ({"snapshots": [0, 3]}, r"snapshots has 0, but the simulation goes from 0 to 1000 \(even"),
+        ({"snapshots": [2_000]}, r"snapshots has 2000, but the simulation goes from 0 to 1000"),
+        ({"snapshots": [1.5]}, r"snapshots has 1\.5, but events are counted in whole numbers"),
+        ({"snapshots": ["a"]}, r"snapshots must be a list of finite numbers"),
+        ({"until": 0}, r"the width of until must be between 0 and 1, got 0"),
+        ({"until": "soon"}, r"until must be a width, a lrnn\.spiking\.Precision or"),
+        ({"until": Precision(0.1, [3])}, r"until names neuron 3, but they are numbered 0 to 2"),
+        ({"until": Precision(0.1, estimator="events")}, r"estimator of until must be one of"),
+        ({"until": Precision(0.1, level=95)}, r"level of until must be between 0 and 1, got 95"),
+        ({"until": Decision([1])}, r"a Decision is between two or more, got neurons=\[1\]"),
+        ({"until": Decision([1, [0.5]])}, r"until must be a list of neurons' numbers"),
+        ({"until": 0.1, "snapshot_bytes": 0}, r"until needs snapshots, .*; raise snapshot_bytes"),
+        ({"watch": [7]}, r"watch names neuron 7, but they are numbered 0 to 2"),
+        ({"watch_at": [7]}, r"watch_at is when potentials are written down; give watch, too"),
+        ({"watch": [0], "watch_at": [-1]}, r"watch_at has -1, but the simulation goes from 0"),
+        ({"frames": [1, 2]}, r"arrivals has shape \(3,\); with frames it must be \(frames, 3\) or"),
+    ],
+)
+def test_bad_moments_are_refused_by_name(change, message):
+    with pytest.raises(ValueError, match=message):
+        CHAIN.simulate(ARRIVALS, **{"events": 1_000, **change})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"frames": [1, 2]}, r"frames has shape \(2,\), but arrivals has 3 frames; give the end"),
+        ({"frames": [1, 3, 2]}, r"frames must ascend, but 2 comes after 3"),
+        ({"frames": -1}, r"frames must be a finite number above 0, got -1"),
+        ({"frames": 1, "time": 3.0}, r"a film ends with its last frame; leave out events and time"),
+        ({"frames": 1, "until": 0.1}, r"until is not for a film, .*; leave until out"),
+        ({"frames": 1, "device": "cuda"}, r"'cuda' is not for a film, .*; use device='cpu' or"),
+    ],
+)
+def test_bad_films_are_refused_by_name(change, message):
+    with pytest.raises(ValueError, match=message):
+        CHAIN.simulate(FILM, **change)
