@@ -32,9 +32,9 @@ MARGIN = (
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def parts_of(plan: Plan, division: Division) -> Parts:
+def parts_of(division: Division) -> Parts:
     """Parts of a network in this process, with as much room as runs need."""
-    window = WINDOW
+    plan, window = division.plan, WINDOW
     if plan.unit == "events":
         window = min(WINDOW, max(LEAST_WINDOW, int(plan.snapshots[-1])))
     return Parts(division, window)
@@ -42,7 +42,9 @@ def parts_of(plan: Plan, division: Division) -> Parts:
 
 def parts_for(plan: Plan, threads: int) -> int:
     """How many parts are worth making at once for one run, by so many threads."""
-    return threads if WINDOW >= LEVEL * plan.wiring.n_levels else 1
+    events = plan.snapshots[-1] * (1 if plan.unit == "events" else plan.happening.max())
+    worth = events > WINDOW and WINDOW >= LEVEL * plan.wiring.n_levels
+    return threads if worth else 1
 
 
 @dataclass
@@ -67,7 +69,7 @@ class NeuronRun:
     @classmethod
     def of(cls, plan: Plan, number: int, parts: Parts | None = None) -> "NeuronRun":
         """A run at its beginning, the warm-up behind it."""
-        parts = parts or parts_of(plan, Division.of(plan, 1))
+        parts = parts or parts_of(Division.of(plan, 1))
         order = parts.division.order
         run = cls(plan, number, parts, np.zeros(len(order), np.int64), _aim=parts.aim)
         times, counts, random = parts.state

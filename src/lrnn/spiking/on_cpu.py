@@ -3,16 +3,18 @@
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Event, Lock
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.spiking.by_neuron import NeuronRun
+from lrnn.spiking.by_neuron import NeuronRun, parts_for, parts_of
 from lrnn.spiking.cpu_kernel import SPIKES, advance, settle
+from lrnn.spiking.parts import Division, Parts
 from lrnn.spiking.plan import EVENTS, FOREVER, INHIBITED, TICKS, Plan, Statistics
 
 PIECE = 1 << 20  # ticks, some hundredths of a second: then a run listens if it should stop
@@ -30,8 +32,16 @@ def simulate_on_cpu(
     report: Callable[[float], None],
 ) -> None:
     """Make all runs of the plan; on Ctrl-C, stop them and keep what they have counted."""
-    queue = RunQueue(plan, statistics, recorded, trace)
-    n_threads = min(plan.n_runs, threads or available_cores())
+    cores = threads or available_cores()
+    n_threads = min(plan.n_runs, cores)
+    queue = RunQueue(plan, statistics, recorded, trace, threads=cores // n_threads)
+    make_runs(queue, n_threads, statistics, report)
+
+
+def make_runs(
+    queue: "RunQueue", n_threads: int, statistics: Statistics, report: Callable[[float], None]
+) -> None:
+    """Let threads make all runs of a queue; on Ctrl-C, stop them and keep what they have."""
     with ThreadPoolExecutor(n_threads) as pool:
         futures = [pool.submit(queue.work) for _ in range(n_threads)]
         try:
@@ -62,27 +72,38 @@ class RunQueue:
         recorded: NDArray[np.bool_] | None,
         trace: bool,
         runs: range | None = None,
+        threads: int = 1,
+        parts: Callable[[], Parts] | None = None,
     ) -> None:
+        """``threads`` of each run, or who else makes the ``parts`` of its network."""
         self.plan, self.statistics = plan, statistics
         self.recorded, self.trace = recorded, trace
         self.stop = Event()
         self.done = 0.0  # runs, with fractions
         self._runs = iter(range(plan.n_runs) if runs is None else runs)
         self._lock = Lock()
+        self._parts = parts
+        if plan.by_neuron and parts is None:
+            division = Division.of(plan, parts_for(plan, threads))
+            self._parts = partial(parts_of, division)
 
     def work(self) -> None:
         """Make runs as long as there are any."""
-        while not self.stop.is_set():
-            with self._lock:
-                number = next(self._runs, None)
-            if number is None:
-                return
-            try:
-                kind = NeuronRun if self.plan.by_neuron else Run
-                self._make(kind.of(self.plan, number))
-            except BaseException:
-                self.stop.set()
-                raise
+        try:
+            with nullcontext() if self._parts is None else self._parts() as parts:
+                while (number := self._next()) is not None:
+                    if parts is None:
+                        self._make(Run.of(self.plan, number))
+                    else:
+                        self._make(NeuronRun.of(self.plan, number, parts))
+        except BaseException:
+            self.stop.set()
+            raise
+
+    def _next(self) -> int | None:
+        """The number of the next run, if there is one to be made."""
+        with self._lock:
+            return None if self.stop.is_set() else next(self._runs, None)
 
     def _make(self, run: "Run | NeuronRun") -> None:
         first = run.number == 0
