@@ -12,6 +12,7 @@ from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.network.checks import check_arrivals
 from lrnn.progress import work_bar
+from lrnn.spiking.by_neuron import faster
 from lrnn.spiking.estimators import BATCHES, probability
 from lrnn.spiking.on_cpu import simulate_on_cpu
 from lrnn.spiking.on_dask import simulate_on_dask
@@ -35,7 +36,6 @@ RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
 FEW_BATCHES = 8  # of one of several replicas, or of a run with few observations
 FAR_OFF = 0.25  # an error after which an estimate tells nothing
 ENGINES = ("auto", "clock", "neurons")
-RINGS_PER_EVENT = 4.0  # of clocks: above, it is faster to go neuron by neuron
 FINE = 2.0**46  # ticks of a run that go neuron by neuron: they tell the time
 WATCHED = 16  # runs whose error the progress bar shows
 
@@ -142,7 +142,8 @@ def make_plan(
         skipped = np.full(len(rows), _number(warm_up, "warm_up"))
         first = length / 10_000
     rings = ((np.asarray(steady) > 0) @ network.rates + total).mean() / happening.mean()
-    wiring = _wiring(network, engine, device, at_events, rings)
+    made = (duration * happening).mean()
+    wiring = _wiring(network, engine, device, at_events, faster(network.n_neurons, made, rings))
     spikes_from: ClockWork | Wiring
     if wiring is None:
         spikes_from = clockwork_of(network, rows, minus)
@@ -186,15 +187,15 @@ def make_plan(
 
 
 def _wiring(
-    network: RandomNeuralNetwork, engine: str, device: str, at_events: bool, rings: float
+    network: RandomNeuralNetwork, engine: str, device: str, at_events: bool, by_neuron: bool
 ) -> Wiring | None:
     """What a simulation neuron by neuron needs; None, if it is to be clock by clock.
 
-    ``rings`` is how often clocks would ring for each event.
+    ``by_neuron`` is the faster one for "auto".
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}")
-    if engine == "clock" or (engine == "auto" and rings <= RINGS_PER_EVENT):
+    if engine == "clock" or (engine == "auto" and not by_neuron):
         return None
     found = None if device == "cuda" or at_events else wiring_of(network)
     if found is None and engine == "neurons":
