@@ -24,6 +24,7 @@ from lrnn.spiking.wiring import Outgoing, Tables, numbers_of
 
 NOTHING = np.empty(0)
 SMALL = 1 << 14  # events of a window that are not worth several threads
+SPIKE = 12  # bytes: its time, and where it goes
 
 Piece = tuple[Floats, NDArray[np.int32]]  # times and goals of spikes
 
@@ -251,6 +252,8 @@ class Parts:
         Whose spikes are recorded.
     times, counts, random : ndarray of shape (2, n_neurons, ...)
         States of the neurons, by the numbers of the division: that of now, and the one to come.
+    sent : int
+        Bytes of all spikes that went from one part to another.
     """
 
     def __init__(self, division: Division, window: int) -> None:
@@ -262,7 +265,7 @@ class Parts:
         self.times = self._array((2, n, 6), np.float64)
         self.counts = self._array((2, n, 4), np.int64)
         self.random = self._array((2, n, 2), np.uint64)
-        self.now = 0
+        self.now = self.sent = 0
         self._start()
 
     def __enter__(self) -> Self:
@@ -320,23 +323,36 @@ class Parts:
         return self.pace, self.recorded, self.times, self.counts, self.random
 
     def _make(self, begin: float, end: float, record: bool, foresee: bool) -> Made | None:
-        """A window of all parts, level by level; None, if there was no room."""
+        """A window of all parts; None, if there was no room."""
         if self._pool is None:
             (part,) = self._parts
             return part.made() if part.window(begin, end, self.now, record, foresee) else None
-        offsets: list[Any] = []
-        for level in range(self.division.n_levels):
-            offsets = self._level(level, begin, end, record, foresee, offsets)
-            if any(found is None for found in offsets):
-                return None
-        made = together([part.made() for part in self._parts], self.division)
-        self._density = made.events / (end - begin)
+        made = self._by_level(begin, end, record, foresee)
+        self._density = 0.0 if made is None else made.events / (end - begin)
         return made
 
+    def _by_level(self, begin: float, end: float, record: bool, foresee: bool) -> Made | None:
+        """A window of all parts, level by level."""
+        offsets = np.empty((0, 0), np.int64)
+        for level in range(self.division.n_levels):
+            found = self._level(level, begin, end, record, foresee, offsets)
+            if any(ends is None for ends in found):
+                return None
+            offsets = np.stack(found)
+            counts = np.diff(offsets, axis=1)
+            self.sent += SPIKE * int(counts.sum() - np.trace(counts))
+        return together(self._made(), self.division)
+
     def _level(
-        self, level: int, begin: float, end: float, record: bool, foresee: bool, offsets: list[Any]
+        self,
+        level: int,
+        begin: float,
+        end: float,
+        record: bool,
+        foresee: bool,
+        offsets: NDArray[np.int64],
     ) -> list[Any]:
-        """A level of all parts, at once if there is much to do."""
+        """A level of all parts, at once if there is much to do; see `Part.level`."""
 
         def make(p: int) -> NDArray[np.int64] | None:
             return self._parts[p].level(
@@ -348,6 +364,10 @@ class Parts:
         if self._pool is None or self._density * (end - begin) < SMALL:
             return [make(p) for p in each]
         return list(self._pool.map(make, each))
+
+    def _made(self) -> list[Made]:
+        """What each part has made in this window."""
+        return [part.made() for part in self._parts]
 
 
 class Box(NamedTuple):
@@ -371,7 +391,7 @@ class Box(NamedTuple):
 
 
 def pieces_for(
-    part: int, level: int, boxes: Sequence[Box], offsets: Sequence[NDArray[np.int64]]
+    part: int, level: int, boxes: Sequence[Box], offsets: NDArray[np.int64]
 ) -> list[Piece]:
     """Spikes that all parts have sent to one, before a level."""
     return [
