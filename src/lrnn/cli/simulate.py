@@ -32,6 +32,15 @@ def simulate(
         Engine,
         typer.Option(help="Clock by clock, neuron by neuron, or whichever is faster."),
     ] = Engine.auto,
+    partition: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Partition the network over N processes, each of which holds the connections of "
+            "its own neurons alone; the result is that of --engine neurons, for any N.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     output: Annotated[
         Path | None,
@@ -63,6 +72,8 @@ def simulate(
         lrnn simulate digits.safetensors digits --replicas 20 --no-figure --json
 
         lrnn simulate digits.safetensors digits --estimator events
+
+        lrnn simulate digits.safetensors digits --partition 4 --events 1e8
     """
     from lrnn.spiking.estimators import ESTIMATORS
     from lrnn.tables.atomic import check_apart
@@ -90,6 +101,7 @@ def simulate(
         replicas=replicas,
         at_events=estimator == "events",
         engine=engine.value,
+        partition=partition,
         progress=bool(voice.verbose),
         random_state=seed,
     )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from lrnn.arrays import Floats, Rates
 from lrnn.functional import firing_rates, routing
@@ -215,6 +214,8 @@ class RandomNeuralNetwork:
             q[part], left = solve(self.stages, self.rates, rows[part], inhibition, tol)
             residual = max(residual, left)
         if residual > tol:
+            from sklearn.exceptions import ConvergenceWarning  # slow to import
+
             warnings.warn(
                 f"the steady state violates its equation by {residual:.1e} of an activation, more "
                 f"than tol={tol:.1e}; raise tol if that will do",
@@ -241,6 +242,7 @@ class RandomNeuralNetwork:
         engine: Literal["auto", "clock", "neurons"] = "auto",
         device: str = "cpu",
         threads: int | None = None,
+        partition: Any = None,
         progress: bool | None = None,
         random_state: Any = None,
     ) -> "Simulation":
@@ -291,7 +293,14 @@ class RandomNeuralNetwork:
             Where to run. A GPU is for many runs, and so is a Dask cluster (that of the current
             client); they give the same results.
         threads : int, optional
-            CPU threads, each with a run of its own; by default as many as there are cores.
+            CPU threads, by default as many as there are cores. Each has runs of its own; where
+            there are fewer runs than threads, several make one (neuron by neuron only).
+        partition : int, "dask" or a Dask client, optional
+            Partition the network (neuron by neuron, hence without cycles) over so many processes
+            of this machine, or over the workers of a Dask cluster: of the current client, or of
+            the one given. Each holds the connections of its own neurons alone, and they send each
+            other spikes. Runs are made one after the other. The result is the same for any
+            partition; if a process or a worker is killed, another takes its part.
         progress : bool, optional
             Whether to show a progress bar if it takes more than a second; by default if
             standard error is a terminal.
@@ -319,7 +328,7 @@ class RandomNeuralNetwork:
             self, arrivals, inhibitory_arrivals, events=events, time=time,
             observe_every=observe_every, at_events=at_events, replicas=replicas, start=start,
             warm_up=warm_up, record=record, trace=trace, snapshot_bytes=snapshot_bytes,
-            engine=engine, device=device, threads=threads, progress=progress,
+            engine=engine, device=device, threads=threads, partition=partition, progress=progress,
             random_state=random_state,
         )  # fmt: skip
 

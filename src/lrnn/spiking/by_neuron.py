@@ -33,17 +33,21 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def parts_of(division: Division) -> Parts:
-    """Parts of a network in this process, with as much room as runs need."""
-    plan, window = division.plan, WINDOW
-    if plan.unit == "events":
-        window = min(WINDOW, max(LEAST_WINDOW, int(plan.snapshots[-1])))
-    return Parts(division, window)
+    """Parts of a network in this process."""
+    return Parts(division, window_for(division.plan, WINDOW))
+
+
+def window_for(plan: Plan, most: int) -> int:
+    """Events of a window for which there is room: no more than runs have."""
+    if plan.unit == "time":
+        return most
+    return min(most, max(LEAST_WINDOW, int(plan.snapshots[-1])))
 
 
 def parts_for(plan: Plan, threads: int) -> int:
     """How many parts are worth making at once for one run, by so many threads."""
     events = plan.snapshots[-1] * (1 if plan.unit == "events" else plan.happening.max())
-    worth = events > WINDOW and WINDOW >= LEVEL * plan.wiring.n_levels
+    worth = events > WINDOW and LEVEL * plan.wiring.n_levels <= WINDOW
     return threads if worth else 1
 
 

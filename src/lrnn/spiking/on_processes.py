@@ -49,7 +49,7 @@ class ProcessParts(Parts):
             process.end()
         nothing: Any = np.empty(0)
         self.pace = self.recorded = self.times = self.counts = self.random = nothing
-        self._boxes = []
+        self._times = self._goals = nothing
         for memory in self._shared:
             memory.unlink()
             with suppress(BufferError):  # somebody still looks at it
@@ -57,21 +57,22 @@ class ProcessParts(Parts):
         self._shared = []
 
     def _array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        memory = SharedMemory(create=True, size=max(1, int(np.prod(shape)) * np.dtype(dtype).itemsize))
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        memory = SharedMemory(create=True, size=max(1, size))
         self._shared.append(memory)
         return np.ndarray(shape, dtype, buffer=memory.buf)
 
     def _start(self) -> None:
         count = self.division.n_parts
         room = (count, 2, self.room)
-        self._boxes = [self._array(room, np.float64), self._array(room, np.int32)]
+        self._times, self._goals = self._array(room, np.float64), self._array(room, np.int32)
         self._processes = [Process() for _ in range(count)]
         self._set_up(range(count))
 
     def _set_up(self, parts: Any) -> None:
         """Give processes what they need: of the tables, only their own."""
         division = self.division
-        wholes = [*self._arrays, *self._boxes]
+        wholes: list[NDArray[Any]] = [*self._arrays, self._times, self._goals]
         shared = [
             (memory.name, whole.shape, whole.dtype.str)
             for memory, whole in zip(self._shared, wholes, strict=True)
@@ -191,7 +192,7 @@ class Process:
 
 def serve() -> None:
     """What such a process does: levels of its part, one after the other, as it is asked to."""
-    resource_tracker.register = lambda *_: None  # type: ignore[assignment]  # the asker owns it
+    setattr(resource_tracker, "register", lambda *_: None)  # noqa: B010  the asker owns it
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed here is no answer
 
@@ -214,9 +215,9 @@ def serve() -> None:
         answer(None)
         last = len(levels) - 2
         while True:
-            level, *window, offsets = pickle.load(questions)
-            pieces = pieces_for(me, level, boxes, offsets)
-            ends = part.level(level, *window, pieces, boxes[me].slot(level))
+            level, begin, end, old, record, foresee, offsets = pickle.load(questions)
+            pieces, box = pieces_for(me, level, boxes, offsets), boxes[me].slot(level)
+            ends = part.level(level, begin, end, old, record, foresee, pieces, box)
             answer((ends, part.made() if level == last and ends is not None else None))
     except (EOFError, BrokenPipeError):
         os._exit(0)  # shared memory needs no farewell

@@ -80,7 +80,7 @@ class Division:
                 ends[level, 1:-1] = low + np.searchsorted(middle, goals)
         sizes = np.diff(ends, axis=1).T
         ranks = np.concatenate(
-            [np.arange(ends[k, p], ends[k, p + 1]) for p in range(n_parts) for k in range(len(ends))]
+            [np.arange(level[p], level[p + 1]) for p in range(n_parts) for level in ends]
         )
         return cls(
             plan,
@@ -98,7 +98,7 @@ class Division:
     @property
     def n_levels(self) -> int:
         """How many levels there are."""
-        return self.levels.shape[1] - 1
+        return int(self.levels.shape[1]) - 1
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
@@ -256,15 +256,17 @@ class Parts:
         Bytes of all spikes that went from one part to another.
     """
 
+    states = 2
+
     def __init__(self, division: Division, window: int) -> None:
         self.division, self.room = division, 2 * window
         self.aim = window * division.n_parts
         n = len(division.order)
         self.pace = self._array((n, 3), np.float64)
         self.recorded = self._array((n,), np.bool_)
-        self.times = self._array((2, n, 6), np.float64)
-        self.counts = self._array((2, n, 4), np.int64)
-        self.random = self._array((2, n, 2), np.uint64)
+        self.times = self._array((self.states, n, 6), np.float64)
+        self.counts = self._array((self.states, n, 4), np.int64)
+        self.random = self._array((self.states, n, 2), np.uint64)
         self.now = self.sent = 0
         self._start()
 

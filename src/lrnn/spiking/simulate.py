@@ -16,6 +16,7 @@ from lrnn.spiking.by_neuron import faster
 from lrnn.spiking.estimators import BATCHES, probability
 from lrnn.spiking.on_cpu import simulate_on_cpu
 from lrnn.spiking.on_dask import simulate_on_dask
+from lrnn.spiking.partitioned import check_partition, simulate_in_parts
 from lrnn.spiking.plan import (
     OBSERVATIONS,
     OBSERVED,
@@ -58,6 +59,7 @@ def simulate(
     engine: str,
     device: str,
     threads: int | None,
+    partition: Any,
     progress: bool | None,
     random_state: Any,
 ) -> Simulation:
@@ -68,6 +70,9 @@ def simulate(
         raise ValueError("record and trace need device='cpu'")
     if threads is not None:
         threads = whole_number(threads, "threads")
+    if partition is not None:
+        check_partition(partition, network, engine, device, threads)
+        engine = "neurons"
     plan = make_plan(
         network, arrivals, inhibitory_arrivals, events=events, time=time,
         observe_every=observe_every, replicas=replicas, warm_up=warm_up, start=start,
@@ -82,7 +87,9 @@ def simulate(
         return "" if np.isnan(now) else f"error {now:.4f}"
 
     with work_bar("simulating", plan.n_runs, progress, error) as report:
-        if device == "cpu":
+        if partition is not None:
+            simulate_in_parts(plan, statistics, partition, recorded, trace, report)
+        elif device == "cpu":
             simulate_on_cpu(plan, statistics, threads, recorded, trace, report)
         elif device == "dask":
             simulate_on_dask(plan, statistics, report)
