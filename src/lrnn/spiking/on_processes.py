@@ -11,6 +11,7 @@ guard against being run twice. They end when their pipe does, even if the progra
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from contextlib import suppress
@@ -27,7 +28,8 @@ BEGIN = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
     "from lrnn.spiking.on_processes import serve; serve()"
 )
-TRIES = 3  # processes that may end in one and the same window of a part
+SHARED = "/dev/shm"  # where shared memory is, on Linux
+TRIES = 3  # times that processes may end in one and the same window
 PATIENCE = 10.0  # seconds in which a process ends that is asked to
 
 
@@ -58,6 +60,11 @@ class ProcessParts(Parts):
 
     def _array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        if os.path.isdir(SHARED) and (free := shutil.disk_usage(SHARED).free) < size:
+            raise RuntimeError(
+                f"partition needs {size:,} more bytes of shared memory, and {SHARED} has {free:,} "
+                "left; enlarge it, or use partition='dask'"
+            )
         memory = SharedMemory(create=True, size=max(1, size))
         self._shared.append(memory)
         return np.ndarray(shape, dtype, buffer=memory.buf)
@@ -92,20 +99,23 @@ class ProcessParts(Parts):
 
     def _make(self, begin: float, end: float, record: bool, foresee: bool) -> Made | None:
         """A window of all parts, again if processes have ended."""
-        for _ in range(TRIES):
+        tries = 0
+        while True:
             made = self._by_level(begin, end, record, foresee)
             lost = [p for p, process in enumerate(self._processes) if process.ended]
             if not lost:
                 return made
-            fates = [self._processes[p].fate for p in lost]
+            tries += 1
+            if tries == TRIES:
+                raise RuntimeError(
+                    f"the process for part {lost[0] + 1} of {self.division.n_parts} "
+                    f"{self._processes[lost[0]].fate} for the {TRIES}. time in the same window; it may "
+                    "lack memory: take a partition of more parts"
+                )
             for p in lost:
                 self._processes[p].end()
                 self._processes[p] = Process()
             self._set_up(lost)
-        raise RuntimeError(
-            f"the process for part {lost[0] + 1} of {self.division.n_parts} {fates[0]} {TRIES} "
-            "times in the same window; it may lack memory: take a partition of more parts"
-        )
 
     def _level(
         self,

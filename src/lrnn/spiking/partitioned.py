@@ -12,13 +12,19 @@ from lrnn.spiking.by_neuron import window_for
 from lrnn.spiking.on_cpu import RunQueue, make_runs
 from lrnn.spiking.parts import Division, Parts
 from lrnn.spiking.plan import Plan, Statistics
+from lrnn.spiking.wiring import wiring_of
 
 PROCESS_WINDOW = 1 << 18  # events of a part in a window: a request takes some 0.1 ms
 WORKER_WINDOW = 1 << 20  # some ms
 
 
 def check_partition(
-    partition: Any, network: RandomNeuralNetwork, engine: str, device: str, threads: int | None
+    partition: Any,
+    network: RandomNeuralNetwork,
+    engine: str,
+    device: str,
+    threads: int | None,
+    at_events: bool,
 ) -> None:
     """An error that names what is wrong with a partition."""
     if device != "cpu":
@@ -33,7 +39,7 @@ def check_partition(
     if isinstance(partition, int | np.integer) and not isinstance(partition, bool):
         if not 1 <= partition <= network.n_neurons:
             raise ValueError(
-                f"partition must be from 1 to {network.n_neurons}, the number of neurons, got "
+                f"partition must be from 1 to the number of neurons, {network.n_neurons}, got "
                 f"{partition!r}"
             )
     elif partition != "dask" and not _is_client(partition):
@@ -41,6 +47,9 @@ def check_partition(
             "partition must be None, a number of processes, 'dask' or a Dask client, got "
             f"{partition!r}"
         )
+    if at_events or wiring_of(network) is None:
+        why = "at_events=True" if at_events else "cycles"
+        raise ValueError(f"engine='neurons' is not for {why}, and partition needs it; leave it out")
 
 
 def simulate_in_parts(

@@ -71,7 +71,7 @@ def simulate(
     if threads is not None:
         threads = whole_number(threads, "threads")
     if partition is not None:
-        check_partition(partition, network, engine, device, threads)
+        check_partition(partition, network, engine, device, threads, at_events)
         engine = "neurons"
     plan = make_plan(
         network, arrivals, inhibitory_arrivals, events=events, time=time,
