@@ -180,7 +180,7 @@ def test_a_process_that_is_killed_again_and_again(monkeypatch):
         return make(self, *arguments)
 
     monkeypatch.setattr(ProcessParts, "_level", level)
-    with pytest.raises(RuntimeError, match=r"part 1 of 1 was killed by signal 9 for the 1\\. time"):
+    with pytest.raises(RuntimeError, match="part 1 of 1 was killed by signal 9; it may lack"):
         network.simulate(arrivals, minus, partition=1, random_state=0)
 
 
