@@ -93,6 +93,21 @@ class ProcessParts(Parts):
                 self._processes[p].answer()
             except EOFError:
                 raise RuntimeError(
+                    f"the process for part {p + 1} of {division.n_parts} {self._processes[p].fate}"
+                    " while it started; it may lack memory: take a partition of more parts"
+                ) from None
+
+    def _make(self, begin: float, end: float, record: bool, foresee: bool) -> Made | None:
+        """A window of all parts, again if processes have ended."""
+        tries = 0
+        while True:
+            made = self._by_level(begin, end, record, foresee)
+            lost = [p for p, process in enumerate(self._processes) if process.ended]
+            if not lost:
+                return made
+            tries += 1
+            if tries == TRIES:
+                raise RuntimeError(
                     f"processes ended {TRIES} times in the same window; that for part "
                     f"{lost[0] + 1} of {self.division.n_parts} {self._processes[lost[0]].fate}; "
                     "it may lack memory: take a partition of more parts"
