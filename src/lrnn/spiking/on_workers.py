@@ -20,6 +20,7 @@ from lrnn.spiking.wiring import Outgoing
 
 TRIES = 5  # workers that may be lost in one and the same window
 PATIENCE = 30.0  # seconds in which a worker comes that takes over
+LOST = ("error", "lost", "cancelled")  # states of an actor's future
 LOOK = 2.0  # seconds between looks at who is still there
 
 
@@ -69,29 +70,25 @@ class WorkerParts(Parts):
 
     def _with_tries(self, work: Callable[[], Any]) -> Any:
         """Do something; if workers are lost, let others take their parts, and do it again."""
-        for _ in range(TRIES):
+        for attempt in range(TRIES):
             try:
+                if attempt:
+                    self._settle()
+                    self._tell()
                 return work()
-            except WorkerLostError:
-                self._recover()
+            except WorkerLostError as error:
+                lost = error
         raise RuntimeError(
-            f"workers of the Dask cluster were lost {TRIES} times in the same window; they may "
-            "lack memory: give them more, or take more workers"
-        )
-
-    def _recover(self) -> None:
-        for _ in range(TRIES):
-            try:
-                self._settle()
-                self._tell()
-                return
-            except WorkerLostError:
-                continue
+            f"workers of the Dask cluster were lost {TRIES} times in a row; they may lack memory: "
+            "give them more, or take more workers"
+        ) from lost
 
     def _settle(self) -> None:
         """Parts without a worker get one, and all know where the others are."""
         division, homeless = self.division, self._homeless()
         for p in homeless:
+            self._actors[p] = self._futures[p] = None
+            self._hosts[p] = ""
             host = self._hosts[p] = self._free_worker()
             try:
                 outgoing = self.client.scatter(division.outgoing(p), workers=[host], hash=False)
@@ -101,15 +98,20 @@ class WorkerParts(Parts):
                 )  # fmt: skip
             except (OSError, TimeoutError) as error:
                 raise WorkerLostError from error
-        for p in homeless:
+        unknown = [p for p, actor in enumerate(self._actors) if actor is None]
+        for p in unknown:
             self._actors[p] = self._patiently(self._futures[p])
-        if homeless:
+        if unknown:
             self._all(lambda p: self._actors[p].meet(self._actors))
 
     def _homeless(self) -> list[int]:
-        """Parts whose worker is not there."""
+        """Parts that no worker has, or not any more."""
         there = set(self.client.nthreads())
-        return [p for p, host in enumerate(self._hosts) if host not in there]
+        return [
+            p
+            for p, (host, future) in enumerate(zip(self._hosts, self._futures, strict=True))
+            if host not in there or future is None or future.status in LOST
+        ]
 
     def _free_worker(self) -> str:
         """One with as few parts as possible, and for some time one without any."""
@@ -244,10 +246,8 @@ class HostedPart:
         me = self.me
         pieces = await asyncio.gather(
             *(
-                self.piece(level - 1, ends[me], ends[me + 1])
-                if p == me
-                else self.peers[p].piece(level - 1, ends[me], ends[me + 1])
-                for p, ends in enumerate(offsets)
+                (self if p == me else self.peers[p]).piece(level - 1, ends[me], ends[me + 1])
+                for p, ends in enumerate(offsets.tolist())
             )
         )
         async with self.lock:
@@ -261,7 +261,7 @@ class HostedPart:
 
     async def piece(self, level: int, low: int, high: int) -> Piece:
         """Some of the spikes that were sent from here."""
-        return self.box.piece(level, int(low), int(high))
+        return self.box.piece(level, low, high)
 
     async def keep(self) -> tuple[Any, ...]:
         """Go on from the window that was made last; the state after it."""

@@ -152,7 +152,7 @@ class Part:
     def __init__(
         self, levels: NDArray[np.int64], starts: NDArray[np.int64], tables: Tables, room: int
     ) -> None:
-        self.levels, self.starts, self.tables = levels, starts, tables
+        self.levels, self.starts, self.tables = levels, np.array(starts), tables
         widest = int(np.diff(levels).max())
         self._outbox, self._goals = np.empty(room), np.empty(room, np.int32)
         self._waiting, self._waiting_goals = np.empty(room), np.empty(room, np.int32)

@@ -107,7 +107,8 @@ class Outgoing:
             high = min(max(behind, low + 1), rows)
             here = slice(first[low], first[high])
             own = self.goals[here]
-            limits[here], alias = alias_rows(first[low : high + 1] - first[low], self.weights[here])
+            weights = np.array(self.weights[here])  # which may be written to, for compiled code
+            limits[here], alias = alias_rows(first[low : high + 1] - first[low], weights)
             targets[here, 0], targets[here, 1] = own, own[alias]
             low = high
         return Tables(first, limits, targets)
