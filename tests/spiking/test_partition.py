@@ -1,5 +1,6 @@
 """One network in parts: the same spikes for any number of threads, processes and workers."""
 
+import json
 import os
 import signal
 import subprocess
@@ -69,7 +70,7 @@ LENGTHS = (
 
 
 @pytest.mark.parametrize("options", LENGTHS)
-@pytest.mark.parametrize(("n_parts", "window"), [(2, 1 << 13), (3, 200), (5, 4)])
+@pytest.mark.parametrize(("n_parts", "window"), [(2, 1 << 13), (3, 200), (5, 4), (21, 500)])
 def test_parts_make_the_same_bit_for_bit(options, n_parts, window):
     """Also where there is room for few spikes, so that windows become shorter."""
     plan = plan_of(**options)
@@ -169,6 +170,17 @@ def alive(pid):
     except OSError:
         return False
     return True
+
+
+def test_the_command_line(call, tmp_path):
+    assert call("fit", "wine", "-o", "wine.safetensors", cwd=tmp_path).returncode == 0
+    command = ["simulate", "wine.safetensors", "wine", "--events", "2e4", "--no-figure", "--json"]
+    plain = call(*command, "--engine", "neurons", cwd=tmp_path)
+    parts = call(*command, "--partition", 2, cwd=tmp_path)
+    assert parts.returncode == 0, parts.stderr
+    assert json.loads(parts.stdout)["rmse"] == json.loads(plain.stdout)["rmse"]
+    refused = call(*command, "--partition", 2, "--engine", "clock", cwd=tmp_path)
+    assert "partition needs engine='neurons' or 'auto', got engine='clock'" in refused.said
 
 
 def test_a_process_that_is_killed_again_and_again(monkeypatch):

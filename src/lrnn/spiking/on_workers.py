@@ -96,8 +96,8 @@ class WorkerParts(Parts):
                     HostedPart, p, division.levels[p], division.starts, outgoing, self.room,
                     actor=True, workers=[host], pure=False,
                 )  # fmt: skip
-            except (OSError, TimeoutError) as error:
-                raise WorkerLostError from error
+            except Exception as error:
+                self._lost(error)
         unknown = [p for p, actor in enumerate(self._actors) if actor is None]
         for p in unknown:
             self._actors[p] = self._patiently(self._futures[p])
@@ -167,7 +167,7 @@ class WorkerParts(Parts):
         for p in range(self.division.n_parts):
             try:
                 asked.append(ask(p))
-            except (OSError, RuntimeError) as error:  # "Worker holding Actor was lost"
+            except Exception as error:  # "Worker holding Actor was lost"
                 self._lost(error)
         return [self._patiently(future) for future in asked]
 
