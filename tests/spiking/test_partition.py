@@ -45,17 +45,18 @@ def plan_of(seed=7, **options):
     return make_plan(*layered(seed), **settings | options)
 
 
-def made(plan, parts=None):
+def made(plan, parts=None, trace=False):
     """All that there is to know of a plan's runs, if these parts make them."""
     statistics = Statistics.of(plan)
     recorded = np.ones(3 * plan.network.n_neurons + 1, np.bool_)
-    queue = RunQueue(plan, statistics, recorded, True, parts=parts)
+    queue = RunQueue(plan, statistics, recorded, trace, parts=parts)
     queue.work()
     return statistics
 
 
 def check_same(found, expected):
     for name in ("counts", "sums", "firings", "arrivals", "trace"):
+        assert (getattr(found, name) is None) == (getattr(expected, name) is None)
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
     for ours, theirs in zip(found.spikes, expected.spikes, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -82,7 +83,8 @@ def test_parts_make_the_same_bit_for_bit(options, n_parts, window):
 def test_parts_made_at_once(monkeypatch):
     monkeypatch.setattr("lrnn.spiking.parts.SMALL", 0)
     plan = plan_of(events=5_000)
-    check_same(made(plan, partial(Parts, Division.of(plan, 3), 500)), made(plan))
+    found = made(plan, partial(Parts, Division.of(plan, 3), 500), trace=True)
+    check_same(found, made(plan, trace=True))
 
 
 def test_threads_share_one_run(monkeypatch):
