@@ -3,6 +3,8 @@
 `reference` is the definition, in plain Python. The kernels (`cpu_kernel`, `cuda_kernel`) do the
 same much faster, by uniformisation: `simulate` plans and starts them, `plan` is what runs share and
 count, `on_cpu`, `on_gpu` and `on_dask` make them, and `simulation` is what can be learned from it.
+`by_neuron` makes runs neuron by neuron, by `parts` of the network: in threads of this process,
+`on_processes` or `on_workers` of a cluster.
 """
 
 from lrnn.spiking.simulation import Convergence, Simulation
