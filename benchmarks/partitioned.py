@@ -6,8 +6,7 @@
 The network has three layers of neurons, each of which sends to --fan-out neurons of the next one.
 Its tables do not fit into one worker with the --memory-limit, which is shown: Dask kills a worker
 that needs more. With two or four workers, each of which holds its own neurons' tables, it runs, and
-all spikes are the same. Peaks are VmHWM of Linux, whole processes: Python and its libraries take
-some 170 MB of each.
+all spikes are the same. Peaks are VmHWM of Linux, of whole processes.
 """
 
 import argparse

@@ -14,7 +14,7 @@ from lrnn.spiking.parts import Division, Parts
 from lrnn.spiking.plan import Plan, Statistics
 from lrnn.spiking.wiring import wiring_of
 
-PROCESS_WINDOW = 1 << 18  # events of a part in a window: a request takes some 0.1 ms
+PROCESS_WINDOW = 1 << 18  # events of a part in a window: a level takes some 0.1 ms to ask for
 WORKER_WINDOW = 1 << 20  # some ms
 
 
