@@ -50,6 +50,15 @@ def simulate(
         Engine,
         typer.Option(help="Clock by clock, neuron by neuron, or whichever is faster."),
     ] = Engine.auto,
+    partition: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Partition the network over N processes, each of which holds the connections of "
+            "its own neurons alone; the result is that of --engine neurons, for any N.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     raster: Annotated[
         Path | None,
@@ -101,6 +110,8 @@ def simulate(
         lrnn simulate digits.safetensors digits --estimator events
 
         lrnn simulate digits.safetensors digits --part encoder --raster codes.csv --record code
+
+        lrnn simulate digits.safetensors digits --partition 4 --events 1e8
     """
     from lrnn.spiking.estimators import ESTIMATORS
     from lrnn.tables.atomic import check_apart
@@ -141,6 +152,7 @@ def simulate(
         at_events=estimator == "events",
         engine=engine.value,
         record=recorded,
+        partition=partition,
         progress=bool(voice.verbose),
         random_state=seed,
     )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from lrnn.arrays import Floats, Rates
 from lrnn.functional import firing_rates, routing
@@ -230,11 +229,9 @@ class RandomNeuralNetwork:
             q[part], left = solve(self.stages, self.rates, rows[part], inhibition, tol)
             residual = max(residual, left)
         if residual > tol:
-            warnings.warn(
+            _warn(
                 f"the steady state violates its equation by {residual:.1e} of an activation, more "
                 f"than tol={tol:.1e}; raise tol if that will do",
-                ConvergenceWarning,
-                stacklevel=2,
             )
         return q.reshape(plus.shape).view(SteadyState)
 
@@ -322,18 +319,14 @@ class RandomNeuralNetwork:
             sums.add(here, nu[part], onwards)
             residual = max(residual, left)
         if off > STEADY:
-            warnings.warn(
+            _warn(
                 f"q violates the equation of the steady state by {off:.1e} of an activation, and "
-                "derivatives hold there only; take q from steady_state for these arrivals",
-                ConvergenceWarning,
-                stacklevel=2,
+                "derivatives hold there only; take q from steady_state for these arrivals"
             )
         if residual > ADJOINT:
-            warnings.warn(
+            _warn(
                 f"derivatives violate their linear equations by a share of {residual:.1e}; the "
-                "network loses too few of its spikes for them to be found exactly",
-                ConvergenceWarning,
-                stacklevel=2,
+                "network loses too few of its spikes for them to be found exactly"
             )
         by_plus, by_minus = sums.matrices()
         return Gradient(
@@ -368,6 +361,7 @@ class RandomNeuralNetwork:
         engine: Literal["auto", "clock", "neurons"] = "auto",
         device: str = "cpu",
         threads: int | None = None,
+        partition: Any = None,
         progress: bool | None = None,
         random_state: Any = None,
     ) -> "Simulation":
@@ -443,7 +437,14 @@ class RandomNeuralNetwork:
             Where to run. A GPU is for many runs, and so is a Dask cluster (that of the current
             client); they give the same results.
         threads : int, optional
-            CPU threads, each with a run of its own; by default as many as there are cores.
+            CPU threads, by default as many as there are cores. Each has runs of its own; where
+            there are fewer runs than threads, several make one (neuron by neuron only).
+        partition : int, "dask" or a Dask client, optional
+            Partition the network (neuron by neuron, hence without cycles) over so many processes
+            of this machine, or over the workers of a Dask cluster: of the current client, or of
+            the one given. Each holds the connections of its own neurons alone, and they send each
+            other spikes. Runs are made one after the other. The result is the same for any
+            partition; if a process or a worker is killed, another takes its part.
         progress : bool, optional
             Whether to show a progress bar if it takes more than a second; by default if
             standard error is a terminal.
@@ -473,7 +474,7 @@ class RandomNeuralNetwork:
             replicas=replicas, start=start, warm_up=warm_up, record=record,
             record_bytes=record_bytes, watch=watch, watch_at=watch_at, trace=trace,
             snapshot_bytes=snapshot_bytes, engine=engine, device=device, threads=threads,
-            progress=progress, random_state=random_state,
+            partition=partition, progress=progress, random_state=random_state,
         )  # fmt: skip
 
     def residual(
@@ -516,6 +517,13 @@ class RandomNeuralNetwork:
     def stages(self) -> list[Stage]:
         """Its neurons in the order in which their steady state can be found."""
         return condense(self.rates, self.excitatory, self.inhibitory)
+
+
+def _warn(message: str) -> None:
+    """Of what has not converged, to whoever called the network."""
+    from sklearn.exceptions import ConvergenceWarning  # slow to import
+
+    warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
 def layer_names(count: int) -> tuple[str, ...]:

@@ -3,7 +3,9 @@
 `reference` is the definition, in plain Python. The kernels (`cpu_kernel`, `cuda_kernel`) do the
 same much faster, by uniformisation: `simulate` plans and starts them, `plan` is what runs share and
 count, `schedule` when, `until` how long; `on_cpu`, `on_gpu` and `on_dask` make them, and
-`simulation` is what can be learned from it, `raster` single spikes.
+`simulation` is what can be learned from it, `raster` single spikes. `by_neuron` makes runs neuron
+by neuron, by `parts` of the network: in threads of this process, `on_processes` or `on_workers` of
+a cluster.
 """
 
 from lrnn.spiking.raster import Raster

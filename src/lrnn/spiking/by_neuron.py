@@ -1,8 +1,7 @@
-"""Runs neuron by neuron, for networks without cycles: see `neuron_kernel`."""
+"""Runs neuron by neuron, for networks without cycles: see `neuron_kernel` and `parts`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,51 +19,94 @@ from lrnn.spiking.neuron_kernel import (
     SINCE,
     begin,
     draw_arrivals,
-    make_window,
 )
+from lrnn.spiking.parts import Division, Made, Parts
 from lrnn.spiking.plan import Plan, Statistics
 
-WINDOW = 1 << 17  # events that are made at once, about: their spikes stay in the cache
-NOTHING = np.empty(0)
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+WINDOW = 1 << 17  # events that a part makes at once, about: their spikes stay in the cache
+LEAST_WINDOW = 1 << 10  # of short runs: they need less room
+LEVEL = 1 << 11  # events of a level in a window that are worth several threads
+NEAR = 1 << 11  # events to a snapshot: it is looked for among their times
 MARGIN = (
     4.0  # standard deviations by which a window ends before, or behind, an event that is sought
 )
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def parts_of(division: Division) -> Parts:
+    """Parts of a network in this process."""
+    return Parts(division, window_for(division.plan, WINDOW))
+
+
+def window_for(plan: Plan, most: int) -> int:
+    """Events of a window for which there is room: no more than runs have."""
+    if plan.unit == "time":
+        return most
+    return min(most, max(LEAST_WINDOW, int(plan.snapshots[-1])))
+
+
+def parts_for(plan: Plan, threads: int) -> int:
+    """How many parts are worth making at once for one run, by so many threads."""
+    events = plan.snapshots[-1] * (1 if plan.unit == "events" else plan.happening.max())
+    worth = events > WINDOW and LEVEL * plan.wiring.n_levels <= WINDOW
+    return threads if worth else 1
+
+
+def faster(n_neurons: int, events: float, rings: float) -> bool:
+    """Whether a run of so many events is made faster neuron by neuron than clock by clock.
+
+    ``rings`` is how often clocks would ring for each event. A ring takes longer where tables do
+    not fit into the processor's caches; a window (there is one for each snapshot) takes some time
+    for each neuron, also if it is at rest. All in nanoseconds, as measured.
+    """
+    ring = 7 * min(1 + n_neurons / 7_000, 15)
+    windows = min(8 + events / 1_000, 40) + events / WINDOW
+    return rings > max(4, (25 + windows * (60 * n_neurons + 30_000) / events) / ring)
 
 
 @dataclass
 class NeuronRun:
-    """The state of one run; neurons are in the order of the wiring."""
+    """One run; its neurons' states are in its parts."""
 
     clock_type: ClassVar[type] = np.float64  # of times, as they are
 
     plan: Plan
     number: int
-    times: Floats
-    counts: NDArray[np.int64]
-    random: NDArray[np.uint64]
+    parts: Parts
     began: NDArray[np.int64]
-    events: int = 0
+    time: float = 0.0
     origin: float = 0.0
-    frame: int = 0
+    events: int = 0
+    _aim: int = 0
+    _asked: NDArray[np.bool_] | None = None  # whose spikes are recorded
+    _ahead: Floats = field(default_factory=lambda: np.empty(0))  # times of events to come, sorted
+    _ahead_of: int = 0  # how many events there were before these
+    _horizon: float = 0.0  # up to where they are all known
 
     @classmethod
-    def of(cls, plan: Plan, number: int) -> "NeuronRun":
+    def of(cls, plan: Plan, number: int, parts: Parts | None = None) -> "NeuronRun":
         """A run at its beginning, the warm-up behind it."""
-        n = plan.network.n_neurons
-        streams = streams_of(plan.streams[number], plan.wiring.order)
-        counts, began = np.zeros((n, 4), np.int64), np.zeros(n, np.int64)
-        run = cls(plan, number, np.zeros((n, 6)), counts, streams, began)
-        run.counts[:, POTENTIAL] = plan.first_potentials(number)[plan.wiring.order]
-        begin(run._pace, run.times, run.counts, run.random)
+        parts = parts or parts_of(Division.of(plan, 1))
+        order = parts.division.order
+        run = cls(plan, number, parts, np.zeros(len(order), np.int64), _aim=parts.aim)
+        times, counts, random = parts.state
+        times[:], counts[:] = 0, 0
+        counts[:, POTENTIAL] = plan.first_potentials(number)[order]
+        random[:] = streams_of(plan.streams[number], order)
+        parts.pace[:] = pace_of(plan, plan.scene(run.row), order)
+        parts.recorded[:] = False
+        begin(parts.pace, times, counts, random)
+        parts.told()
         if plan.warm_up[run.row]:
             run.origin = float(plan.warm_up[run.row] / plan.tick_rates[run.row])
-            for _ in run._until(run.origin, run._nobody, []):
+            for _ in run._until(run.origin, []):
                 pass
-            run.times[:, [AREA, BUSY]] = 0
-            run.counts[:, [FIRED, REFUSED, LOST]] = 0
+            times, counts, _ = parts.state
+            times[:, [AREA, BUSY]], times[:, SINCE] = 0, run.origin
+            counts[:, [FIRED, REFUSED, LOST]] = 0
+            parts.told()
             run.events = 0
-        run.began = run.counts[:, POTENTIAL].copy()
+        run.began = parts.state[1][:, POTENTIAL].copy()
         return run
 
     @property
@@ -80,7 +122,7 @@ class NeuronRun:
     @property
     def now(self) -> float:
         """Simulated time."""
-        return float(self.times[0, SINCE]) - self.origin
+        return self.time - self.origin
 
     @property
     def reached(self) -> float:
@@ -95,183 +137,149 @@ class NeuronRun:
     @property
     def potentials(self) -> NDArray[np.int64]:
         """All potentials now."""
-        return self._in_order(self.counts[:, POTENTIAL])
+        return self._in_order(self._counted(POTENTIAL))
 
     @property
     def fired(self) -> NDArray[np.int64]:
         """Spikes that neurons have fired."""
-        return self._in_order(self.counts[:, FIRED])
+        return self._in_order(self._counted(FIRED))
 
     @property
     def arrived(self) -> NDArray[np.int64]:
         """Excitatory spikes that arrived: those that left again, and those that are still there."""
-        left = self.counts[:, FIRED] + self.counts[:, LOST]
-        return self._in_order(left + self.counts[:, POTENTIAL] - self.began)
+        left = self._counted(FIRED) + self._counted(LOST)
+        return self._in_order(left + self._counted(POTENTIAL) - self.began)
 
     def go_on(
         self, stop: float, recorded: NDArray[np.bool_] | None, spikes: list[Any]
     ) -> Iterator[float]:
         """Go on to a stop piece by piece, and tell how long each was."""
-        recorded = self._nobody if recorded is None else recorded[self.plan.wiring.order]
+        if recorded is not self._asked:
+            self._asked = recorded
+            order = self.parts.division.order
+            self.parts.recorded[:] = False if recorded is None else recorded[order]
+            self.parts.told()
         if self.plan.unit == "time":
-            yield from self._until(stop + self.origin, recorded, spikes)
+            yield from self._until(stop + self.origin, spikes)
         else:
-            yield from self._for_events(int(stop), recorded, spikes)
+            yield from self._for_events(int(stop), spikes)
 
     def show(self, frame: int) -> None:
         """Go on with the arrivals of another frame: the next ones are drawn anew, as they may be.
 
         The time until the next spike of a Poisson process does not depend on the past.
         """
-        self.frame = frame
-        del self._pace
-        draw_arrivals(self._pace, self.times, self.random)
+        times, _, random = self.parts.state
+        order = self.parts.division.order
+        self.parts.pace[:] = pace_of(self.plan, self.plan.scene(self.row, frame), order)
+        draw_arrivals(self.time, self.parts.pace, times, random)
+        self.parts.told()
 
     def write(self, statistics: Statistics, snapshot: int) -> None:
         """Put down what there is so far."""
         rate, ticks = self.plan.tick_rates[self.row], self.ticks
-        sums = [self._in_order(self.times[:, kind]) * rate for kind in (AREA, BUSY)]
-        sums += [self.arrived, self.fired]
+        times, potential = self.parts.state[0], self._counted(POTENTIAL)
+        since = self.time - times[:, SINCE]
+        sums = [
+            self._in_order(times[:, AREA] + potential * since) * rate,
+            self._in_order(times[:, BUSY] + (potential > 0) * since) * rate,
+            self.arrived,
+            self.fired,
+        ]
         if self.plan.kinds > plans.INHIBITED:
-            sums.append(self._in_order(self.counts[:, REFUSED]))
+            sums.append(self._in_order(self._counted(REFUSED)))
         statistics.write(snapshot, self.number, [ticks, self.events, ticks, ticks], *sums)
 
-    def _until(self, end: float, recorded: NDArray[np.bool_], spikes: list[Any]) -> Iterator[float]:
+    def _until(self, end: float, spikes: list[Any]) -> Iterator[float]:
         """Windows up to a time."""
-        span = WINDOW / self._events_per_time
-        while self.times[0, SINCE] < end:
-            begin = self.times[0, SINCE]
-            self._window(min(end, begin + span), recorded, spikes)
-            yield float(self.times[0, SINCE] - begin)
+        while self.time < end:
+            begin = self.time
+            self._window(min(end, begin + self._aim / self._events_per_time), spikes)
+            yield self.time - begin
 
-    def _for_events(
-        self, stop: int, recorded: NDArray[np.bool_], spikes: list[Any]
-    ) -> Iterator[float]:
+    def _for_events(self, stop: int, spikes: list[Any]) -> Iterator[float]:
         """Windows up to an event, the last of which ends right after it."""
+        near = NEAR + len(self.began)
         while self.events < stop:
             before, left = self.events, stop - self.events
-            spare = MARGIN * np.sqrt(left)
-            begin = self.times[0, SINCE]
-            sure = min(left - spare, WINDOW)
-            if sure > left / 4:
-                found = self._window(
-                    begin + sure / self._events_per_time, recorded, spikes, most=left
-                )
-                if found >= 0:
-                    yield float(self.events - before)
-                    continue
-            self._up_to(stop, begin + (left + spare) / self._events_per_time, recorded, spikes)
-            yield float(self.events - before)
+            if stop - self._ahead_of <= len(self._ahead):
+                last = self._ahead[stop - self._ahead_of - 1]
+                self._window(float(np.nextafter(last, np.inf)), spikes)
+            elif self.time < self._horizon:
+                self._window(self._horizon, spikes)
+            elif left <= near:
+                self._look_ahead(max(stop, self._last_before(self.events + near)))
+            else:
+                sure = min(left - MARGIN * np.sqrt(left), self._aim)
+                end = self.time + sure / self._events_per_time
+                if not self._window(end, spikes, most=left):
+                    self._look_ahead(min(stop, self.events + self._aim))
+            if self.events > before:
+                yield float(self.events - before)
 
-    def _up_to(self, stop: int, end: float, recorded: NDArray[np.bool_], spikes: list[Any]) -> None:
-        """A window that ends right after an event, or before it at the given time."""
-        kept = self._state()
-        before, left = self.events, stop - self.events
-        happened = np.empty(4 * left + 1024)
-        found = self._window(end, self._nobody, [], happened=happened)
-        end = float(self.times[0, SINCE])  # less far, if there was no room
-        self._restore(kept)
-        self.events = before
-        if found >= left:
-            end = float(np.nextafter(np.partition(happened[:found], left - 1)[left - 1], np.inf))
-        self._window(end, recorded, spikes)
+    def _last_before(self, event: int) -> int:
+        """The last stop that is not behind an event; 0, if there is none."""
+        place = int(np.searchsorted(self.stops, event, side="right"))
+        return int(self.stops[place - 1]) if place else 0
 
-    def _window(
-        self,
-        end: float,
-        recorded: NDArray[np.bool_],
-        spikes: list[Any],
-        most: int | None = None,
-        happened: Floats = NOTHING,
-    ) -> int:
-        """Go on to a time, or less far if that is too much at once; how many events there were.
+    def _look_ahead(self, event: int) -> None:
+        """Find out when the events to come happen, up to one, or less far."""
+        left = event - self.events
+        end = self.time + (left + MARGIN * np.sqrt(left)) / self._events_per_time
+        made, self._horizon = self._made(end, False, foresee=True)
+        self._ahead, self._ahead_of = np.sort(made.happened), self.events
 
-        If there are more than ``most`` events, nothing is done, and the answer is −1.
+    def _window(self, end: float, spikes: list[Any], most: float = np.inf) -> bool:
+        """Go on to a time, or less far if that is too much at once.
+
+        If there are more than ``most`` events, nothing is done, and the answer is False.
         """
-        wiring, boxes = self.plan.wiring, self._boxes
-        kept = self._state()
+        made, end = self._made(end, self._asked is not None, most=most)
+        if made.events > most:
+            return False
+        self.time = end
+        self.events += made.events
+        if len(made.when):
+            division = self.parts.division
+            order = np.lexsort((division.ranks[made.who], made.when))
+            who = division.order[made.who[order]].astype(np.int32)
+            spikes.append((made.when[order] - self.origin, who))
+        return True
+
+    def _made(
+        self, end: float, record: bool, foresee: bool = False, most: float = np.inf
+    ) -> tuple[Made, float]:
+        """A window, and where it ends: before the time given, if there is no room for so much."""
         while True:
-            found, written = make_window(
-                wiring.levels, end, self._pace, self.times, self.counts, self.random, wiring.first,
-                wiring.limits, wiring.targets, boxes.outbox, boxes.goals, boxes.inbox, boxes.begins,
-                recorded, boxes.spikes, boxes.senders, happened,
-            )  # fmt: skip
-            if found >= 0 and (most is None or found <= most):
-                break
-            self._restore(kept)
-            if found >= 0:
-                return -1
-            end = (end + float(self.times[0, SINCE])) / 2  # no room for so many spikes
-        self.events += found
-        if written:
-            when = boxes.spikes[:written] - self.origin
-            order = np.argsort(when, kind="stable")
-            who = wiring.order[boxes.senders[:written][order]]
-            spikes.append((when[order], who.astype(np.int32)))
-        return int(found)
+            made = self.parts.window(self.time, end, record, foresee, most)
+            if made is not None:
+                return made, end
+            end = (self.time + end) / 2
+            self._aim = max(1, self._aim // 2)
 
-    def _state(self) -> tuple[Any, ...]:
-        return self.times.copy(), self.counts.copy(), self.random.copy()
-
-    def _restore(self, kept: tuple[Any, ...]) -> None:
-        for array, values in zip((self.times, self.counts, self.random), kept, strict=True):
-            array[:] = values
+    def _counted(self, kind: int) -> NDArray[np.int64]:
+        return self.parts.state[1][:, kind]
 
     def _in_order(self, values: NDArray[Any]) -> NDArray[Any]:
         found = np.empty_like(values)
-        found[self.plan.wiring.order] = values
+        found[self.parts.division.order] = values
         return found
-
-    @cached_property
-    def _pace(self) -> Floats:
-        """Mean times between firings, and between spikes from outside."""
-        plan, order = self.plan, self.plan.wiring.order
-        inhibitory, scene = plan.inhibitory_arrivals, plan.scene(self.row, self.frame)
-        rates = [
-            plan.network.rates,
-            plan.arrivals[scene],
-            np.zeros(len(order)) if inhibitory is None else inhibitory[scene],
-        ]
-        with np.errstate(divide="ignore"):
-            return np.ascontiguousarray(1 / np.stack(rates, axis=1)[order])
-
-    @cached_property
-    def _nobody(self) -> NDArray[np.bool_]:
-        """Whose spikes are recorded, if none are."""
-        return np.zeros(len(self.times), dtype=np.bool_)
 
     @property
     def _events_per_time(self) -> float:
         return float(self.plan.happening[self.row])
 
-    @cached_property
-    def _boxes(self) -> "Boxes":
-        levels = np.diff(self.plan.wiring.levels)
-        return Boxes.of(2 * WINDOW, int(levels.max()))
 
-
-@dataclass
-class Boxes:
-    """Where spikes are on their way: the times and the goals of those that were sent, inboxes."""
-
-    outbox: Floats
-    goals: NDArray[np.int32]
-    inbox: Floats
-    begins: NDArray[np.int64]
-    spikes: Floats
-    senders: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, room: int, widest: int) -> "Boxes":
-        """Empty ones."""
-        return cls(
-            outbox=np.empty(room),
-            goals=np.empty(room, np.int32),
-            inbox=np.empty(room),
-            begins=np.empty(widest + 1, np.int64),
-            spikes=np.empty(room),
-            senders=np.empty(room, np.int32),
-        )
+def pace_of(plan: Plan, scene: int, order: NDArray[np.int64]) -> Floats:
+    """Mean times between firings, and between spikes from outside, of neurons in an order."""
+    minus = plan.inhibitory_arrivals
+    rates = np.zeros((len(order), 3))
+    rates[:, 0] = plan.network.rates[order]
+    rates[:, 1] = plan.arrivals[scene, order]
+    if minus is not None:
+        rates[:, 2] = minus[scene, order]
+    with np.errstate(divide="ignore"):
+        return np.divide(1.0, rates)
 
 
 def streams_of(run: NDArray[np.uint64], neurons: NDArray[np.int64]) -> NDArray[np.uint64]:

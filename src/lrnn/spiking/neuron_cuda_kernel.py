@@ -489,6 +489,25 @@ def begin(
         random[0, run, neuron], random[1, run, neuron] = s0, s1
 
 
+@cuda.jit
+def draw_arrivals(
+    replicas: Any, size: Any, tables: Any, pace: Any, blocking: Any, clock: Any, times: Any,
+    random: Any,
+) -> None:  # fmt: skip
+    """Draw when spikes come from outside for the next time, from now on."""
+    inside, width, height = tables
+    neuron, run = cuda.grid(2)
+    row = run // replicas
+    if run < times.shape[1] and neuron < size[row]:
+        s0, s1 = random[0, run, neuron], random[1, run, neuron]
+        s0, s1, excited = exponential(s0, s1, inside, width, height)
+        s0, s1, blocked = exponential(s0, s1, inside, width, height)
+        times[EXCITED, run, neuron] = clock[run] + excited * pace[row, neuron]
+        if times.shape[0] > BLOCKED:
+            times[BLOCKED, run, neuron] = clock[run] + blocked * blocking[row, neuron]
+        random[0, run, neuron], random[1, run, neuron] = s0, s1
+
+
 @cuda.jit(device=True)
 def hashed(z: Any) -> Any:
     """A number of SplitMix64."""
@@ -510,23 +529,23 @@ def forget(size: Any, replicas: Any, times: Any, counts: Any, began: Any) -> Non
 
 @cuda.jit
 def collect(
-    rank: Any, members: Any, order: Any, size: Any, replicas: Any, tick_rates: Any, times: Any,
-    counts: Any, began: Any, sums: Any, firings: Any, arrivals: Any,
+    members: Any, order: Any, size: Any, replicas: Any, tick_rates: Any, times: Any, counts: Any,
+    began: Any, sums: Any, firings: Any, arrivals: Any,
 ) -> None:  # fmt: skip
     """All sums per run and neuron, and firings and arrivals of a row's replicas together."""
     neuron, run = cuda.grid(2)
     row = run // replicas
     if run < times.shape[1] and neuron < size[row]:
-        goal, who = rank[run], order[members[row, neuron]]
+        who = order[members[row, neuron]]
         fired = np.int64(counts[SPIKES, run, neuron])
         arrived = fired + counts[POTENTIAL, run, neuron] - began[run, neuron]
         if counts.shape[0] > REFUSED:
             arrived += counts[LOST, run, neuron]
-            sums[INHIBITED, goal, who] = counts[REFUSED, run, neuron]
+            sums[INHIBITED, run, who] = counts[REFUSED, run, neuron]
         rate = tick_rates[row]
-        sums[OBSERVED, goal, who] = times[AREA, run, neuron] * rate
-        sums[BUSY, goal, who] = times[EXCITED_FOR, run, neuron] * rate
-        sums[ARRIVED, goal, who] = arrived
-        sums[FIRED, goal, who] = fired
+        sums[OBSERVED, run, who] = times[AREA, run, neuron] * rate
+        sums[BUSY, run, who] = times[EXCITED_FOR, run, neuron] * rate
+        sums[ARRIVED, run, who] = arrived
+        sums[FIRED, run, who] = fired
         cuda.atomic.add(firings, (row, who), np.uint64(fired))
         cuda.atomic.add(arrivals, (row, who), np.uint64(arrived))

@@ -7,7 +7,8 @@ neurons are worked on one after the other. Nothing is spent on neurons at rest.
 
 A neuron has random numbers of its own, and its next spike from outside and its next firing are
 drawn when the one before has happened. So all spikes are the same, bit for bit, for any windows and
-wherever the neurons are. An inhibitory spike is one with a negative time.
+wherever the neurons are, and so are the integrals, which are taken from event to event of a neuron.
+An inhibitory spike is one with a negative time.
 """
 
 from typing import Any
@@ -19,7 +20,7 @@ from lrnn.compiled import compiled
 from lrnn.spiking.exponential import exponential, step
 from lrnn.spiking.wiring import GONE
 
-EXCITED, INHIBITED, FIRES, SINCE, AREA, BUSY = range(6)  # times and integrals of a neuron
+EXCITED, INHIBITED, FIRES, SINCE, AREA, BUSY = range(6)  # times of a neuron, integrals
 POTENTIAL, FIRED, REFUSED, LOST = range(4)  # what else it counts
 UNIFORM = 2.0**-53
 
@@ -27,7 +28,9 @@ UNIFORM = 2.0**-53
 @compiled
 def make_window(
     levels: Any,
+    begin: float,
     end: float,
+    old: int,
     pace: Any,
     times: Any,
     counts: Any,
@@ -44,23 +47,71 @@ def make_window(
     senders: Any,
     happened: Any,
 ) -> Any:
-    """All levels until ``end``: events, and recorded spikes; −1 events, if there was no room.
+    """All levels from ``begin`` to ``end``: events, and recorded spikes; −1, if there was no room.
 
     ``pace`` has the mean time between firings, and between spikes from outside, of each neuron;
-    ``happened`` takes the times of all events, unless it is empty.
+    ``happened`` takes the times of all events, unless it is empty. Of the two states in ``times``,
+    ``counts`` and ``random`` the ``old`` one is read, and the other written.
     """
     sent = events = written = 0
-    begin = times[:, SINCE].min()
     for level in range(len(levels) - 1):
         low, high = levels[level], levels[level + 1]
         sent = deliver(outbox, goals, sent, low, high, begin, end, inbox, begins)
         sent, events, written = live(
-            low, high, end, pace, times, counts, random, first, limits, targets, outbox, goals,
+            low, high, end, old, pace, times, counts, random, first, limits, targets, outbox, goals,
             sent, inbox, begins, recorded, spikes, senders, written, happened, events,
         )  # fmt: skip
         if sent < 0:
             return -1, 0
     return events, written
+
+
+@compiled
+def make_level(
+    low: int,
+    high: int,
+    begin: float,
+    end: float,
+    old: int,
+    pace: Any,
+    times: Any,
+    counts: Any,
+    random: Any,
+    first: Any,
+    limits: Any,
+    targets: Any,
+    waiting: Any,
+    waiting_goals: Any,
+    waits: int,
+    outbox: Any,
+    goals: Any,
+    inbox: Any,
+    begins: Any,
+    recorded: Any,
+    spikes: Any,
+    senders: Any,
+    written: int,
+    happened: Any,
+    events: int,
+    starts: Any,
+    box: Any,
+    box_goals: Any,
+    offsets: Any,
+) -> Any:
+    """One level of a part: spikes that still wait, events, recorded spikes; −1: no room.
+
+    Spikes that were sent are in ``box``, those to part p from ``offsets[p]`` on; the neurons of
+    part p are numbered from ``starts[p]`` on.
+    """
+    waits = deliver(waiting, waiting_goals, waits, low, high, begin, end, inbox, begins)
+    sent, events, written = live(
+        low, high, end, old, pace, times, counts, random, first, limits, targets, outbox, goals,
+        0, inbox, begins, recorded, spikes, senders, written, happened, events,
+    )  # fmt: skip
+    if sent < 0:
+        return -1, 0, 0
+    share_out(outbox, goals, sent, starts, box, box_goals, offsets)
+    return waits, events, written
 
 
 @compiled
@@ -79,33 +130,33 @@ def begin(pace: Any, times: Any, counts: Any, random: Any) -> None:
 
 
 @compiled
-def draw_arrivals(pace: Any, times: Any, random: Any) -> None:
+def draw_arrivals(now: float, pace: Any, times: Any, random: Any) -> None:
     """Draw when spikes come from outside for the next time, from now on."""
     for neuron in range(len(times)):
         s0, s1 = random[neuron, 0], random[neuron, 1]
         s0, s1, excited = exponential(s0, s1)
         s0, s1, inhibited = exponential(s0, s1)
-        times[neuron, EXCITED] = times[neuron, SINCE] + excited * pace[neuron, 1]
-        times[neuron, INHIBITED] = times[neuron, SINCE] + inhibited * pace[neuron, 2]
+        times[neuron, EXCITED] = now + excited * pace[neuron, 1]
+        times[neuron, INHIBITED] = now + inhibited * pace[neuron, 2]
         random[neuron, 0], random[neuron, 1] = s0, s1
 
 
 @njit
 def live(
-    low: Any, high: Any, end: Any, pace: Any, times: Any, counts: Any, random: Any, first: Any,
-    limits: Any, targets: Any, outbox: Any, goals: Any, sent: Any, inbox: Any, begins: Any,
-    recorded: Any, spikes: Any, senders: Any, written: Any, happened: Any, events: Any,
+    low: Any, high: Any, end: Any, old: Any, pace: Any, times: Any, counts: Any, random: Any,
+    first: Any, limits: Any, targets: Any, outbox: Any, goals: Any, sent: Any, inbox: Any,
+    begins: Any, recorded: Any, spikes: Any, senders: Any, written: Any, happened: Any, events: Any,
 ) -> Any:  # fmt: skip
     """A window of one neuron of a level after the other."""
-    room = len(outbox)
+    room, new = len(outbox), 1 - old
     for neuron in range(low, high):
         place, behind = begins[neuron - low], begins[neuron - low + 1]
-        s0, s1 = random[neuron, 0], random[neuron, 1]
-        excited, inhibited = times[neuron, EXCITED], times[neuron, INHIBITED]
-        fires = times[neuron, FIRES]
-        now, area, busy = times[neuron, SINCE], times[neuron, AREA], times[neuron, BUSY]
-        potential, fired = counts[neuron, POTENTIAL], counts[neuron, FIRED]
-        refused, lost = counts[neuron, REFUSED], counts[neuron, LOST]
+        s0, s1 = random[old, neuron, 0], random[old, neuron, 1]
+        excited, inhibited = times[old, neuron, EXCITED], times[old, neuron, INHIBITED]
+        fires, now = times[old, neuron, FIRES], times[old, neuron, SINCE]
+        area, busy = times[old, neuron, AREA], times[old, neuron, BUSY]
+        potential, fired = counts[old, neuron, POTENTIAL], counts[old, neuron, FIRED]
+        refused, lost = counts[old, neuron, REFUSED], counts[old, neuron, LOST]
         between, begin = pace[neuron, 0], first[neuron]
         width = first[neuron + 1] - begin
         while True:
@@ -178,15 +229,12 @@ def live(
                     potential -= 1
                     if potential == 0:
                         fires = np.inf
-        if potential > 0:
-            area += potential * (end - now)
-            busy += end - now
-        times[neuron, EXCITED], times[neuron, INHIBITED] = excited, inhibited
-        times[neuron, FIRES] = fires
-        times[neuron, SINCE], times[neuron, AREA], times[neuron, BUSY] = end, area, busy
-        counts[neuron, POTENTIAL], counts[neuron, FIRED] = potential, fired
-        counts[neuron, REFUSED], counts[neuron, LOST] = refused, lost
-        random[neuron, 0], random[neuron, 1] = s0, s1
+        times[new, neuron, EXCITED], times[new, neuron, INHIBITED] = excited, inhibited
+        times[new, neuron, FIRES], times[new, neuron, SINCE] = fires, now
+        times[new, neuron, AREA], times[new, neuron, BUSY] = area, busy
+        counts[new, neuron, POTENTIAL], counts[new, neuron, FIRED] = potential, fired
+        counts[new, neuron, REFUSED], counts[new, neuron, LOST] = refused, lost
+        random[new, neuron, 0], random[new, neuron, 1] = s0, s1
     return sent, events, written
 
 
@@ -223,6 +271,39 @@ def deliver(
     for i in range(n):
         put_in_order(inbox[begins[i] : begins[i + 1]], begin, end, sorted_, starts)
     return left
+
+
+@njit
+def share_out(
+    outbox: Any, goals: Any, sent: Any, starts: Any, box: Any, box_goals: Any, offsets: Any
+) -> None:
+    """Sort spikes by the part that they go to, the numbers of whose neurons begin with 0 there."""
+    offsets[:] = 0
+    for i in range(sent):
+        offsets[part_of(goals[i], starts) + 1] += 1
+    for part in range(len(offsets) - 1):
+        offsets[part + 1] += offsets[part]
+    for i in range(sent):
+        part = part_of(goals[i], starts)
+        box[offsets[part]] = outbox[i]
+        box_goals[offsets[part]] = goals[i] - starts[part]
+        offsets[part] += 1
+    for part in range(len(offsets) - 1, 0, -1):
+        offsets[part] = offsets[part - 1]
+    offsets[0] = 0
+
+
+@njit
+def part_of(number: Any, starts: Any) -> Any:
+    """Whose neuron that is."""
+    low, high = 0, len(starts) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if starts[middle] <= number:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @njit

@@ -1,7 +1,8 @@
 """Runs neuron by neuron on a GPU: a block for each, all at once or as many as its memory holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,45 +18,41 @@ from lrnn.functional.numba_cuda import (
 )
 from lrnn.spiking import exponential
 from lrnn.spiking import neuron_cuda_kernel as kernel
-from lrnn.spiking.on_gpu import free_memory, zeros
-from lrnn.spiking.plan import FOREVER, Plan, Statistics
+from lrnn.spiking.on_gpu import DeviceRuns, check_device, check_length, free_memory, make, zeros
+from lrnn.spiking.plan import EVENTS, FOREVER, Plan, Statistics
+from lrnn.spiking.raster import Spikes
 
 THREADS = 128
 ROOM = 2_048  # spikes on their way in a block, at most
 WINDOW = 4_096  # events of a window, about
 WINDOWS = 4_096  # of a launch
+RECORDED_AT_ONCE = 1 << 27  # spikes of all runs that are recorded before they are fetched
 MOST_COUNTED = 1 << 31  # events of a run: its counts have 32 bits
 
 
-def simulate_on_gpu(plan: Plan, statistics: Statistics, report: Callable[[float], None]) -> None:
+def simulate_on_gpu(
+    plan: Plan,
+    statistics: Statistics,
+    recorded: NDArray[np.bool_] | None,
+    report: Callable[[float], None],
+) -> None:
     """Make all runs of the plan; on Ctrl-C, keep what they have counted."""
-    at_once = max(1, int(free_memory() * 0.8 / bytes_per_row(plan)))
+    check_device()
+    by_time = plan.unit == "time"
+    check_length(plan.snapshots[-1] * (plan.happening.max() if by_time else 1), MOST_COUNTED)
+    at_once = max(1, int(free_memory() * 0.8 / bytes_per_row(plan, recorded is not None)))
     done = 0
     try:
         for first in range(0, plan.n_rows, at_once):
             rows = np.arange(first, min(first + at_once, plan.n_rows))
-            _make(plan, statistics, rows, done, report)
-            done += len(rows) * plan.replicas
+            runs = NeuronRuns.of(plan, rows, recorded)
+            try:
+                make(runs, statistics, done, report)
+            finally:
+                runs.tell_spikes(statistics)
+            done += len(runs.numbers)
     except KeyboardInterrupt:
         statistics.interrupted = True
-
-
-def _make(
-    plan: Plan, statistics: Statistics, rows: Any, done: int, report: Callable[[float], None]
-) -> None:
-    runs = NeuronRuns.of(plan, rows)
-    count = len(rows) * plan.replicas
-    snapshot = 0
-    try:
-        for snapshot, stop in enumerate(plan.snapshots):
-            for share in runs.go_on(stop):
-                report(done + count * share)
-            runs.write(statistics, snapshot)
-    except KeyboardInterrupt:
-        cuda.synchronize()
-        for late in range(snapshot, len(plan.snapshots)):
-            runs.write(statistics, late)
-        raise
 
 
 @dataclass(frozen=True)
@@ -80,13 +77,16 @@ class Members:
     def of(cls, plan: Plan, rows: Any) -> "Members":
         """Of these rows."""
         network, wiring = plan.network, plan.wiring
-        q = np.asarray(plan.steady)[rows]
-        busy = q * network.rates + plan.arrivals[rows]
+        scenes = scenes_of(plan, rows)
+        q = np.asarray(plan.steady)[scenes]
+        busy = q * network.rates + plan.arrivals[scenes]
         there = busy > 0
         if plan.inhibitory_arrivals is not None:
-            there |= plan.inhibitory_arrivals[rows] > 0
+            there |= plan.inhibitory_arrivals[scenes] > 0
         if network.inhibitory is not None:
             there |= ((q * network.rates) @ network.inhibitory) > 0
+        there = np.asarray(there.reshape(len(rows), plan.n_frames, -1).any(axis=1))
+        busy = busy.reshape(len(rows), plan.n_frames, -1).mean(axis=1)
         busy, there = busy[:, wiring.order], there[:, wiring.order]
         level = np.repeat(np.arange(len(wiring.levels) - 1), np.diff(wiring.levels))
         width = max(1, int(there.sum(axis=1).max()))
@@ -107,61 +107,70 @@ class Members:
 
 
 @dataclass
-class NeuronRuns:
-    """All replicas of some rows of arrivals."""
+class NeuronRuns(DeviceRuns):
+    """All replicas of some rows of arrivals, neuron by neuron.
+
+    Attributes
+    ----------
+    pace : list of device arrays
+        Mean times between firings, and between spikes from outside, of either kind.
+    routes : list of device arrays
+        Who the neurons are, and where their spikes go.
+    state, kept : device arrays
+        Times, counts and random numbers of all neurons; those to which a run may come back.
+    box : tuple of device arrays
+        Spikes on their way: times, random numbers, goals.
+    clock, passed, spans : device arrays
+        Of each run: the time, events so far, the length of a window.
+    """
 
     plan: Plan
     rows: NDArray[np.int64]
+    ended: NDArray[np.bool_]
     members: Members
     tables: Any
-    network: list[Any]
+    pace: list[Any]
+    routes: list[Any]
     state: list[Any]
     kept: Any
+    box: Any
     clock: Any
     passed: Any
     spans: Any
     began: Any
     happened: Any
-    box: Any
     origin: Floats
+    recording: list[Any]
+    spikes: dict[int, list[Spikes]]
 
     @classmethod
-    def of(cls, plan: Plan, rows: NDArray[np.int64]) -> "NeuronRuns":
+    def of(
+        cls, plan: Plan, rows: NDArray[np.int64], recorded: NDArray[np.bool_] | None = None
+    ) -> "NeuronRuns":
         """Runs at their beginning, the warm-up behind them."""
-        device, wiring, order = cuda.to_device, plan.wiring, plan.wiring.order
+        device, wiring = cuda.to_device, plan.wiring
         members = Members.of(plan, rows)
         count, width = len(rows) * plan.replicas, members.who.shape[1]
-        tables = tuple(
-            device(table) for table in (exponential.INSIDE, exponential.WIDTH, exponential.HEIGHT)
-        )
-        with np.errstate(divide="ignore"):
-            between = 1 / plan.network.rates[order]
-            outside = [plan.arrivals, plan.inhibitory_arrivals]
-            paces = [
-                np.full((1, 1), np.inf) if a is None else 1 / a[rows][:, order] for a in outside
-            ]
-        paces = [
-            p if p.shape == (1, 1) else np.take_along_axis(p, members.who.astype(np.int64), axis=1)
-            for p in paces
-        ]
-        kinds = 5 if plan.inhibits else 4
-        if plan.inhibits and plan.inhibitory_arrivals is None:
-            paces[1] = np.full((len(rows), width), np.inf)
         state = [
-            cuda.device_array((kinds, count, width), np.float64),
+            cuda.device_array((5 if plan.inhibits else 4, count, width), np.float64),
             zeros((4 if plan.inhibits else 2, count, width), np.int32),
             cuda.device_array((2, count, width), np.uint64),
         ]
-        kept = tuple(cuda.device_array(a.shape, a.dtype) for a in state)
-        spans = np.repeat(WINDOW / plan.happening[rows], plan.replicas)
+        who = np.zeros(plan.network.n_neurons, np.bool_)
+        room = 1
+        if recorded is not None:
+            who = recorded[wiring.order]
+            room = spikes_at_once(count)
         runs = cls(
             plan=plan,
             rows=rows,
+            ended=np.zeros(len(rows), dtype=np.bool_),
             members=members,
-            tables=tables,
-            network=[
-                device(between),
-                *(device(np.ascontiguousarray(p)) for p in paces),
+            tables=tuple(
+                device(t) for t in (exponential.INSIDE, exponential.WIDTH, exponential.HEIGHT)
+            ),
+            pace=[],
+            routes=[
                 device(members.who),
                 device(members.place),
                 device(wiring.first.astype(np.int32)),
@@ -169,34 +178,34 @@ class NeuronRuns:
                 device(wiring.targets),
             ],
             state=state,
-            kept=kept,
-            clock=zeros((count,), np.float64),
-            passed=zeros((count,), np.int64),
-            spans=device(spans),
-            began=zeros((count, width), np.int32),
-            happened=cuda.device_array((count, 4 * WINDOW), np.float64),
+            kept=tuple(cuda.device_array(a.shape, a.dtype) for a in state),
             box=tuple(
                 cuda.device_array((count, ROOM), kind) for kind in (np.float64, np.uint64, np.int32)
             ),
+            clock=zeros((count,), np.float64),
+            passed=zeros((count,), np.int64),
+            spans=device(np.repeat(WINDOW / plan.happening[rows], plan.replicas)),
+            began=zeros((count, width), np.int32),
+            happened=cuda.device_array((count, 4 * WINDOW), np.float64),
             origin=plan.warm_up[rows] / plan.tick_rates[rows],
+            recording=[
+                device(who),
+                cuda.device_array((count, room), np.float64),
+                cuda.device_array((count, room), np.int32),
+                zeros((count,), np.int32),
+            ],
+            spikes={} if recorded is None else {int(number): [] for number in range(count)},
         )
         runs._begin()
         return runs
 
-    @property
-    def numbers(self) -> NDArray[np.int64]:
-        """The numbers that the runs have in the plan."""
-        replicas = np.arange(self.plan.replicas)
-        return np.asarray((self.rows[:, None] * self.plan.replicas + replicas).ravel())
-
-    def go_on(self, stop: Any) -> Any:
-        """Go on to a snapshot piece by piece, and tell how far they have got."""
-        end = self.plan.snapshots[-1]
-        if self.plan.unit == "time":
-            ends = np.repeat(stop + self.origin, self.plan.replicas)
-            yield from self._until(ends, FOREVER, end)
+    def go_on(self, stop: int) -> Iterator[float]:
+        """Go on to a stop of the plan, piece by piece, and tell how far they have got."""
+        plan, end = self.plan, self.plan.stops[stop]
+        if plan.unit == "time":
+            yield from self._until(end + self.origin, FOREVER)
         else:
-            yield from self._until(np.full(len(self.numbers), np.inf), int(stop), end)
+            yield from self._until(np.full(len(self.rows), np.inf), int(end))
 
     def write(self, statistics: Statistics, snapshot: int) -> None:
         """Put down what there is so far."""
@@ -206,22 +215,48 @@ class NeuronRuns:
         firings, arrivals = (zeros((len(self.rows), n), np.uint64) for _ in range(2))
         rates = plan.tick_rates[self.rows]
         configured(kernel.collect, *self._grid())(
-            cuda.to_device(np.arange(last - first)), self.network[3],
-            cuda.to_device(plan.wiring.order), self._sizes, plan.replicas, cuda.to_device(rates),
-            *self.state[:2], self.began, sums, firings, arrivals,
+            self.routes[0], cuda.to_device(plan.wiring.order), self._sizes, plan.replicas,
+            cuda.to_device(rates), *self.state[:2], self.began, sums, firings, arrivals,
         )  # fmt: skip
         for kind in range(len(sums)):
             sums[kind].copy_to_host(statistics.sums[snapshot, kind, first:last])
         now = self.clock.copy_to_host() - np.repeat(self.origin, plan.replicas)
-        ticks = np.round(now * np.repeat(rates, plan.replicas)).astype(np.int64)
         counts = statistics.counts[snapshot]
-        counts[:, first:last] = ticks
-        counts[1, first:last] = self.passed.copy_to_host()
+        counts[:, first:last] = np.round(now * np.repeat(rates, plan.replicas)).astype(np.int64)
+        counts[EVENTS, first:last] = self.passed.copy_to_host()
         statistics.firings[self.rows] = firings.copy_to_host().astype(np.int64)
         statistics.arrivals[self.rows] = arrivals.copy_to_host().astype(np.int64)
 
+    def watch(self, statistics: Statistics, moment: int) -> None:
+        """Write down potentials of those that are watched, in runs that go on."""
+        found = self.state[1][kernel.POTENTIAL].copy_to_host()
+        places = np.argsort(self.plan.wiring.order)[self.plan.watched]
+        for row in np.flatnonzero(~self.ended):
+            runs = slice(row * self.plan.replicas, (row + 1) * self.plan.replicas)
+            at = self.members.place[row, places]
+            seen = np.where(at >= 0, found[runs][:, at], 0)
+            statistics.potentials[moment, self.numbers[runs]] = seen
+
+    def show(self, frame: int) -> None:
+        """Go on with the arrivals of another frame: the next ones are drawn anew."""
+        self._set_pace(frame)
+        configured(kernel.draw_arrivals, *self._grid())(
+            self.plan.replicas, self._sizes, self.tables, *self.pace[1:], self.clock,
+            self.state[0], self.state[2],
+        )  # fmt: skip
+
+    def tell_spikes(self, statistics: Statistics) -> None:
+        """Hand over the spikes that were recorded, in order of time."""
+        first = int(self.numbers[0])
+        for run, found in self.spikes.items():
+            when = np.concatenate([np.empty(0), *(times for times, _ in found)])
+            who = np.concatenate([np.empty(0, np.int32), *(neurons for _, neurons in found)])
+            order = np.argsort(when, kind="stable")
+            statistics.spikes[first + run] = when[order], who[order]
+
     def _begin(self) -> None:
         plan = self.plan
+        self._set_pace(0)
         if plan.start != "empty":
             potentials = np.zeros(self.began.shape, dtype=np.int32)
             for i, number in enumerate(self.numbers):
@@ -230,58 +265,83 @@ class NeuronRuns:
             self.began.copy_to_device(potentials)
             self.state[1][kernel.POTENTIAL].copy_to_device(potentials)
         streams = cuda.to_device(np.ascontiguousarray(plan.streams[self.numbers]))
-        between, pace, blocking, members = self.network[:4]
         configured(kernel.begin, *self._grid())(
-            plan.replicas, self._sizes, self.tables, cuda.to_device(plan.wiring.order), between,
-            pace, blocking, members, streams, *self.state,
+            plan.replicas, self._sizes, self.tables, cuda.to_device(plan.wiring.order), *self.pace,
+            self.routes[0], streams, *self.state,
         )  # fmt: skip
         if self.origin.any():
-            for _ in self._until(np.repeat(self.origin, plan.replicas), FOREVER, np.inf):
+            asked = self.recording
+            nobody = cuda.to_device(np.zeros(plan.network.n_neurons, np.bool_))
+            self.recording = [nobody, *asked[1:]]
+            for _ in self._until(self.origin, FOREVER):
                 pass
+            self.recording = asked
             configured(kernel.forget, *self._grid())(
                 self._sizes, plan.replicas, *self.state[:2], self.began
             )
             self.passed.copy_to_device(np.zeros(len(self.numbers), dtype=np.int64))
 
-    def _until(self, time_ends: Floats, event_end: int, length: float) -> Any:
+    def _set_pace(self, frame: int) -> None:
+        """How often spikes come from outside in a frame."""
+        plan, order, who = self.plan, self.plan.wiring.order, self.members.who
+        scenes = scenes_of(plan, self.rows)[frame :: plan.n_frames]
+        rates = [plan.arrivals, plan.inhibitory_arrivals if plan.inhibits else None]
+        paces = [np.full((1, 1), np.inf), np.full((1, 1), np.inf)]
+        with np.errstate(divide="ignore"):
+            for kind, outside in enumerate(rates):
+                if outside is not None:
+                    paces[kind] = 1 / outside[scenes[:, None], order[who]]
+            if plan.inhibits and plan.inhibitory_arrivals is None:
+                paces[1] = np.full(who.shape, np.inf)
+            between = 1 / plan.network.rates[order]
+        self.pace = [cuda.to_device(np.ascontiguousarray(pace)) for pace in (between, *paces)]
+
+    def _until(self, time_ends: Floats, event_end: int) -> Iterator[float]:
         """Launch after launch, until all runs are there."""
-        plan = self.plan
-        ends = cuda.to_device(time_ends)
-        nobody = cuda.to_device(np.zeros(plan.network.n_neurons, dtype=np.bool_))
-        none = cuda.device_array((1, 1), np.float64)
-        senders, written = cuda.device_array((1, 1), np.int32), zeros((len(time_ends),), np.int32)
-        common = [
+        plan, count = self.plan, len(self.numbers)
+        ends = np.repeat(np.where(self.ended, -np.inf, time_ends), plan.replicas)
+        arguments: tuple[Any, ...] = (
             ROOM, plan.replicas, cuda.to_device(self.members.levels), self.box, self.tables,
-            *self.network, *self.state, self.kept, self.clock, self.passed, self.spans,
-            cuda.to_device(plan.happening[self.rows]), self.happened, nobody, none,
-            senders, written, ends, event_end, WINDOWS,
-        ]  # fmt: skip
+            *self.pace, *self.routes, *self.state, self.kept, self.clock, self.passed, self.spans,
+            cuda.to_device(plan.happening[self.rows]), self.happened, *self.recording,
+            cuda.to_device(ends), event_end, WINDOWS,
+        )  # fmt: skip
         size = 8 * ROOM + 4 * self._ints
-        shared = size <= shared_memory()
-        if shared:
-            function, arguments = kernel.advance_shared, tuple(common)
-            if size > PLAIN_SHARED_MEMORY:
-                allow_shared_memory(function, arguments, size)
-        else:
-            boxes = cuda.device_array((len(time_ends), ROOM), np.float64)
-            ints = cuda.device_array((len(time_ends), self._ints), np.int32)
-            function, arguments, size = kernel.advance_global, (boxes, ints, *common), 0
+        function = kernel.advance_shared
+        if size > shared_memory():
+            boxes = cuda.device_array((count, ROOM), np.float64)
+            ints = cuda.device_array((count, self._ints), np.int32)
+            function, arguments, size = kernel.advance_global, (boxes, ints, *arguments), 0
+        elif size > PLAIN_SHARED_MEMORY:
+            allow_shared_memory(function, arguments, size)
         while True:
-            configured(function, len(time_ends), THREADS, 0, size)(*arguments)
+            configured(function, count, THREADS, 0, size)(*arguments)
             cuda.synchronize()
-            reached = self.passed.copy_to_host()
-            now = self.clock.copy_to_host()
-            gone = reached.mean() if event_end < FOREVER else now.mean()
-            yield float(gone / length)
-            if ((reached >= event_end) | (now >= time_ends)).all():
+            if self.spikes:
+                self._take_spikes()
+            reached, now = self.passed.copy_to_host(), self.clock.copy_to_host()
+            gone = reached.mean() if plan.unit == "events" else now.mean()
+            yield min(1.0, float(gone / plan.stops[-1]))
+            if ((reached >= event_end) | (now >= ends)).all():
                 return
+
+    def _take_spikes(self) -> None:
+        """Fetch what was recorded, and make room for more."""
+        _, times, senders, written = self.recording
+        counts = written.copy_to_host()
+        for run in np.flatnonzero(counts):
+            here = slice(counts[run])
+            when = times[run, here].copy_to_host() - self.origin[run // self.plan.replicas]
+            who = self.plan.wiring.order[senders[run, here].copy_to_host()]
+            self.spikes[int(run)].append((when, who.astype(np.int32)))
+        written.copy_to_device(np.zeros(len(counts), dtype=np.int32))
 
     @property
     def _ints(self) -> int:
         """Whole numbers that a block needs: drawers, heads, begins and sums."""
         return int(ROOM + 2 * self.members.who.shape[1] + 1 + THREADS)
 
-    @property
+    @cached_property
     def _sizes(self) -> Any:
         return cuda.to_device(np.ascontiguousarray(self.members.levels[:, -1]))
 
@@ -290,8 +350,21 @@ class NeuronRuns:
         return (-(-width // 64), -(-count // 4)), (64, 4)
 
 
-def bytes_per_row(plan: Plan) -> int:
+def scenes_of(plan: Plan, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The vectors of arrivals of some rows, frame by frame."""
+    return np.asarray((rows[:, None] * plan.n_frames + np.arange(plan.n_frames)).ravel())
+
+
+def spikes_at_once(count: int) -> int:
+    """How many spikes of each of so many runs are recorded before they are fetched."""
+    return int(np.clip(RECORDED_AT_ONCE // count, 4 * WINDOW, 1 << 20))
+
+
+def bytes_per_row(plan: Plan, recording: bool) -> int:
     """Device memory for a row of arrivals: the state of its replicas twice, sums, tables."""
     n = plan.network.n_neurons
     state = (5 * 8 + 4 * 4 + 2 * 8) * 2 + 4 + 6 * 4
-    return plan.replicas * (n * state + 32 * WINDOW) + n * 64
+    each = n * state + 32 * WINDOW + 20 * ROOM
+    if recording:
+        each += 12 * spikes_at_once(plan.n_runs)
+    return plan.replicas * each + n * 64

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Event, Lock
@@ -11,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.spiking.by_neuron import NeuronRun
+from lrnn.spiking.by_neuron import NeuronRun, parts_for, parts_of
 from lrnn.spiking.cpu_kernel import SPIKES, advance, settle
+from lrnn.spiking.parts import Division, Parts
 from lrnn.spiking.plan import (
     EVENTS,
     FOREVER,
@@ -44,8 +46,17 @@ def simulate_on_cpu(
     report: Callable[[float], None],
 ) -> None:
     """Make all runs of the plan; on Ctrl-C, stop them and keep what they have counted."""
-    queue = RunQueue(plan, statistics, recorded, trace)
-    n_threads = min(plan.n_runs, threads or available_cores())
+    cores = threads or available_cores()
+    n_threads = min(plan.n_runs, cores)
+    queue = RunQueue(plan, statistics, recorded, trace, threads=cores // n_threads)
+    make_runs(queue, n_threads, statistics, report)
+
+
+def make_runs(
+    queue: "RunQueue", n_threads: int, statistics: Statistics, report: Callable[[float], None]
+) -> None:
+    """Let threads make all runs of a queue; on Ctrl-C, stop them and keep what they have."""
+    plan = queue.plan
     with ThreadPoolExecutor(n_threads) as pool:
 
         def all_of(function: Callable[..., Any], items: Iterable[Any]) -> None:
@@ -101,7 +112,10 @@ class RunQueue:
         recorded: NDArray[np.bool_] | None,
         trace: bool,
         runs: range | None = None,
+        threads: int = 1,
+        parts: Callable[[], Parts] | None = None,
     ) -> None:
+        """``threads`` of each run, or who else makes the ``parts`` of its network."""
         self.plan, self.statistics = plan, statistics
         self.recorded = recorded
         if trace:
@@ -110,16 +124,26 @@ class RunQueue:
         self.done = 0.0  # runs, with fractions
         self._runs = iter(range(plan.n_runs) if runs is None else runs)
         self._lock = Lock()
+        self._parts = parts
+        if plan.by_neuron and parts is None:
+            division = Division.of(plan, parts_for(plan, threads))
+            self._parts = partial(parts_of, division)
 
     def work(self) -> None:
         """Make runs as long as there are any."""
-        while not self.stop.is_set():
-            with self._lock:
-                number = next(self._runs, None)
-            if number is None:
-                return
-            for _ in self.walk(number):
-                pass
+        try:
+            with nullcontext() if self._parts is None else self._parts() as parts:
+                while (number := self._next()) is not None:
+                    for _ in self.walk(number, parts):
+                        pass
+        except BaseException:
+            self.stop.set()
+            raise
+
+    def _next(self) -> int | None:
+        """The number of the next run, if there is one to be made."""
+        with self._lock:
+            return None if self.stop.is_set() else next(self._runs, None)
 
     def work_until(self, rows: range, all_of: AllOf, most: int) -> None:
         """Make all runs of these rows, from review to review; a row ends when enough is known.
@@ -155,11 +179,13 @@ class RunQueue:
     def _numbers(self, row: Any) -> range:
         return range(row * self.plan.replicas, (row + 1) * self.plan.replicas)
 
-    def walk(self, number: int) -> Generator[int, None, None]:
+    def walk(self, number: int, parts: Parts | None = None) -> Generator[int, None, None]:
         """Make a run, and tell of each snapshot that it has come to; if left alone, it ends."""
         try:
-            kind = NeuronRun if self.plan.by_neuron else Run
-            yield from self._walk(kind.of(self.plan, number))
+            if self.plan.by_neuron:
+                yield from self._walk(NeuronRun.of(self.plan, number, parts))
+            else:
+                yield from self._walk(Run.of(self.plan, number))
         except Exception:
             self.stop.set()
             raise

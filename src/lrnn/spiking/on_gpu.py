@@ -1,6 +1,6 @@
 """Runs on a GPU: all at once, or as many as its memory holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,66 +28,104 @@ RESERVE = 0  # of the sums
 
 def simulate_on_gpu(plan: Plan, statistics: Statistics, report: Callable[[float], None]) -> None:
     """Make all runs of the plan; on Ctrl-C, keep what they have counted."""
+    check_device()
+    check_plan(plan)
     at_once = max(1, int(free_memory() * 0.8 / bytes_per_row(plan)))
     done = 0
     try:
         for rows in groups(plan, shared_memory()):
             for first in range(0, len(rows), at_once):
-                part = rows[first : first + at_once]
-                _make(plan, statistics, part, done, report)
-                done += len(part) * plan.replicas
+                runs = Runs.of(plan, rows[first : first + at_once])
+                make(runs, statistics, done, report)
+                done += len(runs.numbers)
     except KeyboardInterrupt:
         statistics.interrupted = True
 
 
-def check_device(plan: Plan) -> None:
-    """Complain of what cannot be done on a GPU, or here."""
+def check_device() -> None:
+    """Complain where there is no device."""
     if not cuda.is_available():
         raise RuntimeError(
             "device='cuda' needs an NVIDIA GPU and numba-cuda (pip install 'lrnn[cuda]'), and none "
             "was found; device='cpu' gives the same results"
         )
-    if plan.by_neuron:
-        return
+
+
+def check_plan(plan: Plan) -> None:
+    """Complain of what cannot be done clock by clock on a GPU."""
     if plan.network.n_neurons >= NOWHERE:
         raise ValueError(
-            f"device='cuda' is for networks of up to {int(NOWHERE) - 1:,} neurons, this one has "
-            f"{plan.network.n_neurons:,}; use device='cpu'"
+            f"device='cuda' clock by clock is for networks of up to {int(NOWHERE) - 1:,} neurons, "
+            f"this one has {plan.network.n_neurons:,}; use device='cpu'"
         )
     length = plan.snapshots[-1] * (1 if plan.unit == "events" else _fastest(plan))
-    if length >= MOST_COUNTED:
+    check_length(length, MOST_COUNTED)
+
+
+def check_length(length: float, most: int) -> None:
+    """Complain of runs with more events than can be counted."""
+    if length >= most:
         raise ValueError(
-            f"device='cuda' is for up to {MOST_COUNTED:,} events of each run, and this would be "
+            f"device='cuda' is for up to {most:,} events of each run, and this would be "
             f"{length:,.0f}; use more replicas, or device='cpu'"
         )
 
 
-def _make(
-    plan: Plan, statistics: Statistics, rows: Indices, done: int, report: Callable[[float], None]
+class DeviceRuns:
+    """All replicas of some rows of arrivals, on a device."""
+
+    plan: Plan
+    rows: Indices
+    ended: NDArray[np.bool_]
+
+    @cached_property
+    def numbers(self) -> Indices:
+        """The numbers that the runs have in the plan."""
+        replicas = np.arange(self.plan.replicas)
+        return np.asarray((self.rows[:, None] * self.plan.replicas + replicas).ravel())
+
+    def go_on(self, stop: int) -> Iterator[float]:
+        """Go on to a stop of the plan, piece by piece, and tell how far they have got."""
+        raise NotImplementedError
+
+    def write(self, statistics: Statistics, snapshot: int) -> None:
+        """Put down what there is so far."""
+        raise NotImplementedError
+
+    def watch(self, statistics: Statistics, moment: int) -> None:
+        """Write down potentials of those that are watched, in runs that go on."""
+        raise NotImplementedError
+
+    def show(self, frame: int) -> None:
+        """Go on with the arrivals of another frame."""
+        raise NotImplementedError
+
+    def end(self, statistics: Statistics, snapshot: int) -> bool:
+        """Stop the runs of rows of which enough is known; whether that was the last of them."""
+        going = np.flatnonzero(~self.ended)
+        self.ended[going] = judge(self.plan, statistics, self.rows[going], snapshot)
+        return bool(self.ended.all())
+
+
+def make(
+    runs: DeviceRuns, statistics: Statistics, done: int, report: Callable[[float], None]
 ) -> None:
     """Make the runs of some rows of arrivals."""
-    runs = Runs.of(plan, rows)
-    count = len(runs.numbers)
-    piece = max(20_000, AT_ONCE // count)
-    by_time = plan.unit == "time"
-    reached = snapshot = 0
+    plan, count, snapshot = runs.plan, len(runs.numbers), 0
     try:
-        for i, stop in enumerate(plan.stops):
-            goal = int(runs.tick_ends[:, i].max()) if by_time else int(stop)
-            while reached < goal:
-                reached = min(goal, reached + piece)
-                if by_time:
-                    runs.advance(np.minimum(runs.tick_ends[:, i], reached), FOREVER)
-                else:
-                    runs.advance(FOREVER, reached)
-                report(done + count * stop / plan.snapshots[-1] * reached / goal)
+        for i in range(len(plan.stops)):
+            for share in runs.go_on(i):
+                report(done + count * share)
             if plan.moment_of[i] >= 0:
                 runs.watch(statistics, int(plan.moment_of[i]))
-            if plan.snapshot_of[i] >= 0:
-                snapshot = int(plan.snapshot_of[i])
-                runs.write(statistics, snapshot)
-                if snapshot in plan.reviews and runs.end(statistics, snapshot):
-                    break
+            if plan.snapshot_of[i] < 0:
+                continue
+            snapshot = int(plan.snapshot_of[i])
+            runs.write(statistics, snapshot)
+            if snapshot in plan.reviews and runs.end(statistics, snapshot):
+                break
+            if plan.frames is not None and snapshot in plan.frames[:-1]:
+                runs.show(int(np.searchsorted(plan.frames, snapshot)) + 1)
     except KeyboardInterrupt:
         cuda.synchronize()
         for late in range(snapshot, len(plan.snapshots)):
@@ -103,8 +141,8 @@ def _fastest(plan: Plan) -> float:
 
 
 @dataclass
-class Runs:
-    """All replicas of some rows of arrivals."""
+class Runs(DeviceRuns):
+    """All replicas of some rows of arrivals, clock by clock."""
 
     plan: Plan
     rows: Indices
@@ -118,6 +156,7 @@ class Runs:
     began: Any
     schedule: list[Any]
     ended: NDArray[np.bool_]
+    reached: int = 0  # events, or ticks
 
     @classmethod
     def of(cls, plan: Plan, rows: Indices) -> "Runs":
@@ -167,15 +206,22 @@ class Runs:
         return runs
 
     @cached_property
-    def numbers(self) -> Indices:
-        """The numbers that the runs have in the plan."""
-        replicas = np.arange(self.plan.replicas)
-        return np.asarray((self.rows[:, None] * self.plan.replicas + replicas).ravel())
-
-    @cached_property
     def tick_ends(self) -> NDArray[np.int64]:
         """Ticks of each run until each stop, where those are set by time."""
         return np.stack([self.plan.tick_ends(int(run)) for run in self.numbers])
+
+    def go_on(self, stop: int) -> Iterator[float]:
+        """Go on to a stop of the plan, piece by piece, and tell how far they have got."""
+        plan = self.plan
+        by_time, ends = plan.unit == "time", plan.stops
+        goal = int(self.tick_ends[:, stop].max()) if by_time else int(ends[stop])
+        while self.reached < goal:
+            self.reached = min(goal, self.reached + max(20_000, AT_ONCE // len(self.numbers)))
+            if by_time:
+                self.advance(np.minimum(self.tick_ends[:, stop], self.reached), FOREVER)
+            else:
+                self.advance(FOREVER, self.reached)
+            yield float(ends[stop] / ends[-1] * self.reached / goal)
 
     def advance(self, ticks: NDArray[np.int64] | int, events: int) -> None:
         """Go on until so many events of each run, or so many ticks."""
@@ -233,12 +279,6 @@ class Runs:
             at = place[self.plan.watched]
             seen = np.where(at >= 0, found[runs][:, at], 0)
             statistics.potentials[moment, self.numbers[runs]] = seen
-
-    def end(self, statistics: Statistics, snapshot: int) -> bool:
-        """Stop the runs of rows of which enough is known; whether that was the last of them."""
-        going = np.flatnonzero(~self.ended)
-        self.ended[going] = judge(self.plan, statistics, self.rows[going], snapshot)
-        return bool(self.ended.all())
 
     def _start(self) -> None:
         """Begin with potentials that are not all 0."""

@@ -1,6 +1,7 @@
 """The simulation as a whole: check the arguments, plan the runs, make them, sum up."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from lrnn.arrays import Floats, is_array, to_numpy
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.network.checks import check_arrivals
 from lrnn.progress import work_bar
+from lrnn.spiking.by_neuron import faster
 from lrnn.spiking.estimators import probability
 from lrnn.spiking.on_cpu import simulate_on_cpu
 from lrnn.spiking.on_dask import simulate_on_dask
+from lrnn.spiking.partitioned import check_partition, simulate_in_parts
 from lrnn.spiking.plan import (
     NOTHING,
     OBSERVATIONS,
@@ -44,7 +47,8 @@ RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
 LOOKS_AT_LEAST = 64  # of a run, unless it has fewer ticks
 LOOKS_OF_A_FRAME = 16
 ENGINES = ("auto", "clock", "neurons")
-RINGS_PER_EVENT = 4.0  # of clocks: above, it is faster to go neuron by neuron
+MANY_REPLICAS = 64  # of a row: a GPU makes so many clock by clock at once, and faster,
+MANY_RINGS = 8.0  # unless clocks ring so often for each event
 FINE = 2.0**46  # ticks of a run that go neuron by neuron: they tell the time
 WATCHED = 16  # runs whose error the progress bar shows
 
@@ -59,21 +63,24 @@ def simulate(
     record_bytes: float,
     trace: bool,
     threads: int | None,
+    partition: Any,
     progress: bool | None,
     **arguments: Any,
 ) -> Simulation:
     """Simulate; see :meth:`lrnn.RandomNeuralNetwork.simulate`."""
     if device not in ("cpu", "cuda", "dask"):
         raise ValueError(f"device must be 'cpu', 'cuda' or 'dask', got {device!r}")
-    if device == "cuda" and record is not None:
-        raise ValueError("record needs device='cpu' or device='dask', got device='cuda'")
     if device != "cpu" and trace:
         raise ValueError(f"trace needs device='cpu', got device={device!r}")
     if threads is not None:
         threads = whole_number(threads, "threads")
+    if partition is not None:
+        check_partition(partition, network, device, threads, arguments)
+        arguments["engine"] = "neurons"
     plan = make_plan(
-        network, arrivals, inhibitory_arrivals, trace=trace, device=device, **arguments
-    )
+        network, arrivals, inhibitory_arrivals, trace=trace, device=device,
+        record=record is not None, **arguments,
+    )  # fmt: skip
     recorded = _recorded(plan, record, record_bytes)
     statistics = Statistics.of(plan)
     warn_of_ties(plan)
@@ -83,12 +90,14 @@ def simulate(
         return "" if np.isnan(now) else f"error {now:.4f}"
 
     with work_bar("simulating", plan.n_runs, progress, error) as report:
-        if device == "cpu":
+        if partition is not None:
+            simulate_in_parts(plan, statistics, partition, recorded, trace, report)
+        elif device == "cpu":
             simulate_on_cpu(plan, statistics, threads, recorded, trace, report)
         elif device == "dask":
             simulate_on_dask(plan, statistics, recorded, report)
         else:
-            _gpu(plan)(plan, statistics, report)
+            _gpu(plan, statistics, recorded, report)
     if statistics.interrupted and not statistics.counts.any():
         raise KeyboardInterrupt
     one = np.ndim(arrivals) == (1 if plan.frames is None else 2)
@@ -120,6 +129,7 @@ def make_plan(
     watch: ArrayLike | None = None,
     watch_at: ArrayLike | None = None,
     trace: bool = False,
+    record: bool = False,
 ) -> Plan:
     """The plan that these arguments describe, or an error that names what is wrong with them."""
     plus, minus, ends = _arrivals(network.n_neurons, arrivals, inhibitory_arrivals, frames)
@@ -130,12 +140,8 @@ def make_plan(
     observe_every = whole_number(observe_every, "observe_every")
     replicas = whole_number(replicas, "replicas")
     rule = None if until is None else check_until(until, network.n_neurons)
-    if ends is not None and (rule is not None or device == "cuda"):
-        what = "until" if rule is not None else "device='cuda'"
-        raise ValueError(
-            f"{what} is not for a film, whose activations change; "
-            + ("leave until out" if rule is not None else "use device='cpu' or device='dask'")
-        )
+    if ends is not None and rule is not None:
+        raise ValueError("until is not for a film, whose activations change; leave until out")
     cells = n_rows * replicas * network.n_neurons * (SEEN + 1 if at_events else SEEN)
     schedule = schedule_of(
         events, time, ends, snapshots, rule is not None, observe_every, replicas,
@@ -154,7 +160,15 @@ def make_plan(
     duration, skipped = schedule.length * scale, number(warm_up, "warm_up") * scale
     excitable = (np.asarray(steady) > 0).reshape(n_rows, n_frames, -1).any(axis=1)
     rings = excitable @ rates + comes.reshape(n_rows, n_frames).max(axis=1)
-    wiring = _wiring(network, engine, device, at_events, float(rings.mean() / happening.mean()))
+    per_event, made = float(rings.mean() / happening.mean()), float((duration * happening).mean())
+    by_neuron = faster(network.n_neurons, made, per_event)
+    if device == "cuda":
+        by_neuron = replicas < MANY_REPLICAS or per_event > MANY_RINGS or record or n_frames > 1
+    wiring = _wiring(network, engine, at_events, by_neuron)
+    if wiring is None and device == "cuda" and (record or n_frames > 1):
+        what = "record" if record else "a film"
+        why = "engine='clock'" if engine == "clock" else "at_events" if at_events else "cycles"
+        raise ValueError(f"{what} with {why} is not for device='cuda'; device='cpu' and 'dask' are")
     spikes_from: ClockWork | Wiring
     if wiring is None:
         spikes_from = clockwork_of(network, plus, minus, n_frames)
@@ -251,15 +265,15 @@ def _looks(
 
 
 def _wiring(
-    network: RandomNeuralNetwork, engine: str, device: str, at_events: bool, rings: float
+    network: RandomNeuralNetwork, engine: str, at_events: bool, by_neuron: bool
 ) -> Wiring | None:
     """What a simulation neuron by neuron needs; None, if it is to be clock by clock.
 
-    ``rings`` is how often clocks would ring for each event.
+    ``by_neuron`` is the faster one for "auto".
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}")
-    if engine == "clock" or (engine == "auto" and rings <= RINGS_PER_EVENT):
+    if engine == "clock" or (engine == "auto" and not by_neuron):
         return None
     found = None if at_events else wiring_of(network)
     if found is None and engine == "neurons":
@@ -303,7 +317,12 @@ def error_so_far(plan: Plan, statistics: Statistics) -> float:
     return float(np.sqrt(np.mean(squares))) if squares else np.nan
 
 
-def _gpu(plan: Plan) -> Any:
+def _gpu(
+    plan: Plan,
+    statistics: Statistics,
+    recorded: NDArray[np.bool_] | None,
+    report: Callable[[float], None],
+) -> None:
     try:
         from lrnn.spiking import neurons_on_gpu, on_gpu
     except ImportError as error:
@@ -311,8 +330,10 @@ def _gpu(plan: Plan) -> Any:
             f"device='cuda' needs numba-cuda (pip install 'lrnn[cuda]'): {error}; device='cpu' "
             "gives the same results"
         ) from error
-    on_gpu.check_device(plan)
-    return (neurons_on_gpu if plan.by_neuron else on_gpu).simulate_on_gpu
+    if plan.by_neuron:
+        neurons_on_gpu.simulate_on_gpu(plan, statistics, recorded, report)
+    else:
+        on_gpu.simulate_on_gpu(plan, statistics, report)
 
 
 def _recorded(plan: Plan, record: ArrayLike | None, most_bytes: float) -> NDArray[np.bool_] | None:
