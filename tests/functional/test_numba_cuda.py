@@ -26,7 +26,7 @@ if sys.argv[1] == "2.5":
     vars(np).pop("row_stack", None)
     assert not hasattr(np, "row_stack")
 before = state()
-found = network.simulate([0.5], events=50, random_state=0, device="cuda")
+found = network.simulate([0.5], events=50, random_state=0, device="cuda", engine="clock")
 from lrnn.functional.cuda_descent import _kernel
 from lrnn.functional.numba_cuda import configured
 arrays = np.ones((1, 1)), np.zeros((1, 1)), np.zeros((1, 1))

@@ -15,6 +15,7 @@ from numba import config
 from lrnn import RandomNeuralNetwork
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
+NEURONS = str(Path(__file__).with_name("test_neurons_cuda.py"))
 MORE = 1 if SIMULATED else 100  # a real GPU gets more to do
 
 pytestmark = pytest.mark.filterwarnings("ignore:the simulated time is too short")
@@ -39,7 +40,9 @@ def chain():
 
 def assert_same(network, arrivals, inhibitory=None, **arguments):
     cpu, gpu = (
-        network.simulate(arrivals, inhibitory, device=device, random_state=7, **arguments)
+        network.simulate(
+            arrivals, inhibitory, device=device, engine="clock", random_state=7, **arguments
+        )
         for device in ("cpu", "cuda")
     )
     np.testing.assert_array_equal(gpu._counts, cpu._counts)
@@ -106,7 +109,13 @@ class TestAgainstTheCPU:
         watched = {"watch": [4, 0], "watch_at": [0, 0.5, 1.0]}
         cpu, gpu = (
             network.simulate(
-                [plus, plus / 2], minus, device=device, random_state=7, **arguments, **watched
+                [plus, plus / 2],
+                minus,
+                device=device,
+                engine="clock",
+                random_state=7,
+                **arguments,
+                **watched,
             )
             for device in ("cpu", "cuda")
         )
@@ -129,7 +138,7 @@ class TestAgainstTheCPU:
 
         network = RandomNeuralNetwork(np.ones(n), sparse.csr_array((n, n)))
         with pytest.raises(ValueError, match=r"up to 16,382 neurons, this one has 16,383"):
-            network.simulate(np.ones(n) / 2, events=10, device="cuda")
+            network.simulate(np.ones(n) / 2, events=10, device="cuda", engine="clock")
 
 
 @pytest.mark.skipif(SIMULATED, reason="starts the simulator, and this is it")
@@ -137,7 +146,18 @@ def test_in_the_simulator():
     """All of the above in a process of its own: the simulator is chosen when numba is imported."""
     root = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "gpu", __file__, "-p", "no:cacheprovider"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-m",
+            "gpu",
+            __file__,
+            NEURONS,
+            "-p",
+            "no:cacheprovider",
+        ],
         capture_output=True,
         text=True,
         cwd=root,

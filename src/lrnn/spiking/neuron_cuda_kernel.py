@@ -28,6 +28,7 @@ POTENTIAL, SPIKES, REFUSED, LOST = range(4)  # what it counts
 EVENTS, SENT, LAST, RECORDED = range(4)  # what a block has in common
 SHARED = 8  # so many numbers, room for more
 SPARE = 4.0  # standard deviations by which a window goes beyond an event that is sought
+CLOSE = 40  # events: a window that is to have few may have so many more
 NEVER = np.inf
 PLAINLY, SEEKING, EXACTLY = range(3)  # how a window is made
 REGISTERS = 96  # of a thread: more of them would leave room for fewer threads
@@ -392,7 +393,7 @@ def go_on(
             break
         if stage != EXACTLY:
             end, stage = min(now + span, time_end), PLAINLY
-            if left <= 3 * span * rate:  # it might be passed
+            if left <= 3 * span * rate + CLOSE:  # it might be passed
                 stage = SEEKING
                 kept_now, kept_events, kept_written = now, events, common[RECORDED]
                 copy(run, n, times, counts, random, kept)

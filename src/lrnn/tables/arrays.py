@@ -33,7 +33,8 @@ def read_npy(path: Path, reading: Reading) -> Table:
     """An array of a .npy file."""
     shape, _, dtype, _ = npy_header(path)
     with damage_named(path, "is not a .npy file, or damaged", prod(shape) * dtype.itemsize):
-        array = np.load(path, allow_pickle=False)
+        with path.open("rb") as file:
+            array = np.load(file, allow_pickle=False)
     return table_of(array, f"{str(path)!r}")
 
 
@@ -41,10 +42,12 @@ def read_npz(path: Path, reading: Reading) -> Table:
     """An array of a .npz file, or the sparse matrix that SciPy wrote to it."""
     with (
         damage_named(path, "is not a .npz file, or damaged"),
-        np.load(path, allow_pickle=False) as archive,
+        path.open("rb") as file,  # which NumPy would leave open, were it damaged
+        np.load(file, allow_pickle=False) as archive,
     ):
         if {"format", "shape", "data"} <= set(archive.files):
-            return table_of(_checked(sparse.load_npz(path)), f"{str(path)!r}")
+            file.seek(0)
+            return table_of(_checked(sparse.load_npz(file)), f"{str(path)!r}")
         names = archive.files
         if reading.key in names:
             names = [name for name in names if name in (reading.key, *LABELS)]
