@@ -127,7 +127,7 @@ class TestAgainstTheCPU:
         network, plus, minus = random_network(1)
         rows = np.stack([plus, plus / 2, plus / 9])
         result = assert_same(
-            network, rows, minus, events=600 * MORE, replicas=3, snapshots=[200, 400],
+            network, rows, minus, events=600 * MORE, replicas=3, snapshots=[200 * MORE, 400 * MORE],
             until=0.9 / np.sqrt(MORE), watch=[0], watch_at=[300],
         )  # fmt: skip
         assert len(set(result.events)) > 1

@@ -115,8 +115,8 @@ def test_what_was_interrupted_has_the_spikes_so_far(network, monkeypatch, engine
     queues = []
 
     class Watched(on_cpu.RunQueue):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
+        def __init__(self, *arguments, **others):
+            super().__init__(*arguments, **others)
             queues.append(self)
 
     def interrupted(futures, timeout):

@@ -344,7 +344,10 @@ def test_a_neuron_that_nothing_reached_may_still_be_excited():
         ({"device": "abacus"}, r"device must be 'cpu', 'cuda' or 'dask', got 'abacus'"),
         ({"device": "cuda", "trace": True}, r"trace needs device='cpu', got device='cuda'"),
         ({"device": "dask", "trace": True}, r"trace needs device='cpu', got device='dask'"),
-        ({"device": "cuda", "record": [0]}, r"record needs device='cpu' or device='dask', got"),
+        (
+            {"device": "cuda", "record": [0], "engine": "clock"},
+            r"record with engine='clock' is not for device='cuda'; device='cpu' and 'dask' are",
+        ),
     ],
 )
 def test_bad_input_is_refused_by_name(change, message):

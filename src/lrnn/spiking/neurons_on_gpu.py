@@ -79,21 +79,20 @@ class Members:
         network, wiring = plan.network, plan.wiring
         scenes = scenes_of(plan, rows)
         q = np.asarray(plan.steady)[scenes]
-        busy = q * network.rates + plan.arrivals[scenes]
-        there = busy > 0
+        there = (q > 0) | (plan.arrivals[scenes] > 0)
         if plan.inhibitory_arrivals is not None:
             there |= plan.inhibitory_arrivals[scenes] > 0
         if network.inhibitory is not None:
             there |= ((q * network.rates) @ network.inhibitory) > 0
         there = np.asarray(there.reshape(len(rows), plan.n_frames, -1).any(axis=1))
-        busy = busy.reshape(len(rows), plan.n_frames, -1).mean(axis=1)
-        busy, there = busy[:, wiring.order], there[:, wiring.order]
+        busy = (q.mean(axis=0) * network.rates)[wiring.order]
+        there = there[:, wiring.order]
         level = np.repeat(np.arange(len(wiring.levels) - 1), np.diff(wiring.levels))
         width = max(1, int(there.sum(axis=1).max()))
         levels = np.zeros((len(rows), len(wiring.levels)), dtype=np.int32)
         who = np.zeros((len(rows), width), dtype=np.int32)
         place = np.full(there.shape, -1, dtype=np.int32)
-        order = np.lexsort((-busy.mean(axis=0), level))
+        order = np.lexsort((-busy, level))
         levels[:, 1:] = np.cumsum(
             np.add.reduceat(there, wiring.levels[:-1], axis=1, dtype=np.int32), axis=1
         )
@@ -315,8 +314,7 @@ class NeuronRuns(DeviceRuns):
         elif size > PLAIN_SHARED_MEMORY:
             allow_shared_memory(function, arguments, size)
         while True:
-            configured(function, count, THREADS, 0, size)(*arguments)
-            cuda.synchronize()
+            self.advance(function, size, arguments)
             if self.spikes:
                 self._take_spikes()
             reached, now = self.passed.copy_to_host(), self.clock.copy_to_host()
@@ -324,6 +322,11 @@ class NeuronRuns(DeviceRuns):
             yield min(1.0, float(gone / plan.stops[-1]))
             if ((reached >= event_end) | (now >= ends)).all():
                 return
+
+    def advance(self, function: Any, size: int, arguments: tuple[Any, ...]) -> None:
+        """Go on for some windows, with so many bytes of shared memory in each block."""
+        configured(function, len(self.numbers), THREADS, 0, size)(*arguments)
+        cuda.synchronize()
 
     def _take_spikes(self) -> None:
         """Fetch what was recorded, and make room for more."""

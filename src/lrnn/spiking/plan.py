@@ -170,14 +170,18 @@ class Plan:
             return np.zeros((self.n_rows, self.network.n_neurons))
         network, q = self.network, np.asarray(self.steady)
         fired = q * network.rates
-        comes = self.arrivals + fired @ network.excitatory
         goes = np.broadcast_to(network.rates, q.shape)
         if self.inhibitory_arrivals is not None:
             goes = goes + self.inhibitory_arrivals
         if network.inhibitory is not None:
             goes = goes + fired @ network.inhibitory
+        full = np.flatnonzero((q >= 1).any(axis=0))  # elsewhere no more comes than goes
+        if len(full):
+            comes = self.arrivals[:, full] + fired @ network.excitatory[:, full]
+            goes = np.array(goes)
+            goes[:, full] = np.maximum(comes, goes[:, full])
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            settled = q / (np.maximum(comes, goes) * FAR_OFF**2)
+            settled = q / (goes * FAR_OFF**2)
             passed = q.sum(axis=1) / (self.arrivals.sum(axis=1) * FAR_OFF)
         matters = (q > FAR_OFF) & np.isfinite(passed)[:, None]
         if self.start == "stationary":  # where those that saturate begin excited

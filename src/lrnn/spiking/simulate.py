@@ -47,8 +47,8 @@ RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
 LOOKS_AT_LEAST = 64  # of a run, unless it has fewer ticks
 LOOKS_OF_A_FRAME = 16
 ENGINES = ("auto", "clock", "neurons")
-MANY_REPLICAS = 64  # of a row: a GPU makes so many clock by clock at once, and faster,
-MANY_RINGS = 8.0  # unless clocks ring so often for each event
+MANY_ROWS, MANY_REPLICAS = 100, 64  # of each: a GPU makes these faster clock by clock,
+MANY_RINGS = 4.0  # unless clocks ring so often for each event
 FINE = 2.0**46  # ticks of a run that go neuron by neuron: they tell the time
 WATCHED = 16  # runs whose error the progress bar shows
 
@@ -163,7 +163,8 @@ def make_plan(
     per_event, made = float(rings.mean() / happening.mean()), float((duration * happening).mean())
     by_neuron = faster(network.n_neurons, made, per_event)
     if device == "cuda":
-        by_neuron = replicas < MANY_REPLICAS or per_event > MANY_RINGS or record or n_frames > 1
+        few = n_rows < MANY_ROWS or replicas < MANY_REPLICAS
+        by_neuron = few or per_event > MANY_RINGS or record or n_frames > 1
     wiring = _wiring(network, engine, at_events, by_neuron)
     if wiring is None and device == "cuda" and (record or n_frames > 1):
         what = "record" if record else "a film"

@@ -32,9 +32,9 @@ LISTED = 20  # names of arrays that a message has at most
 def read_npy(path: Path, reading: Reading) -> Table:
     """An array of a .npy file."""
     shape, _, dtype, _ = npy_header(path)
-    with damage_named(path, "is not a .npy file, or damaged", prod(shape) * dtype.itemsize):
-        with path.open("rb") as file:
-            array = np.load(file, allow_pickle=False)
+    size = prod(shape) * dtype.itemsize
+    with damage_named(path, "is not a .npy file, or damaged", size), path.open("rb") as file:
+        array = np.load(file, allow_pickle=False)
     return table_of(array, f"{str(path)!r}")
 
 
