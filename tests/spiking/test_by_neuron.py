@@ -187,8 +187,8 @@ def test_a_saturated_neuron():
 
 def test_what_it_is_not_for():
     loop = RandomNeuralNetwork([1.0, 1.0], [[0.0, 0.5], [0.5, 0.0]])
-    with pytest.raises(ValueError, match="engine='neurons' is not for cycles; engine='clock' is"):
-        loop.simulate([0.1, 0.1], engine="neurons")
+    with pytest.raises(ValueError, match="'cuda' is not for cycles; engine='clock' is"):
+        loop.simulate([0.1, 0.1], engine="neurons", device="cuda")
     with pytest.raises(ValueError, match="engine must be one of auto, clock, neurons"):
         loop.simulate([0.1, 0.1], engine="bicycle")
     chain = RandomNeuralNetwork([1.0, 1.0], np.eye(2, k=1))

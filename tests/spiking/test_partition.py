@@ -304,7 +304,7 @@ def test_a_killed_worker_costs_a_window(monkeypatch):
 
 def test_what_a_partition_is_not_for():
     loop = RandomNeuralNetwork([1.0, 1.0], [[0.0, 0.5], [0.5, 0.0]])
-    with pytest.raises(ValueError, match="engine='neurons' is not for cycles, and partition needs"):
+    with pytest.raises(ValueError, match="partition is not for cycles; leave it out"):
         loop.simulate([0.1, 0.1], partition=2)
     chain = RandomNeuralNetwork([1.0, 1.0], np.eye(2, k=1))
     for options, said in (
@@ -317,7 +317,7 @@ def test_what_a_partition_is_not_for():
         ({"partition": 2, "device": "dask"}, "needs device='cpu', got device='dask'"),
         ({"partition": 2, "engine": "clock"}, "needs engine='neurons' or 'auto', got"),
         ({"partition": 2, "threads": 2}, "partition or threads, not both"),
-        ({"partition": 2, "at_events": True}, "is not for at_events=True, and partition needs it"),
+        ({"partition": 2, "at_events": True}, "partition is not for at_events=True; leave it out"),
     ):
         with pytest.raises(ValueError, match=said):
             chain.simulate([0.1, 0.1], **options)

@@ -22,7 +22,9 @@ LOOP = RandomNeuralNetwork(  # recurrent, inhibitory, with a self-loop
     [1.5, 1.0], [[0.1, 0.4], [0.3, 0.0]], [[0.0, 0.2], [0.3, 0.0]]
 )
 CHAIN = RandomNeuralNetwork([1.0, 2.0], [[0.0, 0.6], [0.0, 0.0]], [[0.0, 0.3], [0.0, 0.0]])
-NETWORKS = {"loop, clock": LOOP, "chain, clock": CHAIN, "chain, neurons": CHAIN}
+NETWORKS = {
+    "loop, clock": LOOP, "loop, neurons": LOOP, "chain, clock": CHAIN, "chain, neurons": CHAIN,
+}  # fmt: skip
 PLUS, MINUS = np.array([0.5, 0.2]), np.array([0.1, 0.3])
 FILM = np.array([[0.6, 0.0], [0.0, 0.0], [0.1, 0.5]])
 FILM_MINUS = np.array([[0.0, 0.2], [0.4, 0.0], [0.0, 0.1]])

@@ -26,6 +26,7 @@ from lrnn.spiking.plan import Plan, Statistics
 WINDOW = 1 << 17  # events that a part makes at once, about: their spikes stay in the cache
 LEAST_WINDOW = 1 << 10  # of short runs: they need less room
 LEVEL = 1 << 11  # events of a level in a window that are worth several threads
+QUEUED = 60  # nanoseconds of an event that is taken from a queue, and more in a long one
 NEAR = 1 << 11  # events to a snapshot: it is looked for among their times
 MARGIN = (
     4.0  # standard deviations by which a window ends before, or behind, an event that is sought
@@ -49,10 +50,10 @@ def parts_for(plan: Plan, threads: int) -> int:
     """How many parts are worth making at once for one run, by so many threads."""
     events = plan.snapshots[-1] * (1 if plan.unit == "events" else plan.happening.max())
     worth = events > WINDOW and LEVEL * plan.wiring.n_levels <= WINDOW
-    return threads if worth else 1
+    return threads if worth and not plan.wiring.cyclic else 1
 
 
-def faster(n_neurons: int, events: float, rings: float) -> bool:
+def faster(n_neurons: int, events: float, rings: float, cyclic: bool = False) -> bool:
     """Whether a run of so many events is made faster neuron by neuron than clock by clock.
 
     ``rings`` is how often clocks would ring for each event. A ring takes longer where tables do
@@ -61,7 +62,8 @@ def faster(n_neurons: int, events: float, rings: float) -> bool:
     """
     ring = 7 * min(1 + n_neurons / 7_000, 15)
     windows = min(8 + events / 1_000, 40) + events / WINDOW
-    return rings > max(4, (25 + windows * (60 * n_neurons + 30_000) / events) / ring)
+    event = QUEUED + 12 * np.log2(n_neurons + 1) if cyclic else 25
+    return bool(rings > max(4, (event + windows * (60 * n_neurons + 30_000) / events) / ring))
 
 
 @dataclass

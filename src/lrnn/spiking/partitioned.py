@@ -51,9 +51,9 @@ def check_partition(
             "until is not for a partitioned network; give events= or time=, or leave partition out"
         )
     at_events = arguments["at_events"]
-    if at_events or wiring_of(network) is None:
+    if at_events or wiring_of(network).cyclic:
         why = "at_events=True" if at_events else "cycles"
-        raise ValueError(f"engine='neurons' is not for {why}, and partition needs it; leave it out")
+        raise ValueError(f"partition is not for {why}; leave it out")
 
 
 def simulate_in_parts(

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
+from lrnn.spiking import queue_kernel
 from lrnn.spiking.neuron_kernel import make_level, make_window
 from lrnn.spiking.plan import Plan
 from lrnn.spiking.wiring import Outgoing, Tables, numbers_of
@@ -91,6 +92,11 @@ class Division:
         )
 
     @property
+    def cyclic(self) -> bool:
+        """Whether the network has cycles."""
+        return self.plan.wiring.cyclic
+
+    @property
     def n_parts(self) -> int:
         """How many parts there are."""
         return len(self.levels)
@@ -147,13 +153,22 @@ class Part:
         Where its neurons' spikes go.
     room : int
         For how many spikes there is room.
+    cyclic : bool
+        Whether its neurons feed back on each other. It is then the only part.
     """
 
     def __init__(
-        self, levels: NDArray[np.int64], starts: NDArray[np.int64], tables: Tables, room: int
+        self,
+        levels: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        tables: Tables,
+        room: int,
+        cyclic: bool = False,
     ) -> None:
         self.levels, self.starts, self.tables = levels, np.array(starts), tables
         widest = int(np.diff(levels).max())
+        self._queue = (np.empty(widest, np.int64), np.empty(widest, np.int64), np.empty(widest))
+        self._cyclic = cyclic
         self._outbox, self._goals = np.empty(room), np.empty(room, np.int32)
         self._waiting, self._waiting_goals = np.empty(room), np.empty(room, np.int32)
         self._inbox, self._begins = np.empty(room), np.empty(widest + 1, np.int64)
@@ -180,12 +195,20 @@ class Part:
         """Make all levels, if this is the only part; whether there was room."""
         tables = self.tables
         self._foresees = foresee
-        self._events, self._written = make_window(
-            self.levels, begin, end, old, self.pace, self.times, self.counts, self.random,
-            tables.first, tables.limits, tables.targets, self._outbox, self._goals, self._inbox,
-            self._begins, self.recorded if record else self._nobody, self._spikes, self._senders,
-            self._happened if foresee else NOTHING,
-        )  # fmt: skip
+        recorded = self.recorded if record else self._nobody
+        happened = self._happened if foresee else NOTHING
+        if self._cyclic:
+            self._events, self._written = queue_kernel.make_window(
+                end, old, self.pace, self.times, self.counts, self.random, tables.first,
+                tables.limits, tables.targets, recorded, self._spikes, self._senders, happened,
+                *self._queue,
+            )  # fmt: skip
+        else:
+            self._events, self._written = make_window(
+                self.levels, begin, end, old, self.pace, self.times, self.counts, self.random,
+                tables.first, tables.limits, tables.targets, self._outbox, self._goals,
+                self._inbox, self._begins, recorded, self._spikes, self._senders, happened,
+            )  # fmt: skip
         return self._events >= 0
 
     def level(
@@ -310,9 +333,9 @@ class Parts:
         """Make the parts."""
         division, count = self.division, self.division.n_parts
         self._parts = [
-            Part(division.levels[p], division.starts, division.tables[p], self.room).attach(
-                *(of_part(a, division.of_part(p)) for a in self._arrays)
-            )
+            Part(
+                division.levels[p], division.starts, division.tables[p], self.room, division.cyclic
+            ).attach(*(of_part(a, division.of_part(p)) for a in self._arrays))
             for p in range(count)
         ]
         self._pool = None if count == 1 else ThreadPoolExecutor(count)

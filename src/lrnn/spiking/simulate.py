@@ -161,10 +161,15 @@ def make_plan(
     excitable = (np.asarray(steady) > 0).reshape(n_rows, n_frames, -1).any(axis=1)
     rings = excitable @ rates + comes.reshape(n_rows, n_frames).max(axis=1)
     per_event, made = float(rings.mean() / happening.mean()), float((duration * happening).mean())
-    by_neuron = faster(network.n_neurons, made, per_event)
+    cyclic = any(stage.feedback for stage in network.stages)
+    by_neuron = faster(network.n_neurons, made, per_event, cyclic)
     if device == "cuda":
         few = n_rows < MANY_ROWS or replicas < MANY_REPLICAS
-        by_neuron = few or per_event > MANY_RINGS or record or n_frames > 1
+        by_neuron = not cyclic and (few or per_event > MANY_RINGS or record or n_frames > 1)
+        if cyclic and engine == "neurons":
+            raise ValueError(
+                "engine='neurons' with device='cuda' is not for cycles; engine='clock' is"
+            )
     wiring = _wiring(network, engine, at_events, by_neuron)
     if wiring is None and device == "cuda" and (record or n_frames > 1):
         what = "record" if record else "a film"
@@ -276,11 +281,9 @@ def _wiring(
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}")
     if engine == "clock" or (engine == "auto" and not by_neuron):
         return None
-    found = None if at_events else wiring_of(network)
-    if found is None and engine == "neurons":
-        why = "at_events=True" if at_events else "cycles"
-        raise ValueError(f"engine='neurons' is not for {why}; engine='clock' is")
-    return found
+    if at_events and engine == "neurons":
+        raise ValueError("engine='neurons' is not for at_events=True; engine='clock' is")
+    return None if at_events else wiring_of(network)
 
 
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:

@@ -1,4 +1,4 @@
-"""Who sends spikes to whom in a network without cycles, level by level."""
+"""Who sends spikes to whom: level by level, where there are no cycles."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +26,8 @@ class Wiring:
         The neurons, as they are worked on.
     levels : ndarray of int
         Where levels begin in that order, and the last ends.
+    cyclic : bool
+        Whether neurons feed back on each other; all are then in one level, and send to that.
     tables : Tables
         Where the spikes of each go, in that order; made when they are asked for.
     """
@@ -33,6 +35,7 @@ class Wiring:
     network: RandomNeuralNetwork
     order: NDArray[np.int64]
     levels: NDArray[np.int64]
+    cyclic: bool = False
 
     @property
     def n_levels(self) -> int:
@@ -121,11 +124,11 @@ def numbers_of(order: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-def wiring_of(network: RandomNeuralNetwork) -> Wiring | None:
-    """That of a network without cycles, or None."""
+def wiring_of(network: RandomNeuralNetwork) -> Wiring:
+    """That of a network."""
     stages = network.stages
-    if any(stage.feedback for stage in stages):
-        return None
     every = np.arange(network.n_neurons)
+    if any(stage.feedback for stage in stages):
+        return Wiring(network, every, np.array([0, len(every)]), cyclic=True)
     parts = [every[stage.neurons] for stage in stages]
     return Wiring(network, np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
