@@ -338,7 +338,7 @@ class Parts:
             ).attach(*(of_part(a, division.of_part(p)) for a in self._arrays))
             for p in range(count)
         ]
-        self._pool = None if count == 1 else ThreadPoolExecutor(count)
+        self._pool = None if count == 1 else ThreadPoolExecutor(count - 1)
         room = 0 if count == 1 else self.room
         self._boxes = [Box.of(room) for _ in range(count)]
         self._density = 0.0  # events per unit time, lately
@@ -388,7 +388,8 @@ class Parts:
         each = range(len(self._parts))
         if self._pool is None or self._density * (end - begin) < SMALL:
             return [make(p) for p in each]
-        return list(self._pool.map(make, each))
+        others = [self._pool.submit(make, p) for p in each[1:]]
+        return [make(0), *(other.result() for other in others)]
 
     def _made(self) -> list[Made]:
         """What each part has made in this window."""
