@@ -62,8 +62,8 @@ def faster(n_neurons: int, events: float, rings: float, cyclic: bool = False) ->
     """
     ring = 7 * min(1 + n_neurons / 7_000, 15)
     windows = min(8 + events / 1_000, 40) + events / WINDOW
-    event = QUEUED + 12 * np.log2(n_neurons + 1) if cyclic else 25
-    return bool(rings > max(4, (event + windows * (60 * n_neurons + 30_000) / events) / ring))
+    event = QUEUED + 12 * np.log2(n_neurons + 1) if cyclic else 33
+    return bool(rings > max(6, (event + windows * (60 * n_neurons + 30_000) / events) / ring))
 
 
 @dataclass
