@@ -11,8 +11,9 @@ here, so that it never seems to be at rest.
 (no bank conflicts); a block works on one row of arrivals. `advance_global` leaves them in global
 memory: for networks that are too large for that, and for rows with few replicas.
 
-An entry of a table is a limit in 64 bits, and its alias and own outcome in 32; an outcome is a
-neuron and two flags.
+Entries of tables are 64 bits: the upper half of a limit, alias and own outcome; an outcome is a
+neuron and two flags. The lower halves of limits are asked only where the upper ones do not decide,
+once in 2³² times.
 Neurons are numbered among those that can be excited under the row's arrivals; routes, which all
 rows have in common, name them as the network does, and ``place`` tells their number.
 """
@@ -20,7 +21,7 @@ rows have in common, name them as the network does, and ``place`` tells their nu
 from typing import Any
 
 import numpy as np
-from numba import uint16, uint32, uint64
+from numba import uint16, uint64
 
 from lrnn.functional.numba_cuda import cuda
 from lrnn.spiking import draws
@@ -51,14 +52,19 @@ step, share = (cuda.jit(device=True)(function) for function in (draws.step, draw
 
 
 @cuda.jit(device=True)
-def pick(drawn: Any, begin: Any, count: Any, limits: Any, outcomes: Any, first: Any) -> Any:
-    """What a random number picks from ``count`` entries; their outcomes begin at ``first``."""
-    entry, place = share(drawn, np.uint64(count))
-    entry = np.uint32(entry)
-    found = np.uint32(outcomes[np.uint32(first + entry)])
-    if place >= limits[np.uint32(begin + entry)]:
-        found = np.uint32(found >> SIXTEEN)
-    return found & WORD
+def pick(drawn: Any, begin: Any, count: Any, table: Any, rests: Any, first: Any) -> Any:
+    """What a random number picks from ``count`` entries; the rests of limits begin at ``first``."""
+    number, place = share(drawn, np.uint64(count))
+    number = np.uint32(number)
+    entry = table[np.uint32(begin + number)]
+    limit, at = np.uint32(entry >> UP), np.uint32(place >> UP)
+    outcomes = np.uint32(entry)
+    beyond = at > limit
+    if at == limit:
+        beyond = np.uint32(place) >= rests[np.uint32(first + number)]
+    if beyond:
+        outcomes = np.uint32(outcomes >> SIXTEEN)
+    return outcomes & WORD
 
 
 @cuda.jit(device=True, inline="always")
@@ -68,8 +74,8 @@ def advance_run(
     clocks: Any,
     first_clock: Any,
     n_clocks: Any,
-    nodes: Any,
-    first_node: Any,
+    clock_rests: Any,
+    first_rest: Any,
     rows: Any,
     first_row: int,
     place: Any,
@@ -78,7 +84,7 @@ def advance_run(
     first_word: int,
     word_step: int,
     routes: Any,
-    goals: Any,
+    route_rests: Any,
     reserve: Any,
     fired: Any,
     busy: Any,
@@ -122,7 +128,7 @@ def advance_run(
             if phase <= tick < ended and happened < missing:
                 last = np.int32(tick)
                 s0, s1, drawn = step(s0, s1)
-                clock = pick(drawn, first_clock, n_clocks, clocks, nodes, first_node)
+                clock = pick(drawn, first_clock, n_clocks, clocks, clock_rests, first_rest)
                 s0, s1, drawn = step(s0, s1)
                 target, inhibits = clock & NOWHERE, clock & INHIBITS
                 inside = clock & EXTERNAL == NONE
@@ -142,7 +148,7 @@ def advance_run(
                         words[at] = uint16(word)
                         row = rows[np.uint32(first_row + clock)]
                         begin = np.uint32(row >> UP)
-                        outcome = pick(drawn, begin, np.uint32(row), routes, goals, begin)
+                        outcome = pick(drawn, begin, np.uint32(row), routes, route_rests, begin)
                         target, inhibits = outcome & NOWHERE, outcome & INHIBITS
                         if target != NOWHERE:
                             target = np.uint32(place[np.uint32(first_place + target)])
@@ -184,12 +190,12 @@ def advance_shared(
     replicas: int,
     clock_first: Any,
     clocks: Any,
-    nodes: Any,
+    clock_rests: Any,
     rows: Any,
     place: Any,
     words: Any,
     routes: Any,
-    goals: Any,
+    route_rests: Any,
     reserve: Any,
     fired: Any,
     busy: Any,
@@ -209,15 +215,12 @@ def advance_shared(
     block, lane, width = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
     local = size[block]
     n_clocks = np.int32(clock_first[block + 1] - clock_first[block])
-    wide = cuda.shared.array(0, uint64)  # limits of clocks, and rows; behind them,
-    middle = cuda.shared.array(0, uint32)  # in the same memory, nodes of clocks, and
-    short = cuda.shared.array(0, uint16)  # places and words
-    first_node = 2 * (n_clocks + local)
-    first_place = 2 * (first_node + n_clocks)
+    wide = cuda.shared.array(0, uint64)  # clocks and rows, and behind them,
+    short = cuda.shared.array(0, uint16)  # in the same memory, places and words
+    first_place = 4 * (n_clocks + local)
     first_word = first_place + n_neurons + lane
     for i in range(lane, n_clocks, width):
         wide[i] = clocks[clock_first[block] + i]
-        middle[first_node + i] = nodes[clock_first[block] + i]
     for i in range(lane, local, width):
         wide[n_clocks + i] = rows[block, i]
     for i in range(lane, n_neurons, width):
@@ -228,11 +231,11 @@ def advance_shared(
         for i in range(local):
             short[first_word + i * width] = words[run, i]
         advance_run(
-            run, local, wide, NONE, np.uint32(n_clocks), middle, np.uint32(first_node), wide,
-            np.uint32(n_clocks), short, np.uint32(first_place), short, np.uint32(first_word),
-            np.uint32(width), routes, goals, reserve, fired, busy, observed, seen, inhibited,
-            random, counts, tick_end[run], event_end, look[block], observe[block], shift[run],
-            every,
+            run, local, wide, NONE, np.uint32(n_clocks), clock_rests,
+            np.uint32(clock_first[block]), wide, np.uint32(n_clocks), short,
+            np.uint32(first_place), short, np.uint32(first_word), np.uint32(width), routes,
+            route_rests, reserve, fired, busy, observed, seen, inhibited, random, counts,
+            tick_end[run], event_end, look[block], observe[block], shift[run], every,
         )  # fmt: skip
         for i in range(local):
             words[run, i] = short[first_word + i * width]
@@ -245,12 +248,12 @@ def advance_global(
     replicas: int,
     clock_first: Any,
     clocks: Any,
-    nodes: Any,
+    clock_rests: Any,
     rows: Any,
     place: Any,
     words: Any,
     routes: Any,
-    goals: Any,
+    route_rests: Any,
     reserve: Any,
     fired: Any,
     busy: Any,
@@ -272,10 +275,10 @@ def advance_global(
         row = run // replicas
         advance_run(
             run, size[row], clocks, np.uint32(clock_first[row]),
-            np.uint32(clock_first[row + 1] - clock_first[row]), nodes, np.uint32(clock_first[row]),
-            rows[0], NONE, place[0], NONE, words[run], NONE, ONE, routes, goals, reserve, fired,
-            busy, observed, seen, inhibited, random, counts, tick_end[run], event_end, look[row],
-            observe[row], shift[run], every,
+            np.uint32(clock_first[row + 1] - clock_first[row]), clock_rests,
+            np.uint32(clock_first[row]), rows[0], NONE, place[0], NONE, words[run], NONE, ONE,
+            routes, route_rests, reserve, fired, busy, observed, seen, inhibited, random, counts,
+            tick_end[run], event_end, look[row], observe[row], shift[run], every,
         )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ def share(drawn: Any, count: Any) -> tuple[Any, Any]:
 
     These are the halves of their product of 128 bits; ``count`` has at most 32.
     """
-    high = (drawn >> np.uint64(32)) * count
-    low = (drawn & np.uint64(0xFFFFFFFF)) * count
-    return (high + (low >> np.uint64(32))) >> np.uint64(32), drawn * count
+    half, lower = np.uint64(32), np.uint64(0xFFFFFFFF)
+    low = (drawn & lower) * count
+    high = (drawn >> half) * count + (low >> half)
+    return high >> half, (high << half) | (low & lower)

@@ -31,8 +31,8 @@ class Layout:
         Where their routes begin, and how many there are.
     place : ndarray of shape (n_rows or 1, n_neurons)
         Which number a neuron has.
-    clock_first, clocks, nodes : ndarray
-        Where the clocks of each row begin; limits and outcomes of all clocks.
+    clock_first, clocks, clock_rests : ndarray
+        Where the clocks of each row begin; all clocks, and the lower halves of their limits.
     """
 
     shared: bool
@@ -45,7 +45,7 @@ class Layout:
     place: NDArray[np.uint16]
     clock_first: NDArray[np.int32]
     clocks: NDArray[np.uint64]
-    nodes: NDArray[np.uint32]
+    clock_rests: NDArray[np.uint32]
 
     @classmethod
     def of(cls, plan: Plan, rows: Indices, shared_memory: int) -> "Layout":
@@ -82,8 +82,8 @@ class Layout:
             starts=starts,
             place=place,
             clock_first=np.cumsum([0, *map(len, packed)]).astype(np.int32),
-            clocks=np.concatenate([c.limits for c in clocks]),
-            nodes=np.concatenate(packed),
+            clocks=np.concatenate(packed),
+            clock_rests=np.concatenate([rests_of(c.limits) for c in clocks]),
         )
 
 
@@ -103,19 +103,18 @@ def lanes_of(plan: Plan, rows: Indices, shared_memory: int) -> int:
     return (shared_memory - _table_bytes(plan, rows)) // (2 * longest)
 
 
-def packed_routes(plan: Plan) -> NDArray[np.uint32]:
+def packed_routes(plan: Plan) -> NDArray[np.uint64]:
     """Where spikes go, in the network's own numbers."""
     target = plan.routes.targets.astype(np.int64)
     outcome = np.where(target < 0, int(INHIBITS) | ~target, target)
     leaves = target == plan.network.n_neurons
-    return _pack(np.where(leaves, int(NOWHERE), outcome))
+    return _pack(plan.routes.limits, np.where(leaves, int(NOWHERE), outcome))
 
 
 def _table_bytes(plan: Plan, rows: Indices) -> int:
     """Shared memory for the tables of the largest of these rows."""
     largest = max(len(plan.clocks[row].limits) + len(plan.clocks[row].excitable) for row in rows)
-    clocks = max(len(plan.clocks[row].limits) for row in rows)
-    return 8 * largest + 4 * clocks + 2 * plan.network.n_neurons
+    return 8 * largest + 2 * plan.network.n_neurons
 
 
 def _packed_rows(routes: Routes) -> NDArray[np.uint64]:
@@ -123,14 +122,20 @@ def _packed_rows(routes: Routes) -> NDArray[np.uint64]:
     return np.asarray((first[:-1] << np.uint64(32)) | np.diff(first))
 
 
-def _packed_clocks(clocks: Clocks, place: NDArray[np.uint16], n: int) -> NDArray[np.uint32]:
+def _packed_clocks(clocks: Clocks, place: NDArray[np.uint16], n: int) -> NDArray[np.uint64]:
     node = clocks.nodes.astype(np.int64)
     external, inhibits = node > n, node > 2 * n
     neuron = node - external * (n + 1) - inhibits * n
     flags = external * int(EXTERNAL) | inhibits * int(INHIBITS)
-    return _pack(place[neuron].astype(np.int64) | flags)
+    return _pack(clocks.limits, place[neuron].astype(np.int64) | flags)
 
 
-def _pack(outcomes: NDArray[np.int64]) -> NDArray[np.uint32]:
-    own, alias = outcomes.astype(np.uint32).T
-    return np.asarray((alias << np.uint32(16)) | own)
+def _pack(limits: NDArray[np.uint64], outcomes: NDArray[np.int64]) -> NDArray[np.uint64]:
+    own, alias = outcomes.astype(np.uint64).T
+    upper = limits & np.uint64(0xFFFFFFFF00000000)
+    return np.asarray(upper | (alias << np.uint64(16)) | own)
+
+
+def rests_of(limits: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """The lower halves of limits."""
+    return limits.astype(np.uint32)

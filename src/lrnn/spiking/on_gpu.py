@@ -17,7 +17,7 @@ from lrnn.functional.numba_cuda import (
 )
 from lrnn.spiking import cuda_kernel as kernel
 from lrnn.spiking.cuda_kernel import NOWHERE, UNIT
-from lrnn.spiking.gpu_layout import Indices, Layout, groups, packed_routes
+from lrnn.spiking.gpu_layout import Indices, Layout, groups, packed_routes, rests_of
 from lrnn.spiking.plan import FOREVER, INHIBITED, Plan, Statistics
 from lrnn.spiking.results import judge
 
@@ -177,12 +177,12 @@ class Runs(DeviceRuns):
                 plan.replicas,
                 device(layout.clock_first),
                 device(layout.clocks),
-                device(layout.nodes),
+                device(layout.clock_rests),
                 device(layout.starts),
                 device(layout.place),
             ],
             words=zeros((count, width), np.uint16),
-            routes=[device(plan.routes.limits), device(packed_routes(plan))],
+            routes=[device(packed_routes(plan)), device(rests_of(plan.routes.limits))],
             sums=[
                 zeros((width, count), np.uint32),  # reserve, in units
                 zeros((width, count), np.uint32),  # fired
