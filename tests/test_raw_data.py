@@ -206,6 +206,7 @@ def test_a_model_of_the_command_line_answers_the_same_in_python(call, tmp_path):
         np.testing.assert_allclose(model.reconstruct(X)[:, 0], back["size"], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_data_in_other_units_are_told_of_everywhere(tmp_path, wine):
     names = load_wine().feature_names
     pd.DataFrame(wine, columns=names).to_csv(tmp_path / "wine.csv", index=False)

@@ -99,6 +99,7 @@ def test_killed_at_random_moments_a_training_goes_on_and_ends_the_same(folder):
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_not_overwritten_unasked(folder):
     command = ["fit", "digits.npy", "-o", "a.safetensors", "--hidden", "5", "--max-iter", "9"]
     (folder / "a.safetensors.checkpoint").write_text("hours of work")
@@ -141,6 +142,7 @@ LONG = ["fit", "digits.npy", "-o", "a.safetensors", "--hidden", "40", "--max-ite
         "--tol", "0", "--checkpoint", "0.2"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_two_processes_do_not_write_the_same_model(folder):
     first = start(*LONG, cwd=folder, until="a.safetensors.checkpoint")
     second = run(*LONG, "--resume", cwd=folder)
@@ -160,7 +162,10 @@ def test_two_processes_do_not_write_the_same_model(folder):
     assert run("inspect", "a.safetensors", cwd=folder).returncode == 0
 
 
-@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)],
+)
 def test_an_interruption_in_the_first_minute_keeps_a_checkpoint(folder, sent, status):
     command = [*LONG[:-2], "--quiet"]
     process = start(*command, cwd=folder, until=".a.safetensors.lock")

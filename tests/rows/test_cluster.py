@@ -196,6 +196,7 @@ def test_a_file_is_read_by_the_workers(client, digits, tmp_path):
         np.testing.assert_array_equal(X.compute(), digits)
 
 
+@pytest.mark.slow
 def test_the_command_line_trains_on_workers(client, digits, tmp_path):
     """With a process of its own, for it may not disturb this one's client."""
     np.save(tmp_path / "digits.npy", digits)

@@ -60,6 +60,7 @@ def test_fine_tuning_makes_use_of_saturation(digits, shallow):
     assert trained.curves[0].lowest < 0.95 * before
 
 
+@pytest.mark.slow
 def test_a_deep_network_is_never_worse_than_a_shallow_one_and_better_when_tuned(digits):
     def error(sizes, **settings):
         return LRNNAutoencoder(sizes, random_state=0, **settings).fit(digits).reconstruction_err_
