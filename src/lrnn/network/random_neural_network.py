@@ -383,7 +383,8 @@ class RandomNeuralNetwork:
         frames : float or array-like of shape (n_frames,), optional
             Makes a film of the arrivals: for how long each frame is shown, or the times at which
             frames end. Arrivals change then, exactly, and all potentials stay. There is a snapshot
-            at the end of each frame; ``result.frame(i)`` is what happened in it. (Not on a GPU.)
+            at the end of each frame; ``result.frame(i)`` is what happened in it. (On a GPU only
+            for networks without cycles.)
         until : float, Precision or Decision, optional
             End as soon as it is known well enough: the widest interval is at most so wide
             (:class:`lrnn.spiking.Precision`), or it is known which neuron leads
@@ -410,7 +411,8 @@ class RandomNeuralNetwork:
             Events (or time, if the length is given as time) at the beginning that are left out
             of all estimates; about so many, for the reason given above.
         record : list of int, optional
-            Neurons whose spikes are recorded, in all runs (``result.raster``).
+            Neurons whose spikes are recorded, in all runs (``result.raster``); on a GPU only of
+            networks without cycles.
         record_bytes : float, default=2**30
             Memory for these, 12 bytes for a spike. If more spikes are to be expected, by the
             steady state, that is an error, before anything is simulated; none is ever left out.
@@ -430,12 +432,13 @@ class RandomNeuralNetwork:
             equal parts of a run; if that would be too much, of fewer.
         engine : {"auto", "clock", "neurons"}, default="auto"
             "clock" draws whose clock rings next, one after the other, whether that neuron is
-            excited or not: for any network, and fast where most are. "neurons" makes the events
-            of one neuron after the other, for some time, and spends nothing on those at rest; it
-            needs a network without cycles. Both are exact. "auto" takes the faster one.
+            excited or not: fast where most are. "neurons" makes the events of one neuron after
+            the other, for some time (where there are cycles, one event after the other from a
+            queue), and spends nothing on those at rest. Both are exact. "auto" takes the one that
+            is expected to be faster, which may be another one on a GPU.
         device : {"cpu", "cuda", "dask"}, default="cpu"
             Where to run. A GPU is for many runs, and so is a Dask cluster (that of the current
-            client); they give the same results.
+            client); with the same engine they give the same results.
         threads : int, optional
             CPU threads, by default as many as there are cores. Each has runs of its own; where
             there are fewer runs than threads, several make one (neuron by neuron only).
