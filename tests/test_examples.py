@@ -37,7 +37,12 @@ ARGUMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", SAID)
+LONG = ("classifier_pipeline", "spike_budget")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in LONG else ()) for n in SAID]
+)
 def test_the_example_runs_without_a_warning_and_draws(tmp_path, name):
     arguments = ARGUMENTS.get(name, [])
     done = run(name, *arguments, cwd=tmp_path)

@@ -502,7 +502,11 @@ def test_every_method(kind, dtype, tmp_path, answer):
     check(Case(kind, dtype, None, tmp_path), answer)
 
 
-@pytest.mark.parametrize(("kind", "dtype"), SENT, ids=named)
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [pytest.param(*cell, marks=() if cell[1] == "float64" else pytest.mark.slow) for cell in SENT],
+    ids=named,
+)
 def test_every_method_on_a_device(kind, dtype, tmp_path, answer, monkeypatch):
     """PyTorch's CPU stands for a GPU."""
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")

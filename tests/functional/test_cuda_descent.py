@@ -12,8 +12,6 @@ from numba.core import config
 from lrnn.functional import descend_decoder
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
-if SIMULATED:
-    sys.setswitchinterval(1e-6)  # threads of a block wait for each other all the time
 
 
 def problem(seed, hidden, width):

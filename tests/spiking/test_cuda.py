@@ -18,9 +18,6 @@ SIMULATED = bool(config.ENABLE_CUDASIM)
 NEURONS = str(Path(__file__).with_name("test_neurons_cuda.py"))
 MORE = 1 if SIMULATED else 100  # a real GPU gets more to do
 
-if SIMULATED:
-    sys.setswitchinterval(1e-6)  # threads of a block wait for each other all the time
-
 pytestmark = pytest.mark.filterwarnings("ignore:the simulated time is too short")
 
 

@@ -27,11 +27,13 @@ def gpu(monkeypatch):
     module = pytest.importorskip("lrnn.spiking.neurons_on_gpu", reason="numba-cuda is not there")
     if not module.cuda.is_available():
         pytest.skip("there is no CUDA device; test_in_the_simulator runs the same kernels")
+    before = sys.getswitchinterval()
     if SIMULATED:
         sys.setswitchinterval(1e-6)  # threads of a block wait for each other all the time
         for name, value in {"THREADS": 2, "WINDOW": 24, "ROOM": 24}.items():
             monkeypatch.setattr(module, name, value)
-    return module
+    yield module
+    sys.setswitchinterval(before)
 
 
 @pytest.fixture
