@@ -374,7 +374,7 @@ def test_sparse_values_below_zero_have_a_remedy_that_exists():
 
 def test_scaling_of_objects_that_are_numbers_and_of_frames_of_dask(rng):
     X = rng.random((12, 5)) * 40
-    dd = pytest.importorskip("dask.dataframe")
+    dd = pytest.importorskip("dask.dataframe", reason="pip install 'lrnn[dask]'")
     frame = pd.DataFrame(X, columns=list("abcde"))
     expected = LRNNAutoencoder(2, scale="max", max_iter=3, random_state=0).fit(X)
     for rows in (X.astype(object), X.tolist(), X.astype(str), dd.from_pandas(frame, npartitions=2)):

@@ -229,7 +229,7 @@ def test_a_neuron_that_nothing_reached_is_not_thought_to_be_known():
 
 
 def test_on_dask_it_is_the_same(dask_here):
-    pytest.importorskip("dask")
+    pytest.importorskip("dask", reason="pip install 'lrnn[dask]'")
     options = {"watch": [0, 2], "watch_at": [0, 100, 2_000], "replicas": 3, "random_state": 11}
     for more in ({"events": 400_000, "until": 0.1}, {"events": 5_000}):
         here, there = (CHAIN.simulate(ROWS, device=d, **more, **options) for d in ("cpu", "dask"))
