@@ -2,15 +2,18 @@
 
 python benchmarks/simulation_gpu.py            # needs a CUDA device and MNIST
 python benchmarks/simulation_gpu.py --quick    # a fifth of it
+python benchmarks/simulation_gpu.py --alone    # only one run of one network
 """
 
 import argparse
+from functools import partial
 from time import perf_counter
 
 import numpy as np
+from scipy import sparse
 
 from common import Stopwatch, console, load_mnist, report
-from lrnn import LRNNAutoencoder
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork
 from lrnn.spiking.neurons_on_gpu import NeuronRuns
 from lrnn.spiking.on_gpu import Runs
 
@@ -25,7 +28,8 @@ CASES = (  # images, replicas, events, brightness
     (1, 1_000, 1_000_000, 1.0),
     (1, 1, 10_000_000, 1.0),
 )
-SLOW = 30.0  # rings per event: clock by clock they are not waited for
+ALONE = (50, 1_000, 10_000, 100_000)  # neurons of a level, of one network; the first is MNIST's
+CONNECTIONS = 20  # of each neuron there
 
 
 class Kernel:
@@ -57,10 +61,62 @@ def same_as_on_the_cpu(network, arrivals):
     return found
 
 
+def layered(width, inhibition):
+    """Three levels of neurons, and what comes to the first."""
+    rng = np.random.default_rng(0)
+    n = 3 * width
+    sender = np.repeat(np.arange(2 * width), CONNECTIONS)
+    level = sender // width + 1
+    target = rng.integers(0, width, len(sender)) + level * width
+    chance = rng.uniform(0.5, 1.4, len(sender)) / CONNECTIONS / 1.5
+    minus = rng.random(len(sender)) < inhibition
+    parts = [
+        sparse.csr_array((np.where(kind, chance, 0), (sender, target)), shape=(n, n))
+        for kind in (~minus, minus)
+    ]
+    for part in parts:
+        part.sum_duplicates()
+        part.eliminate_zeros()
+    network = RandomNeuralNetwork(np.ones(n), parts[0], parts[1] if inhibition else None)
+    return network, np.concatenate([rng.uniform(0.2, 0.8, width), np.zeros(2 * width)])
+
+
+def alone(network, arrivals, quick):
+    """One run of one network: on the whole device, and on a thread of the CPU."""
+    rows = []
+    for width in ALONE:
+        for inhibition in (0.0, 0.3):
+            if width == ALONE[0]:
+                if inhibition:
+                    continue
+                tried, coming, title = network, arrivals[0], "MNIST, 1,618 neurons"
+            else:
+                tried, coming = layered(width, inhibition)
+                title = f"3 levels of {width:,}" + (", a third inhibitory" if inhibition else "")
+            row = {"network": title}
+            length = 20_000_000 if quick or width == ALONE[0] else 100_000_000
+            for name, device, events in (
+                ("GPU", "cuda", length),
+                ("1 thread", "cpu", length // 10),
+            ):
+                run = partial(
+                    tried.simulate, coming, engine="neurons", random_state=0, device=device,
+                    threads=1, snapshot_bytes=0,
+                )  # fmt: skip
+                run(events=events // 100)  # compiled
+                with Stopwatch() as watch:
+                    run(events=events)
+                row[f"{name}, 10⁶ events/s"] = events / watch.seconds / 1e6
+            rows.append(row)
+            console.print(row)
+    report("one_run_gpu", "One run of one network", rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--hidden", type=int, default=50)
+    parser.add_argument("--alone", action="store_true")
     asked = parser.parse_args()
     kernel = Kernel()
     train, test = load_mnist("train"), load_mnist("test")
@@ -71,7 +127,7 @@ def main():
     console.print(f"spikes of 8 images × 40 replicas × 20,000 events as on the CPU: {same}")
 
     rows = []
-    for images, replicas, events, brightness in CASES:
+    for images, replicas, events, brightness in () if asked.alone else CASES:
         shown = arrivals[:images] * brightness
         for engine in ("clock", "neurons"):
             if engine == "clock" and brightness < 1 and images == 10_000:
@@ -99,8 +155,10 @@ def main():
                 }
             )
             console.print(rows[-1])
-    rows[0]["as on the CPU"] = same
-    report("simulation_gpu", f"Simulating MNIST 784→{asked.hidden} on a GPU", rows)
+    if rows:
+        rows[0]["as on the CPU"] = same
+        report("simulation_gpu", f"Simulating MNIST 784→{asked.hidden} on a GPU", rows)
+    alone(network, arrivals, asked.quick)
 
 
 if __name__ == "__main__":

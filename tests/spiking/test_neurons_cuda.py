@@ -5,6 +5,7 @@ simulator of one, with few threads and little room: see test_cuda.
 """
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,18 +23,27 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def gpu(monkeypatch):
+@pytest.fixture(autouse=True, params=["block", "whole"])
+def gpu(request, monkeypatch):
     module = pytest.importorskip("lrnn.spiking.neurons_on_gpu", reason="numba-cuda is not there")
     if not module.cuda.is_available():
         pytest.skip("there is no CUDA device; test_in_the_simulator runs the same kernels")
     before = sys.getswitchinterval()
     if SIMULATED:
         sys.setswitchinterval(1e-6)  # threads of a block wait for each other all the time
-        for name, value in {"THREADS": 2, "WINDOW": 24, "ROOM": 24}.items():
-            monkeypatch.setattr(module, name, value)
+        monkeypatch.setattr(module.kernel, "THREADS", 2)
+        monkeypatch.setattr(module.kernel, "CHUNK", 2)
+        give_room(module, monkeypatch, 24, 24)
+    monkeypatch.setattr(module, "FEW", 0 if request.param == "block" else 1_000_000)
+    monkeypatch.setattr(module, "BUSIEST", np.inf)
     yield module
     sys.setswitchinterval(before)
+
+
+def give_room(module, monkeypatch, room, window):
+    for name in ("BLOCK", "WHOLE"):
+        team = getattr(module, name)
+        monkeypatch.setattr(module, name, replace(team, room=room, window=window))
 
 
 @pytest.fixture
@@ -85,8 +95,7 @@ def test_stationary_start_and_warm_up(network):
 
 
 def test_windows_without_room_are_made_again(network, gpu, monkeypatch):
-    monkeypatch.setattr(gpu, "ROOM", 5 if SIMULATED else 20)
-    monkeypatch.setattr(gpu, "WINDOW", 40)
+    give_room(gpu, monkeypatch, 5 if SIMULATED else 20, 40)
     assert_same(network, PLUS[:1], MINUS, events=45 * MORE, record=[0], snapshot_bytes=0)
 
 

@@ -91,3 +91,8 @@ def allow_shared_memory(kernel: Any, arguments: tuple[Any, ...], size: int) -> N
     for overload in kernel.overloads.values():
         loaded = overload._codelibrary.get_cufunc()
         driver.cuKernelSetAttribute(attribute, size, loaded.handle, loaded.device.id)
+
+
+def multiprocessors() -> int:
+    """How many the device has: so many blocks work at once, and can wait for each other."""
+    return int(getattr(cuda.current_context().device, "MULTIPROCESSOR_COUNT", 1))

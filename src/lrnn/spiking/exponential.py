@@ -36,19 +36,32 @@ def _layers() -> tuple[Any, Any, Any]:
 INSIDE, WIDTH, HEIGHT = _layers()
 
 
+def drawn_by(step: Any, log: Any, exp: Any) -> Any:
+    """What draws a number from tables of layers, with these functions: for CPU and GPU."""
+
+    def exponential(s0: Any, s1: Any, inside: Any, width: Any, height: Any) -> Any:
+        """The generator's next state, and an exponential number with mean 1."""
+        while True:
+            s0, s1, drawn = step(s0, s1)
+            layer = np.int32(drawn & np.uint64(255))
+            place = drawn >> np.uint64(11)
+            x = np.float64(place) * width[layer]
+            if place < inside[layer]:
+                return s0, s1, x
+            s0, s1, drawn = step(s0, s1)
+            uniform = (np.float64(drawn >> np.uint64(11)) + 0.5) / PLACES
+            if layer == 0:
+                return s0, s1, EDGE - log(uniform)
+            if height[layer] + uniform * (height[layer - 1] - height[layer]) < exp(-x):
+                return s0, s1, x
+
+    return exponential
+
+
+_exponential = njit(drawn_by(step, np.log, np.exp))
+
+
 @njit
 def exponential(s0: Any, s1: Any) -> Any:
     """The generator's next state, and an exponential number with mean 1."""
-    while True:
-        s0, s1, drawn = step(s0, s1)
-        layer = np.intp(drawn & np.uint64(255))
-        place = drawn >> np.uint64(11)
-        x = np.float64(place) * WIDTH[layer]
-        if place < INSIDE[layer]:
-            return s0, s1, x
-        s0, s1, drawn = step(s0, s1)
-        uniform = (np.float64(drawn >> np.uint64(11)) + 0.5) / PLACES
-        if layer == 0:
-            return s0, s1, EDGE - np.log(uniform)
-        if HEIGHT[layer] + uniform * (HEIGHT[layer - 1] - HEIGHT[layer]) < np.exp(-x):
-            return s0, s1, x
+    return _exponential(s0, s1, INSIDE, WIDTH, HEIGHT)

@@ -1,11 +1,12 @@
-"""The inner loop of the simulation neuron by neuron, on a GPU: a block for each run.
+"""The inner loop of the simulation neuron by neuron, on a GPU: a block for a run, or all of them.
 
 It does what `neuron_kernel` does, with the same random numbers, and so gives the same spikes, at
 times that are the same but for the last bits of a logarithm. The neurons of a level are shared out
-among the threads of a block. Spikes are put into inboxes by counting: first how many there are for
-each neuron, then how many in each of as many drawers of time, so that a drawer holds one on
-average; what is in a drawer is sorted by hand. Only neurons that a spike can come to are there, the
-busiest of a level first: so threads side by side have about as much to do.
+among the threads of a team: those of a block (``team`` is then None), or of the whole device.
+Spikes are put into inboxes by counting: first how many there are for each neuron, then how many in
+each of as many drawers of time, so that a drawer holds one on average; what is in a drawer is
+sorted by hand. Only neurons that a spike can come to are there, the busiest of a level first: so
+threads side by side have about as much to do.
 
 A window that has no room for its spikes is made again from what was kept, with half its length.
 """
@@ -18,77 +19,120 @@ from numba import float64, int32
 
 from lrnn.functional.numba_cuda import cuda, kernel_of
 from lrnn.spiking import draws
-from lrnn.spiking.exponential import EDGE, PLACES
+from lrnn.spiking.exponential import drawn_by
 from lrnn.spiking.neuron_kernel import UNIFORM
 from lrnn.spiking.plan import ARRIVED, BUSY, FIRED, INHIBITED, OBSERVED
 from lrnn.spiking.wiring import GONE
 
 EXCITED, FIRES, AREA, EXCITED_FOR, BLOCKED = range(5)  # times of a neuron; the last: inhibited next
 POTENTIAL, SPIKES, REFUSED, LOST = range(4)  # what it counts
-EVENTS, SENT, LAST, RECORDED = range(4)  # what a block has in common
+EVENTS, SENT, PENDING, LAST, RECORDED = range(5)  # what a team has in common
 SHARED = 8  # so many numbers, room for more
 SPARE = 4.0  # standard deviations by which a window goes beyond an event that is sought
 CLOSE = 40  # events: a window that is to have few may have so many more
 NEVER = np.inf
 PLAINLY, SEEKING, EXACTLY = range(3)  # how a window is made
 REGISTERS = 96  # of a thread: more of them would leave room for fewer threads
+CHUNK = 32  # places for spikes that a thread of a whole device takes at once
+THREADS = 128  # of a block
 
 step = cuda.jit(device=True)(draws.step)
 
 
-@cuda.jit(device=True)
-def exponential(s0: Any, s1: Any, inside: Any, width: Any, height: Any) -> Any:
-    """As `lrnn.spiking.exponential`, whose tables these are."""
-    while True:
-        s0, s1, drawn = step(s0, s1)
-        layer = np.int32(drawn & np.uint64(255))
-        place = drawn >> np.uint64(11)
-        x = np.float64(place) * width[layer]
-        if place < inside[layer]:
-            return s0, s1, x
-        s0, s1, drawn = step(s0, s1)
-        uniform = (np.float64(drawn >> np.uint64(11)) + 0.5) / PLACES
-        if layer == 0:
-            return s0, s1, EDGE - math.log(uniform)
-        if height[layer] + uniform * (height[layer - 1] - height[layer]) < math.exp(-x):
-            return s0, s1, x
+exponential = cuda.jit(device=True)(drawn_by(step, math.log, math.exp))
 
 
 @cuda.jit(device=True)
-def add_up(values: Any, first: Any, count: Any, sums: Any, base: Any) -> Any:
-    """Replace each of ``count`` values by the sum of those before it; the sum of all."""
-    lane, width = cuda.threadIdx.x, cuda.blockDim.x
+def lane_of(team: Any) -> Any:
+    """Which thread of its team this is."""
+    if team is None:
+        return cuda.threadIdx.x
+    return cuda.grid(1)
+
+
+@cuda.jit(device=True)
+def width_of(team: Any) -> Any:
+    """How many threads there are in it."""
+    if team is None:
+        return cuda.blockDim.x
+    return cuda.gridsize(1)
+
+
+@cuda.jit(device=True)
+def place_of(team: Any) -> Any:
+    """Where this thread stands if neighbours are to be far from each other.
+
+    Threads of a warp wait for each other, and what the neurons of a level do is not the same; on a
+    whole device there is a warp for each of several hundred of them.
+    """
+    if team is None:
+        return cuda.threadIdx.x
+    warps = (cuda.gridsize(1) + cuda.warpsize - 1) // cuda.warpsize
+    warp = cuda.threadIdx.x // cuda.warpsize * cuda.gridDim.x + cuda.blockIdx.x
+    return cuda.threadIdx.x % cuda.warpsize * warps + warp
+
+
+@cuda.jit(device=True)
+def wait_for(team: Any) -> None:
+    """Until all threads of the team have come so far."""
+    if team is None:
+        cuda.syncthreads()
+    else:
+        team.sync()
+
+
+@cuda.jit(device=True)
+def add_up(team: Any, values: Any, first: Any, count: Any, sums: Any, ints: Any, base: Any) -> Any:
+    """Replace each of ``count`` values by the sum of those before it; the sum of all.
+
+    ``sums`` are those of a block's threads; blocks of a team put theirs into ``ints``.
+    """
+    lane, width = lane_of(team), width_of(team)
+    me, threads = cuda.threadIdx.x, cuda.blockDim.x
     each = (count + width - 1) // width
     begin, end = first + min(lane * each, count), first + min((lane + 1) * each, count)
-    total = int32(0)
+    mine = int32(0)
     for i in range(begin, end):
-        total += values[i]
-    sums[base + lane] = total
+        mine += values[i]
+    sums[me] = mine
     cuda.syncthreads()
     step = 1
-    while step < width:
-        more = sums[base + lane - step] if lane >= step else int32(0)
+    while step < threads:
+        more = sums[me - step] if me >= step else int32(0)
         cuda.syncthreads()
-        sums[base + lane] += more
+        sums[me] += more
         cuda.syncthreads()
         step *= 2
-    before = sums[base + lane] - total
+    before, total = sums[me] - mine, sums[threads - 1]
+    if team is not None:
+        if me == 0:
+            ints[base + cuda.blockIdx.x] = total
+        wait_for(team)
+        total = int32(0)
+        for block in range(cuda.gridDim.x):
+            other = ints[base + block]
+            total += other
+            if block < cuda.blockIdx.x:
+                before += other
     for i in range(begin, end):
         value = values[i]
         values[i] = before
         before += value
-    total = sums[base + width - 1]
-    cuda.syncthreads()
+    wait_for(team)
     return total
 
 
 @cuda.jit(device=True)
 def route(
-    row: Any, sent: Any, from_: Any, draws: Any, goals: Any, ints: Any, heads: Any, members: Any,
-    place: Any, first: Any, limits: Any, targets: Any, times: Any,
+    team: Any, row: Any, sent: Any, from_: Any, box: Any, ints: Any, heads: Any, common: Any,
+    members: Any, place: Any, first: Any, limits: Any, targets: Any,
 ) -> None:  # fmt: skip
     """Find where spikes go that were sent since ``from_``, and count them for each neuron."""
-    for i in range(from_ + cuda.threadIdx.x, sent, cuda.blockDim.x):
+    times, draws, goals = box
+    mine = int32(0)
+    for i in range(from_ + lane_of(team), sent, width_of(team)):
+        if goals[i] < 0:
+            continue
         who = members[row, goals[i]]
         begin = first[who]
         chosen = np.float64(draws[i] >> np.uint64(11)) * UNIFORM * (first[who + 1] - begin)
@@ -102,36 +146,39 @@ def route(
         if goal >= 0:
             if target < 0:
                 times[i] = -times[i]
+            mine += int32(1)
             cuda.atomic.add(ints, heads + goal, 1)
-    cuda.syncthreads()
+    cuda.atomic.add(common, PENDING, mine)
+    wait_for(team)
 
 
 @cuda.jit(device=True)
 def deliver(
-    sent: Any, times: Any, goals: Any, inbox: Any, ints: Any, room: Any, n: Any, low: Any,
+    team: Any, sent: Any, box: Any, inbox: Any, ints: Any, sums: Any, room: Any, n: Any, low: Any,
     high: Any, begin: Any, end: Any,
 ) -> Any:  # fmt: skip
     """Put the spikes that go to a level into its inboxes, in order of time; how many there are.
 
     ``ints`` has drawers, how many spikes there are for each neuron, where the inboxes of a level
-    begin, and sums.
+    begin, and sums of blocks.
     """
-    lane, width = cuda.threadIdx.x, cuda.blockDim.x
-    heads, begins, sums = room, room + n, room + 2 * n + 1
+    lane, width = lane_of(team), width_of(team)
+    times, _, goals = box
+    heads, begins, totals = room, room + n, room + 2 * n + 1
     count = high - low
     total = int32(0)
     if sent > 0:
-        total = add_up(ints, heads + low, count, ints, sums)
+        total = add_up(team, ints, heads + low, count, sums, ints, totals)
     for i in range(lane, count, width):
         ints[begins + i] = ints[heads + low + i]
     if lane == 0:
         ints[begins + count] = total
     if total == 0:
-        cuda.syncthreads()
+        wait_for(team)
         return total
     for i in range(lane, total, width):
         ints[i] = 0
-    cuda.syncthreads()
+    wait_for(team)
     scale = 1.0 / (end - begin)
     for i in range(lane, sent, width):
         goal = goals[i]
@@ -140,8 +187,8 @@ def deliver(
             many = ints[begins + goal - low + 1] - first
             drawer = int32((abs(times[i]) - begin) * scale * many)
             cuda.atomic.add(ints, first + min(drawer, many - 1), 1)
-    cuda.syncthreads()
-    add_up(ints, 0, total, ints, sums)
+    wait_for(team)
+    add_up(team, ints, 0, total, sums, ints, totals)
     for i in range(lane, sent, width):
         goal = goals[i]
         if low <= goal < high:
@@ -151,7 +198,7 @@ def deliver(
             inbox[cuda.atomic.add(ints, first + min(drawer, many - 1), 1)] = times[i]
     for i in range(lane, count, width):
         ints[heads + low + i] = 0
-    cuda.syncthreads()
+    wait_for(team)
     for i in range(lane, total, width):
         first = int32(0)
         if i > 0:
@@ -164,24 +211,24 @@ def deliver(
                 inbox[at] = inbox[at - 1]
                 at -= 1
             inbox[at] = time
-    cuda.syncthreads()
+    wait_for(team)
     return total
 
 
 @cuda.jit(device=True)
 def live(
-    run: Any, row: Any, low: Any, high: Any, begin: Any, end: Any, box: Any, inbox: Any, ints: Any,
-    room: Any, n: Any, common: Any, tables: Any, between: Any, pace: Any, blocking: Any,
+    team: Any, run: Any, row: Any, low: Any, high: Any, begin: Any, end: Any, box: Any, inbox: Any,
+    ints: Any, room: Any, n: Any, common: Any, tables: Any, between: Any, pace: Any, blocking: Any,
     members: Any, times: Any, counts: Any, random: Any, seeking: Any, happened: Any, recorded: Any,
     spikes: Any, senders: Any,
 ) -> None:  # fmt: skip
     """A window of the neurons of a level, one after the other in each thread."""
     inside, layer_width, height = tables
     sent_times, draws, goals = box
-    lane, width = cuda.threadIdx.x, cuda.blockDim.x
     begins = room + n
     inhibits = times.shape[0] > BLOCKED
-    for neuron in range(low + lane, high, width):
+    free, mark = int32(0), int32(0)
+    for neuron in range(low + place_of(team), high, width_of(team)):
         at = ints[begins + neuron - low]
         behind = ints[begins + neuron - low + 1]
         excited, fires = times[EXCITED, run, neuron], times[FIRES, run, neuron]
@@ -198,7 +245,7 @@ def live(
         s0, s1 = random[0, run, neuron], random[1, run, neuron]
         now, area, busy = begin, times[AREA, run, neuron], times[EXCITED_FOR, run, neuron]
         fired, refused, lost, events = int32(0), int32(0), int32(0), int32(0)
-        wait_for = between[who]
+        pause = between[who]
         noted = recorded[who]
         while True:
             comes = NEVER
@@ -216,17 +263,24 @@ def live(
                 potential -= int32(1)
                 fired += int32(1)
                 s0, s1, drawn = step(s0, s1)
-                mark = cuda.atomic.add(common, SENT, 1)
+                if team is None:
+                    mark = cuda.atomic.add(common, SENT, 1)
+                elif free == 0:
+                    mark = cuda.atomic.add(common, SENT, CHUNK)
+                    free = int32(CHUNK)
                 if mark < room:
-                    sent_times[run, mark] = now
-                    draws[run, mark] = drawn
-                    goals[run, mark] = neuron
+                    sent_times[mark] = now
+                    draws[mark] = drawn
+                    goals[mark] = neuron
+                if team is not None:
+                    mark += int32(1)
+                    free -= int32(1)
                 fires = NEVER
                 if noted:
-                    mark = cuda.atomic.add(common, RECORDED, 1)
-                    if mark < spikes.shape[1]:
-                        spikes[run, mark] = now
-                        senders[run, mark] = who
+                    slot = cuda.atomic.add(common, RECORDED, 1)
+                    if slot < spikes.shape[1]:
+                        spikes[run, slot] = now
+                        senders[run, slot] = who
             elif when == comes:
                 at += 1
                 adds = int32(1)
@@ -240,9 +294,9 @@ def live(
             if when != abs(comes) or adds == 0:
                 events += int32(1)
                 if seeking:
-                    mark = cuda.atomic.add(common, LAST, 1)
-                    if mark < happened.shape[1]:
-                        happened[run, mark] = now
+                    slot = cuda.atomic.add(common, LAST, 1)
+                    if slot < len(happened):
+                        happened[slot] = now
                 if adds != 0:
                     s0, s1, wait = exponential(s0, s1, inside, layer_width, height)
                     if adds > 0:
@@ -262,7 +316,7 @@ def live(
                         fires = NEVER
             if again:
                 s0, s1, wait = exponential(s0, s1, inside, layer_width, height)
-                fires = now + wait * wait_for
+                fires = now + wait * pause
         if potential > 0:
             area += potential * (end - now)
             busy += end - now
@@ -276,64 +330,68 @@ def live(
             counts[LOST, run, neuron] += lost
         random[0, run, neuron], random[1, run, neuron] = s0, s1
         cuda.atomic.add(common, EVENTS, events)
+    if team is not None:
+        for unused in range(mark, min(mark + free, room)):
+            goals[unused] = -1
 
 
 @cuda.jit(device=True)
 def make_window(
-    run: Any, row: Any, begin: Any, end: Any, levels: Any, box: Any, inbox: Any, ints: Any,
-    room: Any, n: Any, common: Any, tables: Any, between: Any, pace: Any, blocking: Any,
-    members: Any, place: Any, first: Any, limits: Any, targets: Any, times: Any, counts: Any,
-    random: Any, seeking: Any, happened: Any, recorded: Any, spikes: Any, senders: Any,
+    team: Any, run: Any, row: Any, begin: Any, end: Any, levels: Any, box: Any, inbox: Any,
+    ints: Any, sums: Any, room: Any, n: Any, common: Any, tables: Any, between: Any, pace: Any,
+    blocking: Any, members: Any, place: Any, first: Any, limits: Any, targets: Any, times: Any,
+    counts: Any, random: Any, seeking: Any, happened: Any, recorded: Any, spikes: Any, senders: Any,
 ) -> Any:  # fmt: skip
     """All levels until ``end``: how many events; −1, if there was no room."""
-    lane, width = cuda.threadIdx.x, cuda.blockDim.x
-    sent_times, draws, goals = box
+    lane, width = lane_of(team), width_of(team)
     if lane == 0:
         common[EVENTS] = 0
         common[SENT] = 0
+        common[PENDING] = 0
         common[LAST] = 0
     for i in range(lane, n, width):
         ints[room + i] = 0
-    cuda.syncthreads()
+    wait_for(team)
     full = False
     for level in range(levels.shape[1] - 1):
         low, high = levels[row, level], levels[row, level + 1]
         sent = common[SENT]
-        cuda.syncthreads()
-        total = deliver(
-            sent, sent_times[run], goals[run], inbox, ints, room, n, low, high, begin, end
-        )
-        if total == sent:  # none is on its way to a later level
-            sent = int32(0)
-            if lane == 0:
+        wait_for(team)
+        total = deliver(team, sent, box, inbox, ints, sums, room, n, low, high, begin, end)
+        pending = common[PENDING] - total
+        wait_for(team)
+        if lane == 0:
+            common[PENDING] = pending
+            if pending == 0:
                 common[SENT] = 0
-        cuda.syncthreads()
+        if pending == 0:  # none is on its way to a later level
+            sent = int32(0)
+        wait_for(team)
         live(
-            run, row, low, high, begin, end, box, inbox, ints, room, n, common, tables, between,
-            pace, blocking, members, times, counts, random, seeking, happened, recorded, spikes,
-            senders,
+            team, run, row, low, high, begin, end, box, inbox, ints, room, n, common, tables,
+            between, pace, blocking, members, times, counts, random, seeking, happened, recorded,
+            spikes, senders,
         )  # fmt: skip
-        cuda.syncthreads()
+        wait_for(team)
         marked = common[SENT]
-        full = marked > room or common[LAST] > happened.shape[1]
+        full = marked > room or common[LAST] > len(happened)
         full = full or common[RECORDED] > spikes.shape[1]
         if full:
             break
         route(
-            row, marked, sent, draws[run], goals[run], ints, room, members, place, first, limits,
-            targets, sent_times[run],
-        )  # fmt: skip
+            team, row, marked, sent, box, ints, room, common, members, place, first, limits, targets
+        )
     found = common[EVENTS]
-    cuda.syncthreads()
+    wait_for(team)
     return int32(-1) if full else found
 
 
 @cuda.jit(device=True)
-def copy(run: Any, n: Any, times: Any, counts: Any, random: Any, into: Any) -> None:
+def copy(team: Any, run: Any, n: Any, times: Any, counts: Any, random: Any, into: Any) -> None:
     """The state of a run."""
-    lane, width = cuda.threadIdx.x, cuda.blockDim.x
+    lane, width = lane_of(team), width_of(team)
     kept_times, kept_counts, kept_random = into
-    cuda.syncthreads()
+    wait_for(team)
     for i in range(lane, n, width):
         for kind in range(times.shape[0]):
             kept_times[kind, run, i] = times[kind, run, i]
@@ -341,50 +399,50 @@ def copy(run: Any, n: Any, times: Any, counts: Any, random: Any, into: Any) -> N
             kept_counts[kind, run, i] = counts[kind, run, i]
         for half in range(2):
             kept_random[half, run, i] = random[half, run, i]
-    cuda.syncthreads()
+    wait_for(team)
 
 
 @cuda.jit(device=True)
-def nth(happened: Any, count: Any, wanted: Any, low: Any, high: Any, common: Any) -> Any:
+def nth(team: Any, happened: Any, count: Any, wanted: Any, low: Any, high: Any, common: Any) -> Any:
     """The time of the event so many of ``count`` are not later than."""
-    lane, width = cuda.threadIdx.x, cuda.blockDim.x
+    lane, width = lane_of(team), width_of(team)
     while True:
         middle = low + (high - low) / 2
         if middle <= low or middle >= high:
             return high
         if lane == 0:
             common[LAST] = 0
-        cuda.syncthreads()
+        wait_for(team)
         mine = int32(0)
         for i in range(lane, count, width):
             if happened[i] <= middle:
                 mine += int32(1)
         cuda.atomic.add(common, LAST, mine)
-        cuda.syncthreads()
+        wait_for(team)
         if common[LAST] >= wanted:
             high = middle
         else:
             low = middle
-        cuda.syncthreads()
+        wait_for(team)
 
 
 @cuda.jit(device=True)
 def go_on(
-    run: Any, row: Any, levels: Any, box: Any, inbox: Any, ints: Any, room: Any, common: Any,
-    tables: Any, between: Any, pace: Any, blocking: Any, members: Any, place: Any, first: Any,
-    limits: Any, targets: Any, times: Any, counts: Any, random: Any, kept: Any, clock: Any,
-    passed: Any, spans: Any, per_time: Any, happened: Any, recorded: Any, spikes: Any,
-    senders: Any, written: Any, time_end: Any, event_end: Any, windows: Any,
+    team: Any, run: Any, row: Any, levels: Any, box: Any, inbox: Any, ints: Any, sums: Any,
+    room: Any, common: Any, tables: Any, between: Any, pace: Any, blocking: Any, members: Any,
+    place: Any, first: Any, limits: Any, targets: Any, times: Any, counts: Any, random: Any,
+    kept: Any, clock: Any, passed: Any, spans: Any, per_time: Any, happened: Any, recorded: Any,
+    spikes: Any, senders: Any, written: Any, time_end: Any, event_end: Any, windows: Any,
 ) -> None:  # fmt: skip
     """One run, until a time, right after an event, or for so many windows."""
-    lane = cuda.threadIdx.x
+    lane = lane_of(team)
     n = levels[row, levels.shape[1] - 1]
     now, events, span = clock[run], passed[run], spans[run]
     rate = per_time[row]
     if lane == 0:
         common[RECORDED] = written[run]
     kept_now, kept_events, kept_written = now, events, written[run]
-    copy(run, n, times, counts, random, kept)
+    copy(team, run, n, times, counts, random, kept)
     stage = PLAINLY
     end = now
     for _ in range(windows):
@@ -396,28 +454,28 @@ def go_on(
             if left <= 3 * span * rate + CLOSE:  # it might be passed
                 stage = SEEKING
                 kept_now, kept_events, kept_written = now, events, common[RECORDED]
-                copy(run, n, times, counts, random, kept)
+                copy(team, run, n, times, counts, random, kept)
                 beyond = (left + SPARE * math.sqrt(np.float64(left))) / rate
                 end = min(now + min(2 * span, beyond), time_end)
         found = make_window(
-            run, row, now, end, levels, box, inbox, ints, room, n, common, tables, between, pace,
-            blocking, members, place, first, limits, targets, times, counts, random,
+            team, run, row, now, end, levels, box, inbox, ints, sums, room, n, common, tables,
+            between, pace, blocking, members, place, first, limits, targets, times, counts, random,
             stage == SEEKING, happened, recorded, spikes, senders,
         )  # fmt: skip
         if found >= 0 and (found < left or stage == EXACTLY):
             now, events, stage = end, events + found, PLAINLY
             continue
         if found >= left and stage == SEEKING:
-            end = nth(happened[run], found, left, now, end, common)
+            end = nth(team, happened, found, left, now, end, common)
             end, stage = end + abs(end) * 2.0**-52, EXACTLY
         else:
             span, stage = span / 2, PLAINLY
-        copy(run, n, kept[0], kept[1], kept[2], (times, counts, random))
+        copy(team, run, n, kept[0], kept[1], kept[2], (times, counts, random))
         if lane == 0:
             common[RECORDED] = kept_written
-        cuda.syncthreads()
+        wait_for(team)
         now, events = kept_now, kept_events
-    cuda.syncthreads()
+    wait_for(team)
     if lane == 0:
         clock[run], passed[run], spans[run] = now, events, span
         written[run] = common[RECORDED]
@@ -436,11 +494,12 @@ def advance_shared(
     inbox = cuda.shared.array(0, float64)
     narrow = cuda.shared.array(0, int32)
     common = cuda.shared.array(SHARED, int32)
+    sums = cuda.shared.array(THREADS, int32)
     go_on(
-        run, run // replicas, levels, box, inbox, narrow[2 * room :], room, common, tables, between,
-        pace, blocking, members, place, first, limits, targets, times, counts, random, kept, clock,
-        passed, spans, per_time, happened, recorded, spikes, senders, written, time_end[run],
-        event_end, windows,
+        None, run, run // replicas, levels, (box[0][run], box[1][run], box[2][run]), inbox,
+        narrow[2 * room :], sums, room, common, tables, between, pace, blocking, members, place,
+        first, limits, targets, times, counts, random, kept, clock, passed, spans, per_time,
+        happened[run], recorded, spikes, senders, written, time_end[run], event_end, windows,
     )  # fmt: skip
 
 
@@ -455,11 +514,30 @@ def advance_global(
     """Go on with all runs, a block for each; inboxes are in global memory."""
     run = cuda.blockIdx.x
     common = cuda.shared.array(SHARED, int32)
+    sums = cuda.shared.array(THREADS, int32)
     go_on(
-        run, run // replicas, levels, box, inboxes[run], ints[run], room, common, tables, between,
-        pace, blocking, members, place, first, limits, targets, times, counts, random, kept, clock,
-        passed, spans, per_time, happened, recorded, spikes, senders, written, time_end[run],
-        event_end, windows,
+        None, run, run // replicas, levels, (box[0][run], box[1][run], box[2][run]), inboxes[run],
+        ints[run], sums, room, common, tables, between, pace, blocking, members, place, first,
+        limits, targets, times, counts, random, kept, clock, passed, spans, per_time,
+        happened[run], recorded, spikes, senders, written, time_end[run], event_end, windows,
+    )  # fmt: skip
+
+
+@kernel_of(REGISTERS)
+def advance_whole(
+    run: Any, common: Any, inboxes: Any, ints: Any, room: Any, replicas: Any, levels: Any,
+    box: Any, tables: Any, between: Any, pace: Any, blocking: Any, members: Any, place: Any,
+    first: Any, limits: Any, targets: Any, times: Any, counts: Any, random: Any, kept: Any,
+    clock: Any, passed: Any, spans: Any, per_time: Any, happened: Any, recorded: Any, spikes: Any,
+    senders: Any, written: Any, time_end: Any, event_end: Any, windows: Any,
+) -> None:  # fmt: skip
+    """Go on with one run, all blocks together."""
+    sums = cuda.shared.array(THREADS, int32)
+    go_on(
+        cuda.cg.this_grid(), run, run // replicas, levels, (box[0][0], box[1][0], box[2][0]),
+        inboxes[0], ints[0], sums, room, common, tables, between, pace, blocking, members, place,
+        first, limits, targets, times, counts, random, kept, clock, passed, spans, per_time,
+        happened[0], recorded, spikes, senders, written, time_end[run], event_end, windows,
     )  # fmt: skip
 
 

@@ -1,7 +1,10 @@
-"""Runs neuron by neuron on a GPU: a block for each, all at once or as many as its memory holds."""
+"""Runs neuron by neuron on a GPU: a block for each, all at once or as many as its memory holds.
+
+A few runs have the whole device one after the other.
+"""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +17,7 @@ from lrnn.functional.numba_cuda import (
     allow_shared_memory,
     configured,
     cuda,
+    multiprocessors,
     shared_memory,
 )
 from lrnn.spiking import exponential
@@ -22,10 +26,9 @@ from lrnn.spiking.on_gpu import DeviceRuns, check_device, check_length, free_mem
 from lrnn.spiking.plan import EVENTS, FOREVER, Plan, Statistics
 from lrnn.spiking.raster import Spikes
 
-THREADS = 128
-ROOM = 2_048  # spikes on their way in a block, at most
-WINDOW = 4_096  # events of a window, about
 WINDOWS = 4_096  # of a launch
+FEW = 64  # runs that may have the whole device, one after the other:
+BUSIEST = 0.077  # fewer, where the busiest neurons have much of what happens
 RECORDED_AT_ONCE = 1 << 27  # spikes of all runs that are recorded before they are fetched
 MOST_COUNTED = 1 << 31  # events of a run: its counts have 32 bits
 
@@ -53,6 +56,42 @@ def simulate_on_gpu(
             done += len(runs.numbers)
     except KeyboardInterrupt:
         statistics.interrupted = True
+
+
+@dataclass(frozen=True)
+class Team:
+    """Who makes a run.
+
+    Attributes
+    ----------
+    room : int
+        Spikes on their way, at most.
+    window : int
+        Events of a window, about.
+    whole : bool
+        All blocks of the device together, not one for each run.
+    """
+
+    room: int
+    window: int
+    whole: bool = False
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Team":
+        """For the runs of a plan.
+
+        A whole device makes a run as fast as the busiest neuron of each level lets it.
+        """
+        order, levels = plan.wiring.order, plan.wiring.levels
+        fired = np.asarray(plan.steady).mean(axis=0) * plan.network.rates
+        busiest = np.maximum.reduceat(fired[order], levels[:-1]).sum() / plan.happening.mean()
+        if plan.n_runs > FEW or plan.n_runs * busiest > BUSIEST:
+            return BLOCK
+        return replace(WHOLE, room=WHOLE.room + kernel.CHUNK * plan.network.n_neurons)
+
+
+BLOCK = Team(room=2_048, window=4_096)
+WHOLE = Team(room=1 << 20, window=1 << 20, whole=True)
 
 
 @dataclass(frozen=True)
@@ -124,6 +163,7 @@ class NeuronRuns(DeviceRuns):
     """
 
     plan: Plan
+    team: Team
     rows: NDArray[np.int64]
     ended: NDArray[np.bool_]
     members: Members
@@ -148,7 +188,7 @@ class NeuronRuns(DeviceRuns):
     ) -> "NeuronRuns":
         """Runs at their beginning, the warm-up behind them."""
         device, wiring = cuda.to_device, plan.wiring
-        members = Members.of(plan, rows)
+        members, team = Members.of(plan, rows), Team.of(plan)
         count, width = len(rows) * plan.replicas, members.who.shape[1]
         state = [
             cuda.device_array((5 if plan.inhibits else 4, count, width), np.float64),
@@ -159,9 +199,10 @@ class NeuronRuns(DeviceRuns):
         room = 1
         if recorded is not None:
             who = recorded[wiring.order]
-            room = spikes_at_once(count)
+            room = spikes_at_once(count, team)
         runs = cls(
             plan=plan,
+            team=team,
             rows=rows,
             ended=np.zeros(len(rows), dtype=np.bool_),
             members=members,
@@ -179,13 +220,14 @@ class NeuronRuns(DeviceRuns):
             state=state,
             kept=tuple(cuda.device_array(a.shape, a.dtype) for a in state),
             box=tuple(
-                cuda.device_array((count, ROOM), kind) for kind in (np.float64, np.uint64, np.int32)
+                cuda.device_array((1 if team.whole else count, team.room), kind)
+                for kind in (np.float64, np.uint64, np.int32)
             ),
             clock=zeros((count,), np.float64),
             passed=zeros((count,), np.int64),
-            spans=device(np.repeat(WINDOW / plan.happening[rows], plan.replicas)),
+            spans=device(np.repeat(team.window / plan.happening[rows], plan.replicas)),
             began=zeros((count, width), np.int32),
-            happened=cuda.device_array((count, 4 * WINDOW), np.float64),
+            happened=cuda.device_array((1 if team.whole else count, 4 * team.window), np.float64),
             origin=plan.warm_up[rows] / plan.tick_rates[rows],
             recording=[
                 device(who),
@@ -300,33 +342,52 @@ class NeuronRuns(DeviceRuns):
         plan, count = self.plan, len(self.numbers)
         ends = np.repeat(np.where(self.ended, -np.inf, time_ends), plan.replicas)
         arguments: tuple[Any, ...] = (
-            ROOM, plan.replicas, cuda.to_device(self.members.levels), self.box, self.tables,
-            *self.pace, *self.routes, *self.state, self.kept, self.clock, self.passed, self.spans,
-            cuda.to_device(plan.happening[self.rows]), self.happened, *self.recording,
+            self.team.room, plan.replicas, cuda.to_device(self.members.levels), self.box,
+            self.tables, *self.pace, *self.routes, *self.state, self.kept, self.clock, self.passed,
+            self.spans, cuda.to_device(plan.happening[self.rows]), self.happened, *self.recording,
             cuda.to_device(ends), event_end, WINDOWS,
         )  # fmt: skip
-        size = 8 * ROOM + 4 * self._ints
-        function = kernel.advance_shared
-        if size > shared_memory():
-            boxes = cuda.device_array((count, ROOM), np.float64)
-            ints = cuda.device_array((count, self._ints), np.int32)
-            function, arguments, size = kernel.advance_global, (boxes, ints, *arguments), 0
-        elif size > PLAIN_SHARED_MEMORY:
-            allow_shared_memory(function, arguments, size)
-        while True:
-            self.advance(function, size, arguments)
+        going = np.arange(count)
+        while len(going):
+            self.advance(going, arguments)
             if self.spikes:
                 self._take_spikes()
             reached, now = self.passed.copy_to_host(), self.clock.copy_to_host()
             gone = reached.mean() if plan.unit == "events" else now.mean()
             yield min(1.0, float(gone / plan.stops[-1]))
-            if ((reached >= event_end) | (now >= ends)).all():
-                return
+            going = np.flatnonzero((reached < event_end) & (now < ends))
 
-    def advance(self, function: Any, size: int, arguments: tuple[Any, ...]) -> None:
-        """Go on for some windows, with so many bytes of shared memory in each block."""
-        configured(function, len(self.numbers), THREADS, 0, size)(*arguments)
+    def advance(self, going: NDArray[np.int64], arguments: tuple[Any, ...]) -> None:
+        """Go on for some windows with the runs that are not there yet."""
+        if self.team.whole:
+            self._advance_whole(going, arguments)
+        else:
+            self._advance_blocks(arguments)
         cuda.synchronize()
+
+    def _advance_blocks(self, arguments: tuple[Any, ...]) -> None:
+        """All runs at once."""
+        count, room = len(self.numbers), self.team.room
+        size = 8 * room + 4 * self._ints
+        function = kernel.advance_shared
+        if size > shared_memory():
+            boxes = cuda.device_array((count, room), np.float64)
+            ints = cuda.device_array((count, self._ints), np.int32)
+            function, arguments, size = kernel.advance_global, (boxes, ints, *arguments), 0
+        elif size > PLAIN_SHARED_MEMORY:
+            allow_shared_memory(function, arguments, size)
+        configured(function, count, kernel.THREADS, 0, size)(*arguments)
+
+    def _advance_whole(self, going: NDArray[np.int64], arguments: tuple[Any, ...]) -> None:
+        """One run after the other."""
+        blocks = multiprocessors()
+        inbox = cuda.device_array((1, self.team.room), np.float64)
+        ints = cuda.device_array((1, self._ints + blocks), np.int32)
+        common = zeros((kernel.SHARED,), np.int32)
+        for run in going:
+            configured(kernel.advance_whole, blocks, kernel.THREADS)(
+                int(run), common, inbox, ints, *arguments
+            )
 
     def _take_spikes(self) -> None:
         """Fetch what was recorded, and make room for more."""
@@ -341,8 +402,8 @@ class NeuronRuns(DeviceRuns):
 
     @property
     def _ints(self) -> int:
-        """Whole numbers that a block needs: drawers, heads, begins and sums."""
-        return int(ROOM + 2 * self.members.who.shape[1] + 1 + THREADS)
+        """Whole numbers that a block needs: drawers, heads and begins."""
+        return int(self.team.room + 2 * self.members.who.shape[1] + 1)
 
     @cached_property
     def _sizes(self) -> Any:
@@ -358,16 +419,16 @@ def scenes_of(plan: Plan, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray((rows[:, None] * plan.n_frames + np.arange(plan.n_frames)).ravel())
 
 
-def spikes_at_once(count: int) -> int:
+def spikes_at_once(count: int, team: Team) -> int:
     """How many spikes of each of so many runs are recorded before they are fetched."""
-    return int(np.clip(RECORDED_AT_ONCE // count, 4 * WINDOW, 1 << 20))
+    return max(4 * team.window, min(RECORDED_AT_ONCE // count, 1 << 20))
 
 
 def bytes_per_row(plan: Plan, recording: bool) -> int:
     """Device memory for a row of arrivals: the state of its replicas twice, sums, tables."""
-    n = plan.network.n_neurons
+    n, team = plan.network.n_neurons, Team.of(plan)
     state = (5 * 8 + 4 * 4 + 2 * 8) * 2 + 4 + 6 * 4
-    each = n * state + 32 * WINDOW + 20 * ROOM
+    each = n * state + 32 * team.window + 20 * team.room
     if recording:
-        each += 12 * spikes_at_once(plan.n_runs)
+        each += 12 * spikes_at_once(plan.n_runs, team)
     return plan.replicas * each + n * 64
