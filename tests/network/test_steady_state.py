@@ -280,14 +280,15 @@ def test_inhibition_alone_excites_nobody(seed):
     assert (q[:6] > 0).all()
 
 
-def test_closed_loop_fills_up_from_the_smallest_arrival():
+@pytest.mark.parametrize("arrival", [1e-6, 1e-13, 1e-20, 1e-200])
+def test_closed_loop_fills_up_from_the_smallest_arrival(arrival):
     excitatory = np.roll(np.eye(7), 1, axis=1)
     rates = np.array([1, 1, 2, 2, 1, 1, 1.0])
     arrivals = np.zeros(7)
-    arrivals[3] = 1e-6
+    arrivals[3] = arrival
     q = RandomNeuralNetwork(rates, excitatory).steady_state(arrivals)
     # the slowest neurons fill up, the two of double rate are fed at half theirs
-    assert q == pytest.approx([1, 1, 0.5, 0.5 + 0.5e-6, 1, 1, 1], abs=1e-10)
+    assert q == pytest.approx([1, 1, 0.5, 0.5 + arrival / 2, 1, 1, 1], abs=1e-10)
     assert q.saturated[[0, 1, 4, 5, 6]].all()
 
 

@@ -50,6 +50,7 @@ GOOD_ENOUGH = 1e4  # times the share that was asked for may be left over by an i
 ROUNDING = 1e-14  # share to which eq. 1 can be met in floating-point numbers
 SMALLEST = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)  # that has all its digits
 LEAK = 1e-13  # keeps the Newton system of a network without any loss of spikes regular
+LOSSLESS = 4 * float(np.finfo(np.float64).eps)  # share of its spikes that a closed loop may lose
 
 
 class SteadyState(np.ndarray[Any, np.dtype[np.float64]]):
@@ -262,7 +263,7 @@ def solve_feedback(
         rows, state, before, loop = rows[moving], image[moving], found[moving], loop.rows(moving)
         if not len(rows):
             return q, residual
-    q[rows], residual[rows] = loop.solve(state, tol)
+    q[rows], residual[rows] = loop.fill(*loop.solve(state, tol))
     return q, residual
 
 
@@ -328,6 +329,35 @@ class Loop:
             better = residual < least[left]
             best[left[better]], least[left[better]] = found[better], residual[better]
         return best, least
+
+    def fill(self, q: Floats, residual: Floats) -> tuple[Floats, Floats]:
+        """Closed loops that no spike leaves are filled by the slightest inflow.
+
+        One of their neurons is saturated then. Where it is so slight that Newton's leak takes it
+        away, activations are in the right proportion, but too small.
+        """
+        if self.loop_plus is None:
+            return q, residual
+        kept = np.asarray(self.loop_plus.sum(axis=1)).ravel() >= self.rates * (1 - LOSSLESS)
+        if not kept.any():
+            return q, residual
+        count, component = csgraph.connected_components(
+            sparse.csr_array(self.loop_plus != 0), connection="strong"
+        )
+        taken = (self.total > self.rates).any(axis=0)
+        if self.loop_minus is not None:
+            taken |= np.asarray(abs(self.loop_minus).sum(axis=0)).ravel() > 0
+        closed = np.ones(count, dtype=np.bool_)
+        closed[component[~kept | taken]] = False
+        source, target = self.loop_plus.nonzero()
+        closed[component[source[component[source] != component[target]]]] = False
+        q = q.copy()
+        for loop in np.flatnonzero(closed):
+            own = component == loop
+            most = q[:, own].max(axis=1, keepdims=True)
+            inflow = (self.plus[:, own] > 0).any(axis=1, keepdims=True)
+            q[:, own] /= np.where(inflow & (most > 0), most, 1.0)
+        return q, np.minimum(residual, violation(q, self(q)).max(axis=1))
 
     def _newton(self, q: Floats, tol: float) -> tuple[Floats, Floats]:
         """Newton steps in each row as long as its residual, or all of q, goes down.
