@@ -356,7 +356,9 @@ class Loop:
             own = component == loop
             most = q[:, own].max(axis=1, keepdims=True)
             inflow = (self.plus[:, own] > 0).any(axis=1, keepdims=True)
-            q[:, own] /= np.where(inflow & (most > 0), most, 1.0)
+            full = q[:, own] / np.where(inflow & (most > 0), most, 1.0)
+            near = inflow & (full > 1 - 10 * LEAK * np.count_nonzero(own))
+            q[:, own] = np.where(near, 1.0, full)
         return q, np.minimum(residual, violation(q, self(q)).max(axis=1))
 
     def _newton(self, q: Floats, tol: float) -> tuple[Floats, Floats]:
