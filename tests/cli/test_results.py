@@ -98,6 +98,27 @@ def test_simulate_ends_when_enough_is_known(call, folder, tmp_path):
     assert json.loads(done.stdout)["reached"] is False
     assert "warning: the limit came first: an interval is 0." in done.said
     assert "--until" in call(*command, "--until", "2").said
+    text = ["simulate", folder / "wine.safetensors", "wine", "--no-figure", "--events", "1e5"]
+    said = call(*text, "--until", "0.3").stdout
+    assert "no 95 % interval is wider than 0.3: ended before 100,000 events" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--partition", 2, "--engine", "clock"], "--partition"),
+        (["--partition", 2, "--until", 0.1], "--until"),
+        (["--partition", 2, "--estimator", "events"], "--estimator events"),
+        (["--partition", 500], "at most the number of neurons, 31"),
+        (["--engine", "neurons", "--estimator", "events"], "--engine clock"),
+        (["--raster", "a.csv", "--record-bytes", "much"], "--record-bytes"),
+    ],
+)
+def test_what_does_not_go_together_is_said_in_options(call, folder, tmp_path, options, said):
+    done = call("simulate", folder / "wine.safetensors", "wine", "--no-figure", *options)
+    assert done.returncode == 2
+    assert said in " ".join(done.said.replace("│", " ").split())
+    assert "='" not in done.said
 
 
 def test_simulate_draws_what_it_is_asked_to(call, folder, tmp_path):

@@ -292,6 +292,19 @@ def test_closed_loop_fills_up_from_the_smallest_arrival(arrival):
     assert q.saturated[[0, 1, 4, 5, 6]].all()
 
 
+@pytest.mark.parametrize("rates", [[1, 1], [1, 1, 1], [1, 2, 1], [3, 1, 2, 1, 5]])
+def test_the_slowest_of_a_closed_loop_are_saturated_to_the_last_bit(rates):
+    rates = np.array(rates, dtype=float)
+    ring = RandomNeuralNetwork(rates, np.roll(np.eye(len(rates)), 1, axis=1))
+    arrivals = np.zeros((99, len(rates)))
+    arrivals[:, 0] = np.arange(1, 100) / 100
+    q = ring.steady_state(arrivals)
+    slowest = rates == rates.min()
+    assert q.saturated[:, slowest].all()
+    assert (q[:, slowest] == 1).all()
+    assert np.isinf(q.mean_potential[:, slowest]).all()
+
+
 # Feed-forward networks
 
 

@@ -321,7 +321,7 @@ def test_a_neuron_that_nothing_reached_may_still_be_excited():
         ({"arrivals": [0.1, np.nan]}, r"the rate at neuron 1 is nan"),
         ({"arrivals": [0.1]}, r"arrivals has shape \(1,\)"),
         ({"arrivals": [0.0, 0.0]}, r"arrivals are all 0: no event would ever happen"),
-        ({"arrivals": [[0.1, 0.1], [0.0, 0.0]]}, r"all 0 in row 2"),
+        ({"arrivals": [[0.1, 0.1], [0.0, 0.0]]}, r"all 0 in row 1 .from 0."),
         ({"inhibitory_arrivals": [np.inf, 0]}, r"inhibitory_arrivals: the rate at neuron 0 is inf"),
         ({"events": 0}, r"events must be a finite number above 0, got 0"),
         ({"events": -5}, r"events must be a finite number above 0, got -5"),
@@ -378,7 +378,7 @@ def test_a_time_in_which_a_slow_neuron_cannot_fire_is_said_to_be_too_short(more)
     if not more:
         assert abs(result.activation()[2] - 0.7) > 0.5
     both = np.tile(arrivals, (2, 1))
-    with pytest.warns(UserWarning, match=r"2 neurons, such as number 2 in row 1 .* a time of 20 w"):
+    with pytest.warns(UserWarning, match=r"2 neurons, such as number 2 in row 0 .* a time of 20 w"):
         result = SLOW_LAST.simulate(both, time=0.5, random_state=0)
     assert result.short.tolist() == [[False, False, True]] * 2
 

@@ -1,10 +1,13 @@
 """Moments of a simulation: snapshots, films, neurons that are watched, an end when all is known."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from lrnn import RandomNeuralNetwork, plots
 from lrnn.spiking import Decision, Precision
+from lrnn.spiking.simulate import make_plan
 
 CHAIN = RandomNeuralNetwork([1.0, 1.0, 2.0], [[0, 0.5, 0], [0, 0, 0.5], [0, 0, 0]])
 ARRIVALS = np.array([0.6, 0.1, 0.2])
@@ -197,12 +200,66 @@ def test_a_limit_that_comes_first_tells_how_long_would_do():
         result = CHAIN.simulate(ROWS, events=2_000, until=Precision(0.1, [0]), random_state=8)
     assert result.reached.tolist() == [False, True, True]
     message = str(found[0].message)
-    assert "(neuron 0 in row 1); about " in message
+    assert "(neuron 0 in row 0 (from 0)); about " in message
     needed = int(message.split("about ")[1].split()[0].replace(",", ""))
     assert CHAIN.simulate(ROWS, events=3 * needed, until=Precision(0.1, [0])).reached.all()
     with pytest.warns(UserWarning, match=r"first: a lead is 0\.\d+, of which 0\.\d+ may be chance"):
         result = CHAIN.simulate([0.5, 0.26, 0], time=100.0, until=Decision([1, 0]), random_state=8)
     assert not result.reached
+
+
+def test_what_no_length_decides_is_not_promised():
+    apart = RandomNeuralNetwork([1.0, 1.0, 1.0], np.zeros((3, 3)))
+    with pytest.warns(UserWarning, match="no") as found:
+        apart.simulate([0.5, 0.5, 0.3], events=3_000, until=Decision([0, 1, 2]), random_state=1)
+    assert [str(w.message).split(";")[-1].split(",")[0].strip() for w in found] == [
+        "two candidates have the same numeric activation (saturated ones have 1): no simulation "
+        "will tell them apart", "no length will do",
+    ]  # fmt: skip
+    with pytest.warns(UserWarning, match=r"about .e\+1\d events would do in each run"):
+        apart.simulate(
+            [0.5, 0.49999, 0.3], events=3_000, until=Decision([0, 1, 2]), random_state=1, replicas=2
+        )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_review_that_cannot_judge_is_passed_over(engine):
+    options = {"events": 10**6, "until": 0.05, "random_state": 3, "engine": engine}
+    one = RandomNeuralNetwork([1.0], [[0.0]])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the limit came first")  # two samples are few
+        result = one.simulate([0.5], snapshots=[100, 5_000, 500_000], **options)
+    assert result.events == 10**6
+    low, high = result.confidence_interval()
+    assert low <= 0.5 <= high
+    few = one.simulate([0.5], replicas=3, **options)
+    assert few.reached
+    assert few.events < 10**6
+
+
+def test_an_interval_of_which_nothing_is_known_is_from_0_to_1():
+    one = RandomNeuralNetwork([1.0], [[0.0]])
+    rows = np.full((40, 1), 0.5)
+    result = one.simulate(
+        rows, events=20_000, snapshots=[19_980], observe_every=100, engine="clock", random_state=3
+    )
+    low, high = result.confidence_interval()
+    assert ((low <= 0.5) & (high >= 0.5)).all()
+    assert ((low == 0) & (high == 1)).any()
+    alone = one.simulate([0.5], events=10**5, snapshots=[1_000, 2_000], random_state=3)
+    with pytest.raises(ValueError, match="snapshots do not part; simulate with replicas"):
+        alone.confidence_interval()
+
+
+def test_a_clock_that_rings_for_nothing_is_told_of():
+    one = RandomNeuralNetwork([1.0], [[0.0]])
+    limit = one.simulate([1e-3], time=1.0, engine="clock", random_state=0)  # short enough
+    assert limit.time == 1
+    with pytest.warns(UserWarning, match=r"2\.0e\+09 rings a run, 500 for each event"):
+        make_plan(
+            one, [1e-3], None, events=None, time=2e9 / 1.001, observe_every=100, replicas=1,
+            warm_up=0, start="empty", snapshot_bytes=0, random_state=0, engine="clock",
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("estimator", ["arrivals", "busy", "potential"])
@@ -265,7 +322,10 @@ def test_ctrl_c_ends_what_has_not_ended(ctrl_c):
         ({"until": Precision(0.1, [3])}, r"until names neuron 3, but they are numbered 0 to 2"),
         ({"until": Precision(0.1, estimator="events")}, r"estimator of until must be one of"),
         ({"until": Precision(0.1, level=95)}, r"level of until must be between 0 and 1, got 95"),
-        ({"until": Decision([1])}, r"a Decision is between two or more, got neurons=\[1\]"),
+        ({"until": Decision([1])}, r"a Decision is between two neurons.*; got neurons=\[1\]"),
+        ({"until": Decision(5)}, r"a Decision is between two neurons.*; got neurons=5"),
+        ({"until": Decision([0, [0]])}, r"candidates 0 and 1 of a Decision are the same, \[0\]"),
+        ({"until": Decision([[0], []])}, r"until must be a list of neurons' numbers, got \[\]"),
         ({"until": Decision([1, [0.5]])}, r"until must be a list of neurons' numbers"),
         ({"until": 0.1, "snapshot_bytes": 0}, r"until needs snapshots, .*; raise snapshot_bytes"),
         ({"watch": [7]}, r"watch names neuron 7, but they are numbered 0 to 2"),

@@ -108,6 +108,20 @@ def test_activations_at_any_time_are_those_of_the_chain(name):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
+def test_a_warm_up_takes_the_time_that_was_said(name):
+    moments = np.array([0.0, 1.0])
+    result = NETWORKS[name].simulate(
+        PLUS, MINUS, time=1.0, warm_up=0.3, watch=[0, 1], watch_at=moments, replicas=3_000,
+        random_state=2, snapshot_bytes=0, **engine(name),
+    )  # fmt: skip
+    law, _, states = laws(NETWORKS[name], moments + 0.3)
+    found = result.transient(1 - LEVEL / 4)
+    exact = excited(law, states)
+    assert ((found.low <= exact) & (exact <= found.high)).all()
+    assert (found.high - found.low).max() < 0.1
+
+
+@pytest.mark.parametrize("name", NETWORKS)
 def test_films_change_their_arrivals_when_frames_end(name):
     moments = np.array([0.7, 1.5, 1.7, 2.0, 2.2, 3.0, 4.5])
     replicas = 2_000

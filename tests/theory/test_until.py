@@ -80,7 +80,7 @@ def test_nothing_is_decided_between_equals_more_often_than_by_chance():
     """Any decision is an error then; it is told at once that none can be expected."""
     level, trials = 0.8, 100
     network = RandomNeuralNetwork([1.0, 1.0], np.zeros((2, 2)))
-    told = "two candidates have the same numeric activation in row 1"
+    told = "two candidates have the same numeric activation in row 0"
     with pytest.warns(UserWarning, match=told):
         result = network.simulate(
             np.full((trials, 2), 0.4), events=5_000, until=Decision([0, 1], level=level),

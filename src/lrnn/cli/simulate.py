@@ -76,6 +76,10 @@ def simulate(
             "as hidden or 0-9,64; by default all.",
         ),
     ] = None,
+    record_bytes: Annotated[
+        str,
+        typer.Option(metavar="NUMBER", help="Memory that these spikes may take, 12 bytes each."),
+    ] = "1e9",
     output: Annotated[
         Path | None,
         typer.Option(
@@ -124,6 +128,13 @@ def simulate(
     count = _number(events)
     if until is not None and not 0 < until < 1:
         raise typer.BadParameter(f"{until} should be between 0 and 1", param_hint="--until")
+    if partition is not None:
+        _check_partition(engine, until, estimator)
+    if estimator == "events" and engine is Engine.neurons:
+        raise typer.BadParameter(
+            "events is not for --engine neurons: say --engine clock, or take another estimator",
+            param_hint="--estimator",
+        )
     output = output or named_after(model, f"-row{row}.png")
     if figure:
         _check_figure(output)
@@ -138,12 +149,18 @@ def simulate(
     given = given_for(trained, data, voice)
     place = given.row(row, data)
     network = trained.to_network(part=part.value)
+    if partition is not None and partition > network.n_neurons:
+        raise typer.BadParameter(
+            f"{partition} should be at most the number of neurons, {network.n_neurons}",
+            param_hint="--partition",
+        )
     recorded = None if raster is None else _neurons(record, network)
     with numbers_explained(given, data, fitting=False):
         presented = given.data[place : place + 1]
         if part is Part.decoder:
             presented = trained.transform(presented)
         arrivals = trained.arrivals(presented, network)[0]
+    most = _bytes(record_bytes)
     result = network.simulate(
         arrivals,
         events=count,
@@ -152,6 +169,7 @@ def simulate(
         at_events=estimator == "events",
         engine=engine.value,
         record=recorded,
+        record_bytes=most,
         partition=partition,
         progress=bool(voice.verbose),
         random_state=seed,
@@ -183,6 +201,8 @@ def simulate(
             "value" + (" (interrupted)" if result.interrupted else ""),
         ),
     )
+    if until is not None and not result.interrupted:
+        voice.say(_ended(result, until, count))
     if raster is not None:
         voice.say(f"raster: {raster}, {len(result.raster):,} spikes")
     if figure:
@@ -198,6 +218,39 @@ def _number(text: str) -> int:
         pass
     raise typer.BadParameter(
         f"{text!r} should be a whole number from 1000 to 1e15", param_hint="--events"
+    )
+
+
+def _bytes(text: str) -> float:
+    try:
+        number = float(text)
+        if number > 0:
+            return number
+    except ValueError:
+        pass
+    raise typer.BadParameter(
+        f"{text!r} should be a number above 0, such as 4e9", param_hint="--record-bytes"
+    )
+
+
+def _check_partition(engine: Engine, until: float | None, estimator: str) -> None:
+    """A partitioned network is simulated neuron by neuron, for as long as was said."""
+    for given, option, remedy in (
+        (engine is Engine.clock, "--engine clock", "leave that out, or say --engine neurons"),
+        (until is not None, "--until", "give --events alone"),
+        (estimator == "events", "--estimator events", "take another estimator"),
+    ):
+        if given:
+            raise typer.BadParameter(f"it is not for {option}: {remedy}", param_hint="--partition")
+
+
+def _ended(result: Any, until: float, most: int) -> str:
+    """Whether the precision that was asked for has been reached."""
+    if result.reached:
+        return f"no 95 % interval is wider than {until:g}: ended before {most:,} events"
+    return (
+        f"some 95 % interval is still wider than {until:g} after {int(result.events):,} events: "
+        "more --events may do it"
     )
 
 

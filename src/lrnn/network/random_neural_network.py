@@ -408,8 +408,8 @@ class RandomNeuralNetwork:
             their geometric laws, and there is no transient at all. (Neurons that saturate begin
             with a large potential; a film begins in the steady state of its first frame.)
         warm_up : float, default=0
-            Events (or time, if the length is given as time) at the beginning that are left out
-            of all estimates; about so many, for the reason given above.
+            Time at the beginning that is left out of all estimates; if the length is given as
+            events, the time in which so many happen in the steady state.
         record : list of int, optional
             Neurons whose spikes are recorded, in all runs (``result.raster``); on a GPU only of
             networks without cycles.

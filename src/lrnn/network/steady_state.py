@@ -245,7 +245,7 @@ def solve_feedback(
 
     ``plus`` and ``total`` are numerator and denominator of eq. 1 without the loops.
     """
-    loop = Loop(plus, total, rates, loop_plus, loop_minus)
+    whole = loop = Loop(plus, total, rates, loop_plus, loop_minus)
     q = np.empty(plus.shape)
     residual = np.full(len(plus), np.inf)
     rows = np.arange(len(plus))
@@ -262,9 +262,9 @@ def solve_feedback(
         q[rows[~moving]], residual[rows[~moving]] = state[~moving], found[~moving]
         rows, state, before, loop = rows[moving], image[moving], found[moving], loop.rows(moving)
         if not len(rows):
-            return q, residual
-    q[rows], residual[rows] = loop.fill(*loop.solve(state, tol))
-    return q, residual
+            return whole.fill(q, residual)
+    q[rows], residual[rows] = loop.solve(state, tol)
+    return whole.fill(q, residual)
 
 
 @dataclass(frozen=True)
@@ -333,8 +333,9 @@ class Loop:
     def fill(self, q: Floats, residual: Floats) -> tuple[Floats, Floats]:
         """Closed loops that no spike leaves are filled by the slightest inflow.
 
-        One of their neurons is saturated then. Where it is so slight that Newton's leak takes it
-        away, activations are in the right proportion, but too small.
+        One of their neurons is saturated then, at least. Where the inflow is so slight that
+        Newton's leak takes it away, activations are in the right proportion, but too small; and
+        where rounding takes away the last bit, they are not quite 1.
         """
         if self.loop_plus is None:
             return q, residual

@@ -100,7 +100,7 @@ class NeuronRun:
         begin(parts.pace, times, counts, random)
         parts.told()
         if plan.warm_up[run.row]:
-            run.origin = float(plan.warm_up[run.row] / plan.tick_rates[run.row])
+            run.origin = float(plan.warm_up[run.row])
             for _ in run._until(run.origin, []):
                 pass
             times, counts, _ = parts.state

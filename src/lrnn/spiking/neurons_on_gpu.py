@@ -228,7 +228,7 @@ class NeuronRuns(DeviceRuns):
             spans=device(np.repeat(team.window / plan.happening[rows], plan.replicas)),
             began=zeros((count, width), np.int32),
             happened=cuda.device_array((1 if team.whole else count, 4 * team.window), np.float64),
-            origin=plan.warm_up[rows] / plan.tick_rates[rows],
+            origin=plan.warm_up[rows],
             recording=[
                 device(who),
                 cuda.device_array((count, room), np.float64),

@@ -290,7 +290,8 @@ class Run:
         )
         settle(words, run.reserve, run.fired)
         if plan.warm_up[run.row]:
-            run.advance(int(plan.warm_up[run.row]), FOREVER, None, np.empty((0, 2), np.int64))
+            ticks = plan.warm_up_ticks(number)
+            run.advance(ticks, FOREVER, None, np.empty((0, 2), np.int64))
             run.began = run.potentials
             for array in (run.fired, run.busy, run.observed, run.seen, run.inhibited, run.counts):
                 if array is not None:

@@ -294,7 +294,8 @@ class Runs(DeviceRuns):
 
     def _warm_up(self) -> None:
         """Go on for a while, and forget all but the potentials."""
-        self.advance(np.repeat(self.plan.warm_up[self.rows], self.plan.replicas), FOREVER)
+        ticks = [self.plan.warm_up_ticks(int(run)) for run in self.numbers]
+        self.advance(np.array(ticks, dtype=np.int64), FOREVER)
         shape = _grid(self.words)
         configured(kernel.potentials_now, *shape)(self.words, self.sums[RESERVE], self.began)
         configured(kernel.forget_firings, *shape)(self.words)

@@ -130,8 +130,8 @@ class Plan:
         Ticks between looks at who is excited, and between observations of all potentials.
     every : int or None
         Events after which all potentials are seen, as in the paper; None: they are not.
-    warm_up : ndarray of int64 of shape (n_rows,)
-        Ticks that are left out at the beginning.
+    warm_up : ndarray of shape (n_rows,)
+        Time that is left out at the beginning.
     """
 
     network: RandomNeuralNetwork
@@ -147,7 +147,7 @@ class Plan:
     look: NDArray[np.int64]
     observe: NDArray[np.int64]
     every: int | None
-    warm_up: NDArray[np.int64]
+    warm_up: Floats
     start: Start
     seed: np.random.SeedSequence
     frames: NDArray[np.intp] | None
@@ -303,6 +303,13 @@ class Plan:
         parts = np.split(gaps, ends[:-1])
         each = [random.multinomial(n, gap / gap.sum()) for n, gap in zip(ticks, parts, strict=True)]
         return np.cumsum(np.concatenate(each))
+
+    def warm_up_ticks(self, run: int) -> int:
+        """How many ticks a run makes in the time that is left out."""
+        row = run // self.replicas
+        if not self.warm_up[row]:
+            return 0
+        return int(self.generator("warm_up", run).poisson(self.warm_up[row] * self.tick_rates[row]))
 
     def first_potentials(self, run: int) -> NDArray[np.int64]:
         """The potentials that a run begins with.

@@ -10,7 +10,7 @@ from lrnn.arrays import Floats
 from lrnn.spiking.plan import BUSY, LOOKS, OBSERVATIONS, OBSERVED, TICKS, Plan, Statistics
 from lrnn.spiking.raster import Raster
 from lrnn.spiking.simulation import Simulation, Trace
-from lrnn.spiking.until import Decision, Precision
+from lrnn.spiking.until import Decision, Precision, added_up
 from lrnn.tables.words import warn
 
 UNITS_OF_TIME = 2.0**40  # of a short run
@@ -130,7 +130,7 @@ def _simulation(
         _every=plan.every,
         _one=one,
         _enough=plan.enough[rows],
-        _begun=None if plan.start == "stationary" else (plan.warm_up / plan.tick_rates)[rows],
+        _begun=None if plan.start == "stationary" else plan.warm_up[rows],
         _reviews=len(plan.reviews) or 1,
         _stopped=statistics.stopped[rows],
     )
@@ -143,7 +143,7 @@ def warn_if_short(result: Simulation) -> None:
         return
     shares = result._shares
     row, neuron = np.unravel_index(shares.argmin(), shares.shape)
-    place = "" if result.steady.ndim == 1 else f" in row {row + 1}"
+    place = "" if result.steady.ndim == 1 else f" in row {row} (from 0)"
     enough = ""
     if not result.interrupted:
         needed = float(result.snapshots[-1]) / shares.min()
@@ -168,20 +168,25 @@ def warn_if_not_reached(result: Simulation) -> None:
         width = float(widths[row, neuron])
         factor = (width / result.until.width) ** 2
         still = f"an interval is {width:.3g} wide, not {result.until.width:.3g}"
-        who = f"neuron {neuron}" + ("" if result._one else f" in row {unknown[row] + 1}")
+        who = f"neuron {neuron}" + ("" if result._one else f" in row {unknown[row]} (from 0)")
     else:
         lead = result._lead
+        exact = added_up(np.asarray(result._steady), result.until.groups())[unknown]
+        best, other = (exact[range(len(exact)), i[unknown]] for i in (lead.leader, lead.rival))
         with np.errstate(divide="ignore", invalid="ignore"):
-            factors = (lead.uncertain / lead.ahead)[unknown] ** 2
+            factors = (lead.uncertain[unknown] / (best - other)) ** 2
+        factors[result.until.tied(np.asarray(result._steady))[unknown]] = np.inf
         row = int(np.argmax(np.nan_to_num(factors, nan=np.inf)))
         factor, at = float(factors[row]), unknown[row]
         first, second = (result.until.neurons[int(i[at])] for i in (lead.leader, lead.rival))
         still = f"a lead is {lead.ahead[at]:.3g}, of which {lead.uncertain[at]:.3g} may be chance"
-        who = f"{first} before {second}" + ("" if result._one else f" in row {at + 1}")
+        who = f"{first} before {second}" + ("" if result._one else f" in row {at} (from 0)")
     if factor <= 1:
         still, factor = "it is narrow enough, but the simulated time is too short to trust it", 4.0
     needed = _about(float(result.snapshots[-1]) * factor, result.unit)
-    enough = f"about {needed} would do" if np.isfinite(factor) else "no length is known to do"
+    enough = "no length will do" if not np.isfinite(factor) else f"about {needed} would do"
+    if result.replicas > 1 and np.isfinite(factor):
+        enough += " in each run"
     warn(f"the limit came first{where}: {still} ({who}); {enough}")
 
 
@@ -190,7 +195,7 @@ def warn_of_ties(plan: Plan) -> None:
     if isinstance(plan.until, Decision):
         tied = np.flatnonzero(plan.until.tied(np.asarray(plan.steady)))
         if len(tied):
-            where = "" if plan.n_rows == 1 else f" in row {tied[0] + 1}"
+            where = "" if plan.n_rows == 1 else f" in row {tied[0]} (from 0)"
             warn(
                 f"two candidates have the same numeric activation{where} (saturated ones have 1): "
                 "no simulation will tell them apart, and this one goes to its limit"

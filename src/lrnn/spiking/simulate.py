@@ -41,13 +41,14 @@ from lrnn.spiking.schedule import (
 from lrnn.spiking.simulation import Simulation
 from lrnn.spiking.until import Decision, Precision, check_neurons, check_until
 from lrnn.spiking.wiring import Wiring, wiring_of
-from lrnn.tables.words import in_bytes
+from lrnn.tables.words import in_bytes, warn
 
 RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
 LOOKS_AT_LEAST = 64  # of a run, unless it has fewer ticks
 LOOKS_OF_A_FRAME = 16
 ENGINES = ("auto", "clock", "neurons")
 MANY_ROWS, MANY_REPLICAS = 100, 64  # of each: a GPU makes these faster clock by clock,
+IDLE_RINGS, LONG = 100.0, 1e9  # rings for an event, and in a run, that a user will want to know
 MANY_RINGS = 4.0  # unless clocks ring so often for each event
 FINE = 2.0**46  # ticks of a run that go neuron by neuron: they tell the time
 WATCHED = 16  # runs whose error the progress bar shows
@@ -189,6 +190,11 @@ def make_plan(
         length = schedule.length.item()
         what = f"events={length:,}" if schedule.unit == "events" else f"time={length!r}"
         raise ValueError(f"{what} would take more than {MOST_EVENTS:.0e} ticks")
+    if engine == "clock" and per_event > IDLE_RINGS and most > LONG:
+        warn(
+            f"clock by clock this takes {most:.1e} rings a run, {per_event:,.0f} for each event, "
+            "as most neurons are at rest; engine='neurons' takes time for events alone"
+        )
     look, observe = _looks(schedule, duration * ticks, observe_every * ticks / happening, sizes)
     return Plan(
         network=network,
@@ -204,7 +210,7 @@ def make_plan(
         look=look,
         observe=observe,
         every=observe_every if at_events else None,
-        warm_up=np.round(skipped * ticks).astype(np.int64),
+        warm_up=skipped,
         start=start,
         seed=seed_sequence(random_state),
         frames=schedule.frames,
@@ -235,13 +241,17 @@ def _arrivals(
             inhibitory = np.reshape(np.asarray(inhibitory), arrivals.shape)
     plus, minus = check_arrivals(n_neurons, arrivals, inhibitory)
     rows = np.atleast_2d(plus)
+    if not len(rows):
+        raise ValueError("arrivals has no rows: there is nothing to simulate")
     minus = None if minus is None or not minus.any() else np.broadcast_to(minus, rows.shape)
     total = rows.sum(axis=1) + (0 if minus is None else minus.sum(axis=1))
     total = total.reshape(-1, n_frames).sum(axis=1)
     if not (total > 0).all():
-        where = f" in row {int(np.flatnonzero(total == 0)[0]) + 1}" if len(total) > 1 else ""
+        dark = np.flatnonzero(total == 0)
+        where = f" in row {dark[0]} (from 0)" if len(total) > 1 else ""
         raise ValueError(
             f"arrivals are all 0{where}: no event would ever happen, and all activations are 0"
+            + ("; leave such rows out" if len(total) > 1 else "")
         )
     return rows, minus, ends
 
@@ -350,10 +360,12 @@ def _recorded(plan: Plan, record: ArrayLike | None, most_bytes: float) -> NDArra
     recorded[check_neurons(record, n, "record")] = True
     spikes = expected_firings(plan)[:, recorded[:n]].sum()
     if spikes * BYTES_PER_SPIKE > most_bytes:
+        most = " at its limit" if plan.until is not None else ""
         raise ValueError(
-            f"record would keep about {spikes:,.0f} spikes, {in_bytes(spikes * BYTES_PER_SPIKE)}, "
-            f"and record_bytes allows {in_bytes(most_bytes)}; record fewer neurons, make fewer or "
-            "shorter runs, or raise record_bytes"
+            f"record would keep about {spikes:,.0f} spikes{most}, "
+            f"{in_bytes(spikes * BYTES_PER_SPIKE)}, and record_bytes allows "
+            f"{in_bytes(most_bytes)}; record fewer neurons, make fewer or shorter runs, or raise "
+            "record_bytes"
         )
     return recorded
 

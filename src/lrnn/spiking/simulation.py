@@ -35,6 +35,7 @@ from lrnn.spiking.plan import (
 from lrnn.spiking.raster import Raster
 from lrnn.spiking.until import Decision, Lead, Precision, lead_of, poisson_interval
 
+ENOUGH_REPLICAS = 10  # for the spread between them to be known
 NEVER = 1e-100  # the rate of a neuron that does not fire: one spike is more than it can handle
 
 
@@ -250,8 +251,9 @@ class Simulation:
     ) -> tuple[Floats, Floats]:
         """Lower and upper ends of intervals that contain the activation with probability ``level``.
 
-        From the spread between replicas or, where there is one run only, between its parts from
-        snapshot to snapshot (batch means). Each holds for its neuron alone. Where no spike has
+        From the spread between replicas or, where there is one run only (with ``until``, fewer than
+        ten), between its parts from snapshot to snapshot (batch means); from 0 to 1 where that is
+        unknown. Each holds for its neuron alone. Where no spike has
         arrived at all, the upper end is what would still have let none arrive with probability
         ``1 - level``. (The intervals of "events" are around what that converges to.)
 
@@ -267,15 +269,22 @@ class Simulation:
                 "an interval of a film needs replicas, for what comes later has other arrivals; "
                 "simulate with replicas=2 or more"
             )
-        numerator, denominator = self._samples(estimator, -1)
-        if len(numerator) < 2:
+        if len(self._samples(estimator, -1)[0]) < 2:
             raise ValueError(
-                "an interval needs two samples or more, and there is a single run with a single "
-                "snapshot; simulate with replicas, longer, or with more snapshot_bytes"
+                "an interval needs two samples or more, and this is a single run, which its "
+                "snapshots do not part; simulate with replicas, with snapshots all along the run, "
+                "or with more snapshot_bytes"
             )
+        low, high = self._interval(level, estimator)
+        return self._of_row(low), self._of_row(high)
+
+    def _interval(self, level: float, estimator: Estimator) -> tuple[Floats, Floats]:
+        """The same, rows × neurons; from 0 to 1 where nothing is known."""
+        numerator, denominator = self._samples(estimator, -1)
         level = 1 - (1 - level) / self._reviews
         value, half = ratio(numerator, denominator), spread(numerator, denominator, level)
         low, high = (probability(value + sign * half, estimator) for sign in (-1, 1))
+        low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
         arrived, could = self._samples("arrivals", -1, pooled=True)
         with np.errstate(divide="ignore"):
             unseen = np.minimum(-np.log1p(-level) / could.sum(axis=0), 1)
@@ -287,7 +296,7 @@ class Simulation:
                 np.where(excitable, f(a, b), a)
                 for f, a, b in ((np.fmin, low, least), (np.fmax, high, most))
             )
-        return self._of_row(low), self._of_row(high)
+        return low, high
 
     def coverage(self, level: float = 0.95, estimator: Estimator = "arrivals") -> float:
         """Share of the unsaturated neurons whose confidence interval holds the numeric value."""
@@ -308,10 +317,10 @@ class Simulation:
         end of one frame to that of the next, it is that under this frame's arrivals, and `steady`
         is what it would tend to if the frame went on.
         """
+        if not begin < end:
+            raise ValueError(f"between({begin!r}, {end!r}) must be two moments, the later one last")
         first = -1 if begin == self._from else self._place(begin)
         last = self._place(end)
-        if last <= first:
-            raise ValueError(f"between({begin!r}, {end!r}) must be two moments, the later one last")
         return self._part(first, last)
 
     def frame(self, number: int) -> "Simulation":
@@ -423,9 +432,7 @@ class Simulation:
     def _widths(self) -> Floats:
         """Of the intervals that a `Precision` asks for: rows × neurons, NaN for all others."""
         assert isinstance(self.until, Precision)
-        low, high = replace(self, _one=False).confidence_interval(
-            self.until.level, self.until.estimator
-        )
+        low, high = self._interval(self.until.level, self.until.estimator)
         q = np.asarray(self._steady)
         chosen = (q > 0) & (q < 1)
         if self.until.neurons is not None:
@@ -538,10 +545,16 @@ class Simulation:
     ) -> tuple[Floats, Floats]:
         """Numerator and denominator of an estimator: samples × rows × neurons.
 
-        Samples are the replicas or, of a single run, its parts between snapshots.
+        Samples are the replicas or, of a single run, its parts between snapshots; of a few replicas
+        that end when enough is known, the parts of all.
         """
-        if self.replicas == 1 and not pooled:
-            return self._batches(estimator)
+        few = self.until is not None and self.frames is None and self.replicas < ENOUGH_REPLICAS
+        if (few or self.replicas == 1) and not pooled:
+            parts = self._batches(estimator)
+            shape = (len(parts[0]), -1, self.replicas, parts[0].shape[-1])
+            each = [np.moveaxis(values.reshape(shape), 2, 0) for values in parts]
+            top, bottom = (values.reshape(-1, *values.shape[2:]) for values in each)
+            return top, bottom
         numerator, denominator = self._ratio(estimator, [snapshot])
         return tuple(np.moveaxis(self._per_row(v[0]), 1, 0) for v in (numerator, denominator))
 

@@ -122,10 +122,19 @@ def check_until(until: Any, n_neurons: int) -> Precision | Decision:
         if until.neurons is not None:
             check_neurons(until.neurons, n_neurons, "until")
     else:
-        if len(until.neurons) < 2:
-            raise ValueError(f"a Decision is between two or more, got neurons={until.neurons!r}")
-        for group in until.groups():
-            check_neurons(group, n_neurons, "until")
+        if not isinstance(until.neurons, Sequence | np.ndarray) or len(until.neurons) < 2:
+            raise ValueError(
+                "a Decision is between two neurons, or groups of them, or more; got "
+                f"neurons={until.neurons!r}"
+            )
+        groups = [np.sort(check_neurons(group, n_neurons, "until")) for group in until.groups()]
+        for number, group in enumerate(groups):
+            for other in range(number):
+                if np.array_equal(group, groups[other]):
+                    raise ValueError(
+                        f"candidates {other} and {number} of a Decision are the same, "
+                        f"{until.neurons[number]!r}: no simulation can tell which of them leads"
+                    )
     return until
 
 
@@ -133,7 +142,8 @@ def check_neurons(neurons: ArrayLike, n_neurons: int, name: str) -> NDArray[np.i
     """Neurons' numbers as a vector, or an error that tells which is none."""
     chosen = np.asarray(neurons)
     if chosen.ndim != 1 or not len(chosen) or chosen.dtype.kind not in "iu":
-        raise ValueError(f"{name} must be a list of neurons' numbers, got {neurons!r}")
+        got = chosen.tolist() if chosen.ndim else neurons
+        raise ValueError(f"{name} must be a list of neurons' numbers, got {got!r}")
     wrong = chosen[(chosen < 0) | (chosen >= n_neurons)]
     if len(wrong):
         raise ValueError(
