@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from scipy import sparse
 
+from lrnn import RandomNeuralNetwork
 from lrnn.datasets import load
 
+CONNECTIONS = 20  # of each neuron of `layered`
 RESULTS = Path(__file__).parent / "results"
 console = Console(width=140)
 
@@ -84,3 +87,23 @@ def _shown(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def layered(width: int, inhibition: float = 0.0) -> tuple[Any, Any]:
+    """Three levels of neurons, 20 connections of each, and what comes to the first."""
+    rng = np.random.default_rng(0)
+    n = 3 * width
+    sender = np.repeat(np.arange(2 * width), CONNECTIONS)
+    level = sender // width + 1
+    target = rng.integers(0, width, len(sender)) + level * width
+    chance = rng.uniform(0.5, 1.4, len(sender)) / CONNECTIONS / 1.5
+    minus = rng.random(len(sender)) < inhibition
+    parts = [
+        sparse.csr_array((np.where(kind, chance, 0), (sender, target)), shape=(n, n))
+        for kind in (~minus, minus)
+    ]
+    for part in parts:
+        part.sum_duplicates()
+        part.eliminate_zeros()
+    network = RandomNeuralNetwork(np.ones(n), parts[0], parts[1] if inhibition else None)
+    return network, np.concatenate([rng.uniform(0.2, 0.8, width), np.zeros(2 * width)])

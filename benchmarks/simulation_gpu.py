@@ -10,10 +10,9 @@ from functools import partial
 from time import perf_counter
 
 import numpy as np
-from scipy import sparse
 
-from common import Stopwatch, console, load_mnist, report
-from lrnn import LRNNAutoencoder, RandomNeuralNetwork
+from common import Stopwatch, console, layered, load_mnist, report
+from lrnn import LRNNAutoencoder
 from lrnn.spiking.neurons_on_gpu import NeuronRuns
 from lrnn.spiking.on_gpu import Runs
 
@@ -29,7 +28,6 @@ CASES = (  # images, replicas, events, brightness
     (1, 1, 10_000_000, 1.0),
 )
 ALONE = (50, 1_000, 10_000, 100_000)  # neurons of a level, of one network; the first is MNIST's
-CONNECTIONS = 20  # of each neuron there
 
 
 class Kernel:
@@ -59,26 +57,6 @@ def same_as_on_the_cpu(network, arrivals):
         gpu, cpu = (network.simulate(arrivals[:8], device=d, **few) for d in ("cuda", "cpu"))
         found[engine] = bool((gpu.firing_counts == cpu.firing_counts).all())
     return found
-
-
-def layered(width, inhibition):
-    """Three levels of neurons, and what comes to the first."""
-    rng = np.random.default_rng(0)
-    n = 3 * width
-    sender = np.repeat(np.arange(2 * width), CONNECTIONS)
-    level = sender // width + 1
-    target = rng.integers(0, width, len(sender)) + level * width
-    chance = rng.uniform(0.5, 1.4, len(sender)) / CONNECTIONS / 1.5
-    minus = rng.random(len(sender)) < inhibition
-    parts = [
-        sparse.csr_array((np.where(kind, chance, 0), (sender, target)), shape=(n, n))
-        for kind in (~minus, minus)
-    ]
-    for part in parts:
-        part.sum_duplicates()
-        part.eliminate_zeros()
-    network = RandomNeuralNetwork(np.ones(n), parts[0], parts[1] if inhibition else None)
-    return network, np.concatenate([rng.uniform(0.2, 0.8, width), np.zeros(2 * width)])
 
 
 def alone(network, arrivals, quick):

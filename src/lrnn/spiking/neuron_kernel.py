@@ -18,6 +18,7 @@ from numba import njit
 
 from lrnn.compiled import compiled
 from lrnn.spiking.exponential import exponential, step
+from lrnn.spiking.meeting import FAILED, add, meet, read
 from lrnn.spiking.wiring import GONE
 
 EXCITED, INHIBITED, FIRES, SINCE, AREA, BUSY = range(6)  # times of a neuron, integrals
@@ -93,6 +94,7 @@ def make_level(
     written: int,
     happened: Any,
     events: int,
+    owners: Any,
     starts: Any,
     box: Any,
     box_goals: Any,
@@ -101,7 +103,7 @@ def make_level(
     """One level of a part: spikes that still wait, events, recorded spikes; −1: no room.
 
     Spikes that were sent are in ``box``, those to part p from ``offsets[p]`` on; the neurons of
-    part p are numbered from ``starts[p]`` on.
+    part p are numbered from ``starts[p]`` on, and ``owners`` says whose a number is.
     """
     waits = deliver(waiting, waiting_goals, waits, low, high, begin, end, inbox, begins)
     sent, events, written = live(
@@ -110,8 +112,72 @@ def make_level(
     )  # fmt: skip
     if sent < 0:
         return -1, 0, 0
-    share_out(outbox, goals, sent, starts, box, box_goals, offsets)
+    share_out(outbox, goals, sent, owners, starts, box, box_goals, offsets)
     return waits, events, written
+
+
+@compiled
+def make_share(
+    me: int,
+    common: Any,
+    boxes: Any,
+    box_goals: Any,
+    offsets: Any,
+    levels: Any,
+    begin: float,
+    end: float,
+    old: int,
+    pace: Any,
+    times: Any,
+    counts: Any,
+    random: Any,
+    first: Any,
+    limits: Any,
+    targets: Any,
+    waiting: Any,
+    waiting_goals: Any,
+    outbox: Any,
+    goals: Any,
+    inbox: Any,
+    begins: Any,
+    recorded: Any,
+    spikes: Any,
+    senders: Any,
+    happened: Any,
+    owners: Any,
+    starts: Any,
+) -> Any:
+    """One part's share in all levels, while threads make the others: events, recorded spikes; −1.
+
+    ``boxes`` are those of all parts, one for even and one for odd levels; ``offsets`` says what is
+    whose in them, level by level. All have made a level before one makes the next.
+    """
+    waits = events = written = 0
+    count = len(starts) - 1
+    for level in range(len(levels) - 1):
+        fine = True
+        if level > 0:
+            for other in range(count):
+                low, high = offsets[level - 1, other, me], offsets[level - 1, other, me + 1]
+                fine = fine and waits + high - low <= len(waiting)
+                if fine:
+                    here = slice(waits, waits + high - low)
+                    waiting[here] = boxes[other, (level - 1) % 2, low:high]
+                    waiting_goals[here] = box_goals[other, (level - 1) % 2, low:high]
+                    waits += high - low
+        if fine:
+            waits, events, written = make_level(
+                levels[level], levels[level + 1], begin, end, old, pace, times, counts, random,
+                first, limits, targets, waiting, waiting_goals, waits, outbox, goals, inbox, begins,
+                recorded, spikes, senders, written, happened, events, owners, starts,
+                boxes[me, level % 2], box_goals[me, level % 2], offsets[level, me],
+            )  # fmt: skip
+        if not fine or waits < 0:
+            add(common, FAILED, 1)
+        meet(common, count)
+        if read(common, FAILED):
+            return -1, 0
+    return events, written
 
 
 @compiled
@@ -275,35 +341,23 @@ def deliver(
 
 @njit
 def share_out(
-    outbox: Any, goals: Any, sent: Any, starts: Any, box: Any, box_goals: Any, offsets: Any
-) -> None:
+    outbox: Any, goals: Any, sent: Any, owners: Any, starts: Any, box: Any, box_goals: Any,
+    offsets: Any,
+) -> None:  # fmt: skip
     """Sort spikes by the part that they go to, the numbers of whose neurons begin with 0 there."""
     offsets[:] = 0
     for i in range(sent):
-        offsets[part_of(goals[i], starts) + 1] += 1
+        offsets[owners[goals[i]] + 1] += 1
     for part in range(len(offsets) - 1):
         offsets[part + 1] += offsets[part]
     for i in range(sent):
-        part = part_of(goals[i], starts)
+        part = owners[goals[i]]
         box[offsets[part]] = outbox[i]
         box_goals[offsets[part]] = goals[i] - starts[part]
         offsets[part] += 1
     for part in range(len(offsets) - 1, 0, -1):
         offsets[part] = offsets[part - 1]
     offsets[0] = 0
-
-
-@njit
-def part_of(number: Any, starts: Any) -> Any:
-    """Whose neuron that is."""
-    low, high = 0, len(starts) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if starts[middle] <= number:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 @njit

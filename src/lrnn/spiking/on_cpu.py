@@ -126,7 +126,7 @@ class RunQueue:
         self._lock = Lock()
         self._parts = parts
         if plan.by_neuron and parts is None:
-            division = Division.of(plan, parts_for(plan, threads))
+            division = Division.of(plan, parts_for(plan, threads), in_common=True)
             self._parts = partial(parts_of, division)
 
     def work(self) -> None:

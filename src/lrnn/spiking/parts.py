@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
 from lrnn.spiking import queue_kernel
-from lrnn.spiking.neuron_kernel import make_level, make_window
+from lrnn.spiking.meeting import FAILED, meeting
+from lrnn.spiking.neuron_kernel import make_level, make_share, make_window
 from lrnn.spiking.plan import Plan
 from lrnn.spiking.wiring import Outgoing, Tables, numbers_of
 
 NOTHING = np.empty(0)
 SMALL = 1 << 14  # events of a window that are not worth several threads
+IDLE = 0.1  # time that neurons take even if they are at rest, all of them, to that of all events
 SPIKE = 12  # bytes: its time, and where it goes
 
 Piece = tuple[Floats, NDArray[np.int32]]  # times and goals of spikes
@@ -64,11 +66,14 @@ class Division:
     levels: NDArray[np.int64]
 
     @classmethod
-    def of(cls, plan: Plan, n_parts: int) -> "Division":
-        """Parts that have about as many events, and as large tables, in every level."""
+    def of(cls, plan: Plan, n_parts: int, in_common: bool = False) -> "Division":
+        """Parts that have about as many events, and as large tables, in every level.
+
+        The size of tables does not matter if they are in a memory that all have ``in_common``.
+        """
         wiring = plan.wiring
         ends = np.empty((wiring.n_levels, n_parts + 1), dtype=np.int64)
-        weights = None if n_parts == 1 else _weights(plan)[wiring.order]
+        weights = None if n_parts == 1 else _weights(plan, in_common)[wiring.order]
         for level, (low, high) in enumerate(
             zip(wiring.levels[:-1], wiring.levels[1:], strict=True)
         ):
@@ -127,12 +132,14 @@ class Division:
         return [self.outgoing(part).tables() for part in range(self.n_parts)]
 
 
-def _weights(plan: Plan) -> Floats:
-    """What neurons take: their share in all events, and their share in all tables."""
+def _weights(plan: Plan, in_common: bool) -> Floats:
+    """What neurons take: their share in all events, and in all tables, or a little each."""
     network = plan.network
     events = (plan.arrivals + np.asarray(plan.steady) * network.rates).mean(axis=0)
     if plan.inhibitory_arrivals is not None:
         events = events + plan.inhibitory_arrivals.mean(axis=0)
+    if in_common:
+        return np.asarray(events / events.sum() + IDLE / network.n_neurons)
     entries = np.ones(network.n_neurons)
     for matrix in (network.excitatory, network.inhibitory):
         if matrix is not None:
@@ -166,6 +173,7 @@ class Part:
         cyclic: bool = False,
     ) -> None:
         self.levels, self.starts, self.tables = levels, np.array(starts), tables
+        self._owners = np.repeat(np.arange(len(starts) - 1, dtype=np.uint16), np.diff(starts))
         widest = int(np.diff(levels).max())
         self._queue = (np.empty(widest, np.int64), np.empty(widest, np.int64), np.empty(widest))
         self._cyclic = cyclic
@@ -211,6 +219,30 @@ class Part:
             )  # fmt: skip
         return self._events >= 0
 
+    def share(
+        self,
+        me: int,
+        begin: float,
+        end: float,
+        old: int,
+        record: bool,
+        foresee: bool,
+        boxes: Piece,
+        offsets: NDArray[np.int64],
+        common: NDArray[np.int64],
+    ) -> bool:
+        """Make all levels while other threads make those of other parts; whether there was room."""
+        tables = self.tables
+        self._foresees = foresee
+        self._events, self._written = make_share(
+            me, common, *boxes, offsets, self.levels, begin, end, old, self.pace, self.times,
+            self.counts, self.random, tables.first, tables.limits, tables.targets, self._waiting,
+            self._waiting_goals, self._outbox, self._goals, self._inbox, self._begins,
+            self.recorded if record else self._nobody, self._spikes, self._senders,
+            self._happened if foresee else NOTHING, self._owners, self.starts,
+        )  # fmt: skip
+        return self._events >= 0
+
     def level(
         self,
         level: int,
@@ -241,7 +273,8 @@ class Part:
             self.counts, self.random, tables.first, tables.limits, tables.targets, self._waiting,
             self._waiting_goals, self._waits, self._outbox, self._goals, self._inbox, self._begins,
             self.recorded if record else self._nobody, self._spikes, self._senders, self._written,
-            self._happened if foresee else NOTHING, self._events, self.starts, *box, offsets,
+            self._happened if foresee else NOTHING, self._events, self._owners, self.starts, *box,
+            offsets,
         )  # fmt: skip
         return None if self._waits < 0 else offsets
 
@@ -340,7 +373,8 @@ class Parts:
         ]
         self._pool = None if count == 1 else ThreadPoolExecutor(count - 1)
         room = 0 if count == 1 else self.room
-        self._boxes = [Box.of(room) for _ in range(count)]
+        self._mail = np.empty((count, 2, room)), np.empty((count, 2, room), np.int32)
+        self._boxes = [Box(*both) for both in zip(*self._mail, strict=True)]
         self._density = 0.0  # events per unit time, lately
 
     @property
@@ -352,9 +386,29 @@ class Parts:
         if self._pool is None:
             (part,) = self._parts
             return part.made() if part.window(begin, end, self.now, record, foresee) else None
-        made = self._by_level(begin, end, record, foresee)
+        busy = self._density * (end - begin) >= SMALL
+        made = (self._together if busy else self._by_level)(begin, end, record, foresee)
         self._density = 0.0 if made is None else made.events / (end - begin)
         return made
+
+    def _together(self, begin: float, end: float, record: bool, foresee: bool) -> Made | None:
+        """A window of all parts, by a thread for each."""
+        assert self._pool is not None
+        count, common = len(self._parts), meeting()
+        offsets = np.zeros((self.division.n_levels, count, count + 1), np.int64)
+        arguments = begin, end, self.now, record, foresee, self._mail, offsets, common
+        try:
+            submit = self._pool.submit
+            others = [submit(self._parts[p].share, p, *arguments) for p in range(1, count)]
+            mine = self._parts[0].share(0, *arguments)
+        except BaseException:  # nobody waits for those who do not come
+            common[FAILED] = 1
+            raise
+        if not all([mine, *(other.result() for other in others)]):
+            return None
+        counts = np.diff(offsets, axis=2)
+        self.sent += SPIKE * int(counts.sum() - np.trace(counts, axis1=1, axis2=2).sum())
+        return together(self._made(), self.division)
 
     def _by_level(self, begin: float, end: float, record: bool, foresee: bool) -> Made | None:
         """A window of all parts, level by level."""
@@ -377,7 +431,7 @@ class Parts:
         foresee: bool,
         offsets: NDArray[np.int64],
     ) -> list[Any]:
-        """A level of all parts, at once if there is much to do; see `Part.level`."""
+        """A level of all parts, one after the other; see `Part.level`."""
 
         def make(p: int) -> NDArray[np.int64] | None:
             return self._parts[p].level(
@@ -385,11 +439,7 @@ class Parts:
                 pieces_for(p, level, self._boxes, offsets), self._boxes[p].slot(level),
             )  # fmt: skip
 
-        each = range(len(self._parts))
-        if self._pool is None or self._density * (end - begin) < SMALL:
-            return [make(p) for p in each]
-        others = [self._pool.submit(make, p) for p in each[1:]]
-        return [make(0), *(other.result() for other in others)]
+        return [make(p) for p in range(len(self._parts))]
 
     def _made(self) -> list[Made]:
         """What each part has made in this window."""

@@ -1,0 +1,51 @@
+"""One run of one network by several threads, against one.
+
+python benchmarks/threads.py    # needs MNIST
+"""
+
+import os
+
+from common import console, in_turns, layered, load_mnist, report
+from lrnn import LRNNAutoencoder
+
+EVENTS = 20_000_000
+ROUNDS = 3
+
+
+def networks():
+    """Their names, the networks, and what comes to them."""
+    images = load_mnist("train")
+    model = LRNNAutoencoder((50,), random_state=0).fit(images)
+    network, arrivals = model.to_network(), model.arrivals(images[:1])[0]
+    for brightness in (1.0, 0.01):
+        yield f"MNIST 784→50, brightness {brightness:g}", network, arrivals * brightness
+    for width in (1_000, 10_000):
+        yield f"3 levels of {width:,}", *layered(width)
+
+
+def main():
+    counts = [n for n in (1, 2, 4, 8, 16) if n <= (os.cpu_count() or 1)]
+    rows = []
+    for title, network, arrivals in networks():
+        fired = {}
+
+        def run(threads, network=network, arrivals=arrivals, fired=fired):
+            result = network.simulate(
+                arrivals, events=EVENTS, engine="neurons", threads=threads, random_state=0,
+                snapshot_bytes=0,
+            )  # fmt: skip
+            fired[threads] = result.firing_counts
+
+        works = {str(n): (lambda n=n: run(n)) for n in counts}
+        seconds = in_turns(works, ROUNDS)
+        best = {n: seconds[str(n)] for n in counts}
+        assert all((fired[n] == fired[1]).all() for n in counts)
+        row = {"network": title, "1 thread, 10⁶ events/s": EVENTS / best[1] / 1e6}
+        row |= {f"{n} threads": best[1] / best[n] for n in counts[1:]}
+        rows.append(row)
+        console.print(row)
+    report("threads", "One run by several threads: how many times as fast as by one", rows)
+
+
+if __name__ == "__main__":
+    main()
