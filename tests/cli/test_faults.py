@@ -162,6 +162,7 @@ def test_two_processes_do_not_write_the_same_model(folder):
     assert run("inspect", "a.safetensors", cwd=folder).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "status"),
     [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)],

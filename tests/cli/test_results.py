@@ -182,6 +182,7 @@ def test_simulate_takes_a_part_of_the_network(call, folder, tmp_path, part, laye
     assert found["neuron"].between(first, first + 4).all()
 
 
+@pytest.mark.slow
 def test_the_bar_of_a_long_simulation_shows_its_error(folder):
     done = subprocess.run(
         [LRNN, "simulate", "wine.safetensors", "wine", "--events", "3e8", "--no-figure"],

@@ -189,6 +189,7 @@ def test_true_is_one_in_a_file_as_in_python(call, folder, digits):
         )
 
 
+@pytest.mark.slow
 def test_workers_are_sent_data_without_a_warning(tmp_path, rng):
     pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
     np.savez(tmp_path / "x.npz", rng.random((20_000, 80)))

@@ -167,6 +167,7 @@ for line in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_a_barren_environment(tmp_path):
     """No home, no cache, no letters but ASCII, no asserts, and every warning an error."""
     kept = {k: v for k, v in os.environ.items() if k not in ("HOME", "LANG", "PYTHONWARNINGS")}

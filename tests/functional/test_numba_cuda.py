@@ -39,6 +39,7 @@ assert (found.firing_counts == expected.firing_counts).all() and arrays[2][0, 0]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numpy", ["as it is", "2.5"])
 def test_numpy_and_numba_are_as_before(numpy):
     """Also if there is no ``np.row_stack``, as in NumPy 2.5.

@@ -138,6 +138,7 @@ def test_the_bias_is_that_of_theory():
         assert row["events_deviation"] == pytest.approx(row["potential_deviation"], rel=0.3)
 
 
+@pytest.mark.slow
 def test_the_report_has_it_all(finished, tmp_path):
     _, _, result = finished
     page = write_reproduction([result], tmp_path, "lrnn reproduce mnist-100 --quick")

@@ -40,6 +40,7 @@ def overlapping(texts):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["figure2", "figure2c-compared", "figure3", "figure3-seconds"])
 def test_labels_of_ticks_titles_and_legends_do_not_overlap(drawn, name):
     figure = drawn[name]

@@ -143,6 +143,7 @@ def test_stages_and_rates_are_named(of_digits, tmp_path):
     assert "There is no floor under them" in text  # the histogram
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", ["unit", "free"])
 def test_odd_networks(rates, tmp_path, rng):
     """Deep ones, colours, one row, one code neuron, a constant column, saturation, levels."""

@@ -109,6 +109,7 @@ def test_codes_are_lazy(client, digits):
     np.testing.assert_allclose(found.compute().to_numpy(), model.transform(digits), atol=1e-13)
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_of_the_pass(client, digits):
     X = slowly(digits, (60, 64), 0.1)
     thread, victim = kill_one(client, after=0.8)
@@ -131,6 +132,7 @@ def test_a_worker_killed_during_transform(client, digits):
     np.testing.assert_allclose(found, model.transform(digits), atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2_000, 500], ids=["buffer holds all", "buffer holds some"])
 def test_minibatches_of_partitions(client, digits, monkeypatch, rows):
     """Computed on workers, one of which dies, and brought here."""
