@@ -109,7 +109,7 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     evaluation = None
     try:
         reading = run.reading(rows, "scaling the code neurons")
-        peak, evaluation = evaluate_unsaturated(reading, rows.shape, state.encoder, state.decoder)
+        peak, evaluation = evaluate_unsaturated(reading, rows.weight, state.encoder, state.decoder)
     except KeyboardInterrupt:
         xp = array_namespace(state.encoder)
         peak = xp.sum(state.encoder, axis=0)  # no drive by data in [0, 1] is larger
