@@ -34,7 +34,7 @@ class Sums:
     weight : float
         What the rows weigh: their number, if none has another weight than 1.
     n_rows : int
-        Their number.
+        Their number, without those that weigh nothing.
     columns : array of shape (n_attributes,) or None
         Sums of the columns, where they were taken.
     low, high : array of shape (n_attributes,) or None
@@ -96,17 +96,17 @@ def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums
     for: then a block's own product is taken in the precision of the data, since its rows are few
     enough for its sums to be accurate, and the many blocks are added up in float64.
     """
-    count, width = rows.shape
+    width = rows.shape[1]
     most = ROWS_TO_SUM if rows.backend.is_numpy else None
     options: dict[str, Any] = {"most": most, "threads": False}
     fold = fold or rows.fold
     if not whole:
         begin = partial(_square, rows.backend, width)
         gram = fold(products, iadd, width, begin=begin, **options)
-        return Sums(gram, rows.weight, count)
+        return Sums(gram, rows.weight, rows.counted)
     begin = partial(_nothing, rows.backend, width)
     gram, columns, low, high = fold(_all_of, _added, width, begin=begin, **options)
-    return Sums(gram, rows.weight, count, columns, low, high)
+    return Sums(gram, rows.weight, rows.counted, columns, low, high)
 
 
 def products(block: Array, weights: Array | None = None) -> Array:
