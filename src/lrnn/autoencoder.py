@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.arrays import HOST, Array, Floats, Layer, Rates, backend_named, is_array, to_numpy
+from lrnn.arrays import HOST, Array, Floats, Layer, Rates, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
 from lrnn.moments import Moment, MomentKind
 from lrnn.network import RandomNeuralNetwork
@@ -44,6 +44,7 @@ from lrnn.validation import (
     CallbackSupportMixin,
     Interval,
     StrOptions,
+    backend_for,
     check_codes,
     check_data,
     check_inhibition,
@@ -364,10 +365,9 @@ class LRNNAutoencoder(
             del self.feature_names_in_
         self.white_, self.scaling_ = moment.white, moment.scaling
         settings = self._settings(moment)
-        backend = HOST if self.device is None else backend_named(self.device)
         with watching(self, moment, settings.most_passes(moment.n_rows)) as observer:
             run = Run(settings, self._random, observer)
-            trained = train_without_rows(moment, backend, run)
+            trained = train_without_rows(moment, backend_for(self), run)
         assert trained.evaluation is not None
         self._become(Fitted.after(trained, trained.evaluation, self.rates, bound=True))
         warn_if_interrupted(trained)

@@ -60,6 +60,7 @@ __all__ = [
     "CallbackSupportMixin",
     "Interval",
     "StrOptions",
+    "backend_for",
     "check_codes",
     "check_data",
     "check_inhibition",
@@ -77,6 +78,11 @@ __all__ = [
 ]
 
 SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
+
+
+def backend_for(estimator: Any) -> Backend:
+    """Whose arrays an estimator works with, if it is given no rows."""
+    return HOST if estimator.device is None else backend_named(estimator.device)
 
 
 def check_data(estimator: Any, X: Any, *, reset: bool) -> Rows:
@@ -195,8 +201,7 @@ def _rows_of_matrix(
     matrix = _floats(X, validate)
     if isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP:  # no second one beside it
         source = ScaledSource(ArraySource(matrix), scaling, cut)
-        device = HOST if estimator.device is None else backend_named(estimator.device)
-        return stream(source, user, device, None), scaling
+        return stream(source, user, backend_for(estimator), None), scaling
     names = getattr(X, "columns", None)
     return HostRows(check_values(scaling.scaled(matrix, cut), names, user)), scaling
 
@@ -409,8 +414,12 @@ def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     return rows
 
 
-def weighted(rows: Rows, sample_weight: Any) -> Rows:
-    """Rows with weights, if there are any: finite numbers, 0 or more, one for each row."""
+def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True) -> Rows:
+    """Rows with weights, if there are any: finite numbers, 0 or more, one for each row.
+
+    Where only their ratios matter (``relative``), all are divided by some power of two such that
+    sums of them do not overflow.
+    """
     if sample_weight is None:
         return rows
     found = detached(sample_weight, "sample_weight")
@@ -435,6 +444,12 @@ def weighted(rows: Rows, sample_weight: Any) -> Rows:
         )
     if not weights.any():
         raise ValueError("all of sample_weight is zero: no row has any weight; leave it out")
+    if relative:
+        weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight sums to infinity; divide all weights by some large number")
     return WeightedRows(rows, weights)
 
 

@@ -23,7 +23,7 @@ from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import warn
 from lrnn.validation import check_data, weighted
 
-ROUNDING = 1e-9  # share of a sum by which another way to it may differ
+LOST = 1e-3  # share of the rows' weight that rounding may be, before it is said
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +123,7 @@ class Moment:
                 "an implicit moment serves such data, which keeps the rows and is not additive: "
                 "fit on the rows themselves"
             )
-        sums = sums_of(weighted(rows, sample_weight)).on(HOST)
+        sums = sums_of(weighted(rows, sample_weight, relative=False)).on(HOST)
         names = getattr(reader, "feature_names_in_", None)
         return cls(
             sums,
@@ -190,15 +190,22 @@ class Moment:
             return NotImplemented
         self._check_alike(other, "subtracted")
         left = self.sums - other.sums
-        wrong = impossible(left, self.sums)
+        wrong = impossible(left)
         if wrong is not None:
             raise ValueError(
                 f"these rows were not in it: without them {wrong}; subtract only what was added"
             )
         if not left.n_rows:  # but for rounding
             left = left * 0.0
+        elif left.rounding > LOST * left.weight:
+            warn(
+                f"so much was subtracted that the sums over the {left.n_rows:,} rows that are left "
+                f"are wrong by up to {left.rounding / max(left.weight, left.rounding):.2g} of what "
+                "they weigh; take their moment anew, if you can"
+            )
         weight, columns = max(left.weight, 0.0), np.maximum(np.asarray(left.columns), 0)
-        return self._with(other, Sums(np.maximum(left.gram, 0), weight, left.n_rows, columns))
+        clipped = replace(left, gram=np.maximum(left.gram, 0), weight=weight, columns=columns)
+        return self._with(other, clipped)
 
     def __mul__(self, factor: Any) -> "Moment":
         if not isinstance(factor, Real):
@@ -335,31 +342,25 @@ def _where(one: Scaling | None, other: Scaling | None) -> str:
     return f" (attribute {i + 1} goes from {ranges[0]} in one, from {ranges[1]} in the other)"
 
 
-def impossible(sums: Sums, before: Sums | None = None) -> str | None:
-    """What shows that no rows in [0, 1] have these sums, but for rounding; None if nothing does.
-
-    ``before`` are the sums that they were subtracted from, whose rounding they carry.
-    """
-    gram, columns = sums.gram, np.asarray(sums.columns)
-    scale = sums if before is None else before
-    slack = ROUNDING * max(abs(scale.weight), np.finfo(float).tiny)
+def impossible(sums: Sums) -> str | None:
+    """What shows that no rows in [0, 1] have these sums, but for rounding; None if nothing does."""
+    gram, columns, slack = sums.gram, np.asarray(sums.columns), sums.rounding
     diagonal = np.diagonal(gram)
-    own, of_columns = ROUNDING * np.diagonal(scale.gram), ROUNDING * np.asarray(scale.columns)
     if sums.n_rows < 0 or sums.weight < -slack:
         return f"{sums.n_rows:,} rows of weight {sums.weight:g} would be left"
-    for found, least, what in (
-        (diagonal, -own, "the sum of squares"),
-        (columns, -of_columns, "the sum"),
-        (gram.min(axis=1), -ROUNDING * scale.gram.max(axis=1), "a sum of products"),
+    for found, what in (
+        (diagonal, "the sum of squares"),
+        (columns, "the sum"),
+        (gram.min(axis=1), "a sum of products"),
     ):
-        if (found < least).any():
-            i = int(np.flatnonzero(found < least)[0])
+        if (found < -slack).any():
+            i = int(np.flatnonzero(found < -slack)[0])
             return f"{what} of column {i + 1} would be {found[i]:.3g}"
     for smaller, larger, what in (
-        (diagonal, columns + of_columns, "squares would sum to more than the numbers"),
-        (columns, sums.weight + slack, "numbers would sum to more than the rows weigh"),
+        (diagonal, columns, "squares would sum to more than the numbers"),
+        (columns, sums.weight, "numbers would sum to more than the rows weigh"),
     ):
-        if (smaller > larger).any():
-            i = int(np.flatnonzero(smaller > larger)[0])
+        if (smaller > larger + 2 * slack).any():
+            i = int(np.flatnonzero(smaller > larger + 2 * slack)[0])
             return f"in column {i + 1} {what}"
     return None

@@ -49,6 +49,7 @@ def save(moment: Moment, path: str | os.PathLike[str]) -> None:
         "lrnn_version": lrnn.__version__,
         "weight": moment.weight,
         "rows": moment.n_rows,
+        "rounding": moment.sums.rounding,
         "type": moment.dtype.name,
         "names": None if moment.names is None else list(moment.names),
         "scaling": None if moment.scaling is None else moment.scaling.to_json(),
@@ -119,11 +120,14 @@ def _moment(document: dict[str, Any], tensors: dict[str, Array]) -> Moment:
             raise MomentFileError(f"{name} is no float64 of the shape {shape}")
         if not np.isfinite(array).all():
             raise MomentFileError(f"{name} has numbers that are not finite")
+        if array.min() < 0:
+            raise MomentFileError(f"{name} has numbers below 0")
     weight, rows, white = document["weight"], document["rows"], document["white"]
     if type(rows) is not int or not 0 <= rows <= MOST_ROWS:
         raise MomentFileError(f"it has {rows!r:.40} rows")
-    if type(weight) not in (int, float) or not isfinite(weight) or weight < 0:
-        raise MomentFileError(f"its rows weigh {weight!r:.40}")
+    for value, said in ((weight, "its rows weigh"), (document["rounding"], "its rounding is")):
+        if type(value) not in (int, float) or not isfinite(value) or value < 0:
+            raise MomentFileError(f"{said} {value!r:.40}")
     if white not in WHITES or isinstance(white, bool):
         raise MomentFileError(f"it says that the level {white!r:.40} is 1")
     if document["type"] not in TYPES:
@@ -131,7 +135,8 @@ def _moment(document: dict[str, Any], tensors: dict[str, Array]) -> Moment:
     low, high = arrays.get("low"), arrays.get("high")
     if low is not None and high is not None and not _within(low, high):
         raise MomentFileError("its ranges are not within [0, 1]")
-    sums = Sums(gram, float(weight), rows, arrays["column_sums"], low, high)
+    rounding = float(document["rounding"])
+    sums = Sums(gram, float(weight), rows, arrays["column_sums"], low, high, rounding)
     wrong = impossible(sums)
     if wrong is not None:
         raise MomentFileError(f"no rows have such sums: {wrong}")
