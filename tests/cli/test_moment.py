@@ -142,6 +142,7 @@ NAMES = ("a", "max", "z")
         (["--add", "a", "a", "--drop", "2", "-o", "z"], 2, "--drop"),
         (["a.csv", "--like", "a", "--scale", "minmax", "-o", "z"], 2, "--scale"),
         (["--add", "a", "a", "-o", "a"], 1, "is the input"),
+        (["a", "-o", "z"], 2, "is no data; give --add or --subtract"),
         (["a.csv", "-o", "a"], 1, "exists; --force replaces it"),
         (["a.csv", "-o", "a.npy"], 2, "should end in .safetensors"),
         (["--add", "a", "max", "-o", "z"], 1, "different scalings"),

@@ -74,6 +74,7 @@ def moment(
         _check_alone(add and subtract, like, options)
         found = _combined([Path(source) for source in sources], subtract)
     else:
+        _check_data(sources)
         known = None if like is None else _known(like, options)
         moments = []
         for source in sources:
@@ -110,10 +111,12 @@ def described(moment: Any) -> dict[str, Any]:
 
 def moment_in(source: str, options: TableOptions, *, on_workers: bool, resume: bool) -> Any:
     """The moment that a file holds; None if the source is something else."""
+    if Path(source).suffix != ".safetensors":
+        return None
     import lrnn
     from lrnn.storage.moment_files import is_moment
 
-    if not Path(source).is_file() or not is_moment(source):
+    if not is_moment(source):
         return None
     _check_no_tables(options)
     for given, name in ((on_workers, "--dask, --workers"), (resume, "--resume, --restart")):
@@ -174,6 +177,15 @@ def _check_no_tables(options: TableOptions) -> None:
             "is for tables; a moment is already of certain columns, in a certain scaling",
             param_hint=", ".join(given),
         )
+
+
+def _check_data(sources: list[str]) -> None:
+    for source in sources:
+        if Path(source).suffix == ".safetensors" and Path(source).is_file():
+            raise typer.BadParameter(
+                f"{source!r} is no data; give --add or --subtract to combine moments",
+                param_hint="DATA",
+            )
 
 
 def _combined(paths: list[Path], subtract: bool) -> Any:
