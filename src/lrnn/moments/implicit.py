@@ -11,6 +11,7 @@ from array_api_compat import array_namespace
 from scipy import sparse
 
 from lrnn.arrays import Array
+from lrnn.functional import column_sums, weighed
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.rows.memory import ROWS_TO_SUM
@@ -27,7 +28,8 @@ class ImplicitMoment:
         xp = rows.backend.xp
         nothing = self._nothing(self.n_attributes)
         total = (fold or rows.fold)(squares, iadd, self.n_attributes, begin=nothing)
-        total = total / self.n_rows
+        self.weight = rows.weight
+        total = total / self.weight
         self.trace = float(xp.sum(total))
         self.diagonal = xp.astype(total, rows.dtype)
         self._most = ROWS_TO_SUM
@@ -41,7 +43,7 @@ class ImplicitMoment:
         own = 0 if self._rows.sparse else self.n_attributes  # numbers that a row takes, or more
         widest = max(own, int(matrix.shape[1]))
         total = self._rows.fold(work, iadd, widest, most=self._most, begin=nothing)
-        return xp.astype(total / self.n_rows, matrix.dtype, copy=False)
+        return xp.astype(total / self.weight, matrix.dtype, copy=False)
 
     def columns(self, attributes: Array) -> Array:
         """Columns of G."""
@@ -55,14 +57,12 @@ class ImplicitMoment:
         return partial(backend.xp.zeros, shape, dtype=backend.xp.float64, device=backend.device)
 
 
-def squares(block: Array) -> Array:
+def squares(block: Array, weights: Array | None = None) -> Array:
     """Sums of squares of the columns."""
-    if sparse.issparse(block):
-        return (block * block).sum(axis=0, dtype=np.float64)
-    xp = array_namespace(block)
-    return xp.sum(block * block, axis=0, dtype=xp.float64)
+    wide = np.float64 if sparse.issparse(block) else array_namespace(block).float64
+    return column_sums(block * block, wide, weights)
 
 
-def twice(matrix: Array, block: Array) -> Array:
+def twice(matrix: Array, block: Array, weights: Array | None = None) -> Array:
     """``block.T @ (block @ matrix)``."""
-    return block.T @ (block @ matrix)
+    return block.T @ weighed(block @ matrix, weights)

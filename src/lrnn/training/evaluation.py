@@ -11,12 +11,12 @@ from array_api_compat import array_namespace
 from scipy import sparse
 
 from lrnn.arrays import Array, Floats, Layer, to_numpy
-from lrnn.functional import column_sums, propagate, squared_error
+from lrnn.functional import column_sums, propagate, squared_error, weighed
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.weights import Weights, activations, widest
 
-Sums = tuple[Any, list[Array]]
+Totals = tuple[Any, list[Array]]
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,21 @@ class Evaluation:
 
 def evaluate(rows: Rows, weights: Weights) -> Evaluation:
     """Evaluate the saturating network."""
-    count, attributes = rows.shape
+    count, attributes = rows.weight, rows.shape[1]
     work = partial(_of_block, weights.layers)
     total, sums = rows.fold(work, _added, widest(weights.layers))
     return Evaluation(float(total) / (count * attributes), [to_numpy(s) / count for s in sums])
 
 
 def evaluate_unsaturated(
-    fold: Fold, shape: tuple[int, int], encoder: Array, decoder: Array
+    fold: Fold, rows: float, encoder: Array, decoder: Array
 ) -> tuple[Array, Evaluation]:
     """The largest drive of each code neuron, and what the network does when they are divided by it.
 
-    Its code neurons then never saturate. Both take a single pass, which ``fold`` makes.
+    Its code neurons then never saturate. Both take a single pass, which ``fold`` makes, over so
+    many ``rows`` (what they weigh).
     """
-    rows, columns = shape
+    columns = encoder.shape[0]
     work = partial(_of_block_unsaturated, encoder, decoder)
     total, sums, peak = fold(work, _added_with_peaks, widest((encoder, decoder)))
     xp = array_namespace(peak)
@@ -79,18 +80,19 @@ def divisor(peak: Array) -> Array:
     return xp.where(peak > enough, peak, xp.ones_like(peak))
 
 
-def _of_block(layers: Sequence[Layer], block: Array) -> Sums:
+def _of_block(layers: Sequence[Layer], block: Array, weights: Array | None = None) -> Totals:
     passed = activations(layers, block)
-    return squared_error(block, passed[-1]), [column_sums(layer) for layer in passed]
+    sums = [column_sums(layer, weights=weights) for layer in passed]
+    return squared_error(block, passed[-1], weights), sums
 
 
 def _of_block_unsaturated(
-    encoder: Array, decoder: Array, block: Array
+    encoder: Array, decoder: Array, block: Array, weights: Array | None = None
 ) -> tuple[Any, list[Array], Array]:
     drive = block @ encoder
     outputs = propagate(drive, decoder)
-    sums = [column_sums(layer) for layer in (block, drive, outputs)]
-    return squared_error(block, outputs), sums, array_namespace(drive).max(drive, axis=0)
+    sums = [column_sums(layer, weights=weights) for layer in (block, drive, outputs)]
+    return squared_error(block, outputs, weights), sums, _largest(drive, weights)
 
 
 def _saturated(layers: Sequence[Layer], block: Array) -> list[np.ndarray[Any, Any]]:
@@ -103,7 +105,7 @@ def _ever(layer: Array) -> Array:
     return array_namespace(layer).any(layer >= 1, axis=0)
 
 
-def _added(a: Sums, b: Sums) -> Sums:
+def _added(a: Totals, b: Totals) -> Totals:
     return a[0] + b[0], [x + y for x, y in zip(a[1], b[1], strict=True)]
 
 
@@ -118,8 +120,14 @@ def _either(a: list[Any], b: list[Any]) -> list[Any]:
     return [x | y for x, y in zip(a, b, strict=True)]
 
 
-def _highest(matrix: Array, block: Array) -> Array:
-    return array_namespace(matrix).max(block @ matrix, axis=0)
+def _highest(matrix: Array, block: Array, weights: Array | None = None) -> Array:
+    return _largest(block @ matrix, weights)
+
+
+def _largest(drive: Array, weights: Array | None) -> Array:
+    """The largest of each column; rows without weight count for nothing."""
+    counted = None if weights is None else weights > 0
+    return array_namespace(drive).max(weighed(drive, counted), axis=0)
 
 
 def _larger(one: Array, other: Array) -> Array:
