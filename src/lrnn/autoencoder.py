@@ -22,8 +22,10 @@ from lrnn.rows import Rows
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import warn
 from lrnn.training import (
+    MOST_STEPS,
     Evaluation,
     LearningCurve,
+    Memory,
     Observer,
     Run,
     Settings,
@@ -36,6 +38,7 @@ from lrnn.training import (
     train_jointly,
     train_layerwise,
     train_on_part,
+    train_part,
     train_unit_rate,
     watching,
 )
@@ -45,6 +48,7 @@ from lrnn.validation import (
     StrOptions,
     check_codes,
     check_data,
+    check_forget,
     check_inhibition,
     check_layer_sizes,
     check_order,
@@ -54,6 +58,14 @@ from lrnn.validation import (
     wants_frames,
 )
 from lrnn.weights import Part, Weights, excitatory_part, random_weights, transmit
+
+PARTS = 1_000  # of a stream, of which history_ tells: the last ones
+
+NOT_KEPT = (
+    "the second moment of the rows before is not kept (partial_fit alone keeps one): training goes "
+    "on from the weights, and these rows are forgotten by and by. To keep them, give them to "
+    "partial_fit, as the first part of the stream"
+)
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,7 @@ class Fitted:
     error: float
     layer_spike_costs: Floats
     spike_cost: float
+    memory: Memory | None = None  # of a stream, from which it can go on
 
     @classmethod
     def after(cls, trained: Trained, evaluation: Evaluation, rates: Rates) -> "Fitted":
@@ -162,6 +175,9 @@ class LRNNAutoencoder(
         beyond the range of training is cut off, with a warning that counts. Data frames may have
         other columns than numbers, if a Scaling says what to do with them. By default data are
         taken as they are.
+    forget : float, optional
+        For :meth:`partial_fit` with the gram solver: after how many more rows a row counts half.
+        (Rows of one part count alike.) By default none is forgotten.
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, through PyTorch or CuPy, and brings the
         results back. By default work is done where the data are: arrays of torch and CuPy stay on
@@ -253,6 +269,7 @@ class LRNNAutoencoder(
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
+        "forget": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -277,6 +294,7 @@ class LRNNAutoencoder(
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         scale: str | Scaling | None = None,
+        forget: float | None = None,
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -297,6 +315,7 @@ class LRNNAutoencoder(
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.scale = scale
+        self.forget = forget
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -355,11 +374,40 @@ class LRNNAutoencoder(
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on training with one pass over X: one part of a stream.
+        """Learn from X, one more part of a stream; no part is needed again.
 
-        All layers are trained with each minibatch (the paper's Algorithms 1 and 3, or as ``fit``
-        does with inhibition), whatever ``solver`` and ``stacking`` say. Later parts may have any
-        number of rows; ``reconstruction_err_`` is that on the newest part.
+        With the gram solver the second moment of all rows so far is kept (those before count less,
+        if ``forget`` says so), and a few steps are taken on it after each part: what that costs
+        does not depend on how many rows came before. Small parts wait until they are a tenth of
+        all rows, or 100; the moment has them at once. ``fine_tune`` and ``stacking`` do not
+        matter: several hidden layers are the shallow network, split. With ``solver="minibatch"``
+        or unit rates all layers are trained with each minibatch of X (the paper's Algorithms 1
+        and 3), with inhibition as ``fit`` does, in one pass over X.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            Rows; as many as you like, also one.
+        y : None
+            Ignored.
+
+        Notes
+        -----
+        With the gram solver ``reconstruction_err_`` and ``spike_cost_`` are those on all rows so
+        far, with the weights that they have; the error is that before outputs saturate, so the
+        network's own is at most as high. Otherwise they are those on X. ``n_iter_`` counts one
+        for each part, ``history_`` has one curve for each, and keeps the last 1,000.
+
+        Weights are scaled such that a row with the highest number of each attribute so far would
+        drive each code neuron to 1. So no row that was seen saturates one; codes are somewhat
+        lower than those of ``fit``, which knows the largest drive of all rows.
+
+        :meth:`fit` keeps no moment. A stream that goes on from it goes on from its weights, and
+        has to forget its rows, which is told by a warning.
+
+        Sparse rows of over 2,048 attributes, and others of over 16,384, are kept themselves, in
+        place of a matrix as large: as many as have 262,144 numbers, chosen at random such that
+        their moment is that of all on average. (``moment="dense"`` or ``"implicit"`` decides.)
         """
         first = not hasattr(self, "weights_")
         if isinstance(self.scale, str) and self.scale != "none":
@@ -368,28 +416,41 @@ class LRNNAutoencoder(
                 "scale=lrnn.Scaling.fit(X, ...) of data that show the range of all"
             )
         rows = check_data(self, X, reset=first)
-        check_order(rows, minibatch=True)
-        check_inhibition(self, rows.shape[0])
+        on_moment = self.solver == "gram" and self.rates == "free" and not self.inhibition
+        check_forget(self, on_moment)
+        check_order(rows, minibatch=not on_moment)
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
-        settings, weights = replace(self._settings(rows), max_iter=1), None
-        rows = rows.in_memory()
-        if not first:
-            rows, weights = self._together(rows)
-        with watching(self, X, 1) as observer:
-            run = Run(settings, self._random, observer)
-            if self.inhibition:
-                trained = train_on_part(rows, weights, run)
-            else:
-                weights = weights or random_weights(settings.sizes, run.random, rows.weights)
-                trained = train_jointly(rows, weights, run)
-        fitted = Fitted.after(trained, evaluate(rows, trained.weights), self.rates)
+        settings = self._settings(rows)
+        with watching(self, X, MOST_STEPS if on_moment else 1) as observer:
+            trained, memory = self._train_part(rows, Run(settings, self._random, observer))
+        evaluation = trained.evaluation or evaluate(*self._together(rows, trained.weights))
+        fitted = replace(Fitted.after(trained, evaluation, self.rates), memory=memory)
         if not first:  # what was before this part counts
-            history, n_iter = [*self.history_, *fitted.history], self.n_iter_ + 1
-            fitted = replace(fitted, history=history, n_iter=n_iter)
+            history = [*self.history_[1 - PARTS :], *fitted.history]
+            fitted = replace(fitted, history=history, n_iter=self.n_iter_ + 1)
         self._become(fitted)
         warn_if_interrupted(trained)
         return self
+
+    def _train_part(self, rows: Rows, run: Run) -> tuple[Trained, Memory | None]:
+        """The one place where the training on a part of a stream is chosen."""
+        settings, weights = run.settings, getattr(self, "weights_", None)
+        on_minibatches = settings.solver == "minibatch" or settings.rates == "unit"
+        if not on_minibatches and not settings.inhibition:
+            memory = getattr(self, "_memory", None)
+            if memory is None and weights is not None:
+                warn(NOT_KEPT)
+                weights = weights.on(rows.backend)
+            return train_part(rows, memory, weights, run)
+        rows = rows.in_memory()
+        if weights is not None:
+            rows, weights = self._together(rows)
+        run = replace(run, settings=replace(settings, max_iter=1))
+        if settings.inhibition:
+            return train_on_part(rows, weights, run), None
+        weights = weights or random_weights(settings.sizes, run.random, rows.weights)
+        return train_jointly(rows, weights, run), None
 
     def _settings(self, rows: Rows) -> Settings:
         """How to train on these rows; what does not go together is refused."""
@@ -418,6 +479,7 @@ class LRNNAutoencoder(
             inhibition=self.inhibition,
             spike_penalty=self.spike_penalty,
             held_out=self.validation_fraction if self.early_stopping else 0.0,
+            forget=self.forget,
         )
 
     def _become(self, fitted: Fitted) -> None:
@@ -429,6 +491,7 @@ class LRNNAutoencoder(
         self.reconstruction_err_ = fitted.error
         self.layer_spike_costs_ = fitted.layer_spike_costs
         self.spike_cost_ = fitted.spike_cost
+        self._memory = fitted.memory
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
@@ -475,9 +538,9 @@ class LRNNAutoencoder(
             return found
         return self.scaling_.revert(found) * (white or 1)
 
-    def _together(self, rows: Rows) -> tuple[Rows, Weights]:
-        """Rows and weights as arrays of one kind, and of one type."""
-        weights = self.weights_.on(rows.backend)
+    def _together(self, rows: Rows, weights: Weights | None = None) -> tuple[Rows, Weights]:
+        """Rows and weights, by default the model's, as arrays of one kind, and of one type."""
+        weights = (weights or self.weights_).on(rows.backend)
         return rows.of_type(weights.dtype), weights
 
     # The weights, and the network they are

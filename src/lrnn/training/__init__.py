@@ -9,6 +9,7 @@ from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated
 from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
 from lrnn.training.gram import train_gram
 from lrnn.training.history import LearningCurve, Trained
+from lrnn.training.incremental import MOST_STEPS, Memory, train_part
 from lrnn.training.inhibition import train_inhibitory, train_on_part
 from lrnn.training.minibatch import train_jointly, train_layerwise
 from lrnn.training.run import Observer, Run, StopReason, watching
@@ -17,8 +18,10 @@ from lrnn.training.states import State, StateError
 from lrnn.training.unit_rate import train_unit_rate
 
 __all__ = [
+    "MOST_STEPS",
     "Evaluation",
     "LearningCurve",
+    "Memory",
     "Observer",
     "PenalisedNetwork",
     "Run",
@@ -38,6 +41,7 @@ __all__ = [
     "train_jointly",
     "train_layerwise",
     "train_on_part",
+    "train_part",
     "train_unit_rate",
     "watching",
 ]
