@@ -379,10 +379,10 @@ class LRNNAutoencoder(
         With the gram solver the second moment of all rows so far is kept (those before count less,
         if ``forget`` says so), and a few steps are taken on it after each part: what that costs
         does not depend on how many rows came before. Small parts wait until they are a tenth of
-        all rows, or 100; the moment has them at once. ``fine_tune`` and ``stacking`` do not
-        matter: several hidden layers are the shallow network, split. With ``solver="minibatch"``
-        or unit rates all layers are trained with each minibatch of X (the paper's Algorithms 1
-        and 3), with inhibition as ``fit`` does, in one pass over X.
+        all rows, or 100; the moment has them at once. ``fine_tune`` and ``stacking`` do not matter:
+        several hidden layers are the shallow network, split. With ``solver="minibatch"`` or unit
+        rates all layers are trained with each minibatch of X (the paper's Algorithms 1 and 3), with
+        inhibition as ``fit`` does, in one pass over X.
 
         Parameters
         ----------
@@ -407,7 +407,8 @@ class LRNNAutoencoder(
 
         Sparse rows of over 2,048 attributes, and others of over 16,384, are kept themselves, in
         place of a matrix as large: as many as have 262,144 numbers, chosen at random such that
-        their moment is that of all on average. (``moment="dense"`` or ``"implicit"`` decides.)
+        their moment is that of all on average. Steps are taken for 1,000 rows at a time then.
+        (``moment="dense"`` or ``"implicit"`` decides.)
         """
         first = not hasattr(self, "weights_")
         if isinstance(self.scale, str) and self.scale != "none":
@@ -429,7 +430,10 @@ class LRNNAutoencoder(
         if not first:  # what was before this part counts
             history = [*self.history_[1 - PARTS :], *fitted.history]
             fitted = replace(fitted, history=history, n_iter=self.n_iter_ + 1)
+        lost = memory is not None and not first and getattr(self, "_memory", None) is None
         self._become(fitted)
+        if lost:
+            warn(NOT_KEPT)
         warn_if_interrupted(trained)
         return self
 
@@ -438,11 +442,8 @@ class LRNNAutoencoder(
         settings, weights = run.settings, getattr(self, "weights_", None)
         on_minibatches = settings.solver == "minibatch" or settings.rates == "unit"
         if not on_minibatches and not settings.inhibition:
-            memory = getattr(self, "_memory", None)
-            if memory is None and weights is not None:
-                warn(NOT_KEPT)
-                weights = weights.on(rows.backend)
-            return train_part(rows, memory, weights, run)
+            start = None if weights is None else weights.on(rows.backend)
+            return train_part(rows, getattr(self, "_memory", None), start, run)
         rows = rows.in_memory()
         if weights is not None:
             rows, weights = self._together(rows)

@@ -49,14 +49,15 @@ from lrnn.weights import Weights
 
 Kept: TypeAlias = Sums | Reservoir
 
-STEPS = 3  # after each part, at least
+STEPS, STEPS_ON_ROWS = 3, 1  # after each part, at least; on a reservoir they are dear
 MOST_STEPS = 20  # while they make
 PROGRESS = 0.005  # each, as a share of the error
 YOUNG = 2.0  # rows for each code neuron, by fewer of which no start should be chosen
 JUMP = 1.1  # times the error before: then a new start may be better
 AGAIN = 1_000  # rows, at most, before starts may be tried again
 FAINT = 1e-6  # share of a code neuron's largest weight to which the others are raised
-GROWTH, MANY = 0.1, 100  # rows for which steps are taken: a share of all, or so many
+GROWTH = 0.1  # share of all rows that new ones have to be for steps to be taken,
+MANY, MANY_ON_ROWS = 100, 1_000  # or so many
 USELESS = 1e-9  # what a code neuron does, as a share of what all of them do
 LOST = 0.5  # share of what a code neuron does that no other one takes over
 REVIVALS = 0.1  # share of the code neurons, at most, that become others after a part
@@ -203,7 +204,7 @@ def gone_on(rows: Rows, kept: Kept, memory: Memory, run: Run) -> tuple[Memory, L
     count, hidden = rows.shape[0], memory.encoder.shape[1]
     waiting = memory.waiting + count
     memory = replace(memory, kept=kept, rows=memory.rows + count)
-    if is_pass_through(memory.encoder.shape) or waiting < min(MANY, GROWTH * kept.weight):
+    if is_pass_through(memory.encoder.shape) or waiting < enough(kept):
         weights = Weights((memory.encoder,), (memory.decoder,))
         own = evaluate(rows.of_type(weights.dtype), weights).error
         error = memory.error + (own - memory.error) * count / kept.weight
@@ -218,12 +219,18 @@ def gone_on(rows: Rows, kept: Kept, memory: Memory, run: Run) -> tuple[Memory, L
     return stepped([descent], memory, run)
 
 
+def enough(kept: Kept) -> float:
+    """How many new rows are enough to take steps."""
+    return min(MANY if isinstance(kept, Sums) else MANY_ON_ROWS, GROWTH * kept.weight)
+
+
 def stepped(
     descents: Sequence[GramDescent], memory: Memory, run: Run
 ) -> tuple[Memory, LearningCurve]:
     """After some steps; the best start goes on."""
     settings = replace(run.settings, max_iter=min(MOST_STEPS, run.settings.max_iter))
-    search = PartSearch(descents, replace(run, settings=settings))
+    least = STEPS if isinstance(memory.kept, Sums) else STEPS_ON_ROWS
+    search = PartSearch(descents, replace(run, settings=settings), least)
     stopped = run.train(search, training(None, f"{descents[0].moment.kind} second moment"))
     best, saved = search.best.state, search.best.saved()
     memory = replace(
@@ -263,10 +270,14 @@ def no_steps(error: float) -> LearningCurve:
 class PartSearch(GramSearch):
     """A few steps, which go on as long as each makes much progress."""
 
+    def __init__(self, starts: Sequence[GramDescent], run: Run, least: int) -> None:
+        super().__init__(starts, run)
+        self._least = least
+
     def stalled(self) -> bool:
         """Whether the last step made little progress, or none."""
         little = self._errors[-1] > self._errors[-2:][0] * (1 - PROGRESS)
-        return super().stalled() or (self.steps >= STEPS and little)
+        return super().stalled() or (self.steps >= self._least and little)
 
 
 class ContinuedDescent(GramDescent):
