@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.arrays import HOST, Array, Floats, Layer, Rates, is_array, to_numpy
+from lrnn.arrays import HOST, Array, Floats, Layer, Rates, host_dtype, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
-from lrnn.moments import MomentKind
+from lrnn.moments import Moment, MomentKind, Sums
 from lrnn.network import RandomNeuralNetwork
 from lrnn.rows import Rows
 from lrnn.tables.scaling import KINDS, Scaling
@@ -33,6 +33,7 @@ from lrnn.training import (
     evaluate,
     ever_saturated,
     fine_tuned,
+    remembered,
     train_gram,
     train_inhibitory,
     train_jointly,
@@ -40,12 +41,14 @@ from lrnn.training import (
     train_on_part,
     train_part,
     train_unit_rate,
+    train_without_rows,
     watching,
 )
 from lrnn.validation import (
     CallbackSupportMixin,
     Interval,
     StrOptions,
+    backend_for,
     check_codes,
     check_data,
     check_forget,
@@ -53,18 +56,21 @@ from lrnn.validation import (
     check_layer_sizes,
     check_order,
     check_solver,
+    check_without_rows,
     fit_context,
     read_once,
     wants_frames,
+    weighted,
 )
 from lrnn.weights import Part, Weights, excitatory_part, random_weights, transmit
 
 PARTS = 1_000  # of a stream, of which history_ tells: the last ones
 
 NOT_KEPT = (
-    "the second moment of the rows before is not kept (partial_fit alone keeps one): training goes "
-    "on from the weights, and these rows are forgotten by and by. To keep them, give them to "
-    "partial_fit, as the first part of the stream"
+    "the second moment of the rows before is not there (a fit on rows keeps none, nor do files of "
+    "models without one): training goes on from the weights, and these rows are forgotten by and "
+    "by. To keep them, give them to partial_fit, as the first part of the stream, or to "
+    "fit(lrnn.Moment.of(X))"
 )
 
 
@@ -78,15 +84,18 @@ class Fitted:
     error: float
     layer_spike_costs: Floats
     spike_cost: float
-    memory: Memory | None = None  # of a stream, from which it can go on
+    error_is_bound: bool = False
+    memory: Memory | None = None  # from which a stream can go on
 
     @classmethod
-    def after(cls, trained: Trained, evaluation: Evaluation, rates: Rates) -> "Fitted":
-        """After training."""
+    def after(
+        cls, trained: Trained, evaluation: Evaluation, rates: Rates, *, bound: bool = False
+    ) -> "Fitted":
+        """After training; without rows the error is an upper ``bound``."""
         costs = trained.weights.spikes(evaluation.mean_activations, rates)
         n_iter = max(1, *(curve.passes for curve in trained.curves))  # the data were read
         spikes = float(costs.sum())
-        return cls(trained.weights, trained.curves, n_iter, evaluation.error, costs, spikes)
+        return cls(trained.weights, trained.curves, n_iter, evaluation.error, costs, spikes, bound)
 
 
 def warn_if_interrupted(trained: Trained) -> None:
@@ -206,6 +215,9 @@ class LRNNAutoencoder(
         The same, for each of these layers. (Neurons that lead nowhere need not fire.)
     reconstruction_err_ : float
         Mean squared error per attribute on the training data.
+    error_is_bound_ : bool
+        Whether the network's own error may be lower: true of one that was fitted on a
+        :class:`lrnn.Moment`, where ``reconstruction_err_`` is that of outputs that do not saturate.
     history_ : list of LearningCurve
         Errors after each iteration and each evaluation, one curve per trained layer pair (one
         for all, if trained together; one more for fine-tuning and each :meth:`partial_fit`).
@@ -217,6 +229,9 @@ class LRNNAutoencoder(
         Their names, where the data had names.
     scaling_ : Scaling or None
         How raw data get into [0, 1], if the model does that itself.
+    moment_ : Moment or None
+        After :meth:`partial_fit` with the gram solver (or a fit on a moment), that of all rows so
+        far, with the weights that they have. None where no moment is kept, or rows in its place.
     white_ : float or None
         The level that is 1, if it was fitted on levels: 255, 65,535, or 1 if there was none above.
 
@@ -320,12 +335,12 @@ class LRNNAutoencoder(
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on X.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Moment
             Nonnegative data, best scaled to [0, 1] (see ``scale``). Besides arrays of NumPy,
             SciPy, pandas, torch and CuPy these may be data that do not fit in memory: a memory map,
             the name of a .npy, .csv, .parquet, .zarr or .h5 file, an array of Zarr or HDF5, a
@@ -333,20 +348,60 @@ class LRNNAutoencoder(
             trained on minibatches takes rows in random order; of those that come only from the
             first to the last, as many are shuffled at a time as a buffer of 1 GiB holds, with a
             warning if that is not all.
+
+            A :class:`lrnn.Moment` takes the place of rows for the gram solver with free rates.
+            Code neurons are then kept out of saturation by the largest drive that the ranges of
+            the columns allow, not the largest that occurs: codes are smaller, and what the network
+            gives back is the same. ``reconstruction_err_`` is exact but for outputs that saturate,
+            which may only lower it (``error_is_bound_``); spikes are exact.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, 0 or more: a weight of 2 counts a row twice, one of 0 leaves it
+            out. The gram solver with free rates takes them, without what trains on minibatches.
         """
-        self._fit(X)
+        if isinstance(X, Moment):
+            self._fit_moment(X, sample_weight)
+        else:
+            self._fit(X, sample_weight=sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Train on X and return its codes: the same as ``fit(X).transform(X)``."""
-        rows = self._fit(X)
+        rows = self._fit(X, sample_weight=sample_weight)
         return self._passed(rows, self.weights_.encoding)
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def _fit(self, X: Any, *watchers: Observer) -> Rows:
-        rows = check_data(self, X, reset=True)
+    def _fit_moment(self, moment: Moment, sample_weight: Any) -> None:
+        check_without_rows(self, "a Moment", moment=self.moment)
+        if sample_weight is not None:
+            raise ValueError(
+                "a Moment has no rows for sample_weight; give it to Moment.of, where they are"
+            )
+        if not moment.n_rows or not moment.weight:
+            raise ValueError(f"{moment!r} has no rows with any weight to train on")
+        moment.check_scale(self.scale)
+        self._random = check_random_state(self.random_state)
+        self.n_features_in_ = moment.shape[1]
+        if moment.names is not None:
+            self.feature_names_in_ = np.array(moment.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.white_, self.scaling_ = moment.white, moment.scaling
+        settings = self._settings(moment)
+        with watching(self, moment, settings.most_passes(moment.n_rows)) as observer:
+            run = Run(settings, self._random, observer)
+            trained = train_without_rows(moment, backend_for(self), run)
+        assert trained.evaluation is not None
+        fitted = Fitted.after(trained, trained.evaluation, self.rates, bound=True)
+        self._become(replace(fitted, memory=remembered(moment.sums, trained, run)))
+        warn_if_interrupted(trained)
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, *watchers: Observer, sample_weight: Any = None) -> Rows:
+        if sample_weight is not None:
+            check_without_rows(self, "sample_weight")
+        rows = weighted(check_data(self, X, reset=True), sample_weight)
         self._random = check_random_state(self.random_state)
         settings = self._settings(rows)
         near = rows.in_memory() if settings.on_minibatches else rows
@@ -402,8 +457,9 @@ class LRNNAutoencoder(
         drive each code neuron to 1. So no row that was seen saturates one; codes are somewhat
         lower than those of ``fit``, which knows the largest drive of all rows.
 
-        :meth:`fit` keeps no moment. A stream that goes on from it goes on from its weights, and
-        has to forget its rows, which is told by a warning.
+        ``moment_`` is what is kept, and files of models keep it, too. :meth:`fit` keeps none, but
+        ``fit(Moment.of(X))`` does. A stream that goes on without it goes on from the weights, and
+        forgets the rows of before by and by, which is told by a warning.
 
         Sparse rows of over 2,048 attributes, and others of over 16,384, are kept themselves, in
         place of a matrix as large: as many as have 262,144 numbers, chosen at random such that
@@ -426,7 +482,8 @@ class LRNNAutoencoder(
         with watching(self, X, MOST_STEPS if on_moment else 1) as observer:
             trained, memory = self._train_part(rows, Run(settings, self._random, observer))
         evaluation = trained.evaluation or evaluate(*self._together(rows, trained.weights))
-        fitted = replace(Fitted.after(trained, evaluation, self.rates), memory=memory)
+        fitted = Fitted.after(trained, evaluation, self.rates, bound=memory is not None)
+        fitted = replace(fitted, memory=memory)
         if not first:  # what was before this part counts
             history = [*self.history_[1 - PARTS :], *fitted.history]
             fitted = replace(fitted, history=history, n_iter=self.n_iter_ + 1)
@@ -453,18 +510,19 @@ class LRNNAutoencoder(
         weights = weights or random_weights(settings.sizes, run.random, rows.weights)
         return train_jointly(rows, weights, run), None
 
-    def _settings(self, rows: Rows) -> Settings:
+    def _settings(self, rows: Rows | Moment) -> Settings:
         """How to train on these rows; what does not go together is refused."""
         check_solver(self.solver, self.init)
         check_inhibition(self, rows.shape[0])
-        check_order(
-            rows,
-            minibatch=self.solver == "minibatch",
-            unit=self.rates == "unit",
-            fine_tune=self.fine_tune > 0,
-            inhibition=self.inhibition,
-            early_stopping=self.early_stopping,
-        )
+        if isinstance(rows, Rows):
+            check_order(
+                rows,
+                minibatch=self.solver == "minibatch",
+                unit=self.rates == "unit",
+                fine_tune=self.fine_tune > 0,
+                inhibition=self.inhibition,
+                early_stopping=self.early_stopping,
+            )
         return Settings(
             sizes=(rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes, rows.shape[1])),
             solver=self.solver,
@@ -490,6 +548,7 @@ class LRNNAutoencoder(
         self.history_ = list(fitted.history)
         self.n_iter_ = fitted.n_iter
         self.reconstruction_err_ = fitted.error
+        self.error_is_bound_ = fitted.error_is_bound
         self.layer_spike_costs_ = fitted.layer_spike_costs
         self.spike_cost_ = fitted.spike_cost
         self._memory = fitted.memory
@@ -520,10 +579,14 @@ class LRNNAutoencoder(
 
         return self._reverted(read_once(self, X, passed), white)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean squared error per attribute on X: the higher, the better."""
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the mean squared error per attribute on X: the higher, the better.
+
+        Rows may have weights (``sample_weight``), as in :meth:`fit`.
+        """
         check_is_fitted(self)
-        return -evaluate(*self._together(check_data(self, X, reset=False))).error
+        rows = weighted(check_data(self, X, reset=False), sample_weight)
+        return -evaluate(*self._together(rows)).error
 
     def _passed(self, rows: Rows, layers: Sequence[Layer]) -> Array:
         """Activations behind some layers; for the host they come back from a device."""
@@ -543,6 +606,21 @@ class LRNNAutoencoder(
         """Rows and weights, by default the model's, as arrays of one kind, and of one type."""
         weights = (weights or self.weights_).on(rows.backend)
         return rows.of_type(weights.dtype), weights
+
+    @property
+    def moment_(self) -> Moment | None:
+        """What is kept of the rows of a stream, as a moment; None if nothing is."""
+        memory = getattr(self, "_memory", None)
+        if memory is None or not isinstance(memory.kept, Sums):
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return Moment(
+            memory.kept.on(HOST),
+            host_dtype(self.weights_.dtype),
+            None if names is None else tuple(map(str, names)),
+            self.scaling_,
+            self.white_,
+        )
 
     # The weights, and the network they are
 

@@ -7,6 +7,7 @@ its cost per step does not depend on the number of rows.
 
 from lrnn.moments.dense import DenseMoment, dense_pays
 from lrnn.moments.implicit import ImplicitMoment
+from lrnn.moments.moment import Moment
 from lrnn.moments.second_moment import MomentKind, SecondMoment
 from lrnn.moments.sums import Sums, sums_of
 from lrnn.rows import Rows
@@ -15,6 +16,7 @@ from lrnn.rows.base import Fold
 __all__ = [
     "DenseMoment",
     "ImplicitMoment",
+    "Moment",
     "MomentKind",
     "SecondMoment",
     "Sums",

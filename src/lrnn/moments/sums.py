@@ -1,7 +1,7 @@
 """What is added up over rows in one pass; a second moment as a matrix is made of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import iadd
 from typing import Any
@@ -19,6 +19,8 @@ from lrnn.rows.memory import ROWS_TO_SUM
 CELLS_OF_PRODUCTS = 1 << 28  # that a GPU forms at once
 LARGEST = 1 << 28  # cells of XᵀX: 1 GiB in float32, 2 GiB in float64
 
+ROUNDING = 1e-11  # by which share of the rows' weight sums of numbers in [0, 1] may be wrong
+
 
 @dataclass(frozen=True, eq=False)
 class Sums:
@@ -34,11 +36,13 @@ class Sums:
     weight : float
         What the rows weigh: their number, if none has another weight than 1.
     n_rows : int
-        Their number.
+        Their number, without those that weigh nothing.
     columns : array of shape (n_attributes,) or None
         Sums of the columns, where they were taken.
     low, high : array of shape (n_attributes,) or None
         The lowest and the highest number of each column, where they are known.
+    rounding : float
+        By how much any of the sums may be wrong, from all that was added and subtracted.
 
     Examples
     --------
@@ -54,6 +58,7 @@ class Sums:
     columns: Array | None = None
     low: Array | None = None
     high: Array | None = None
+    rounding: float = 0.0
 
     def __add__(self, other: "Sums") -> "Sums":
         xp = array_namespace(self.gram)
@@ -64,6 +69,7 @@ class Sums:
             _both(xp.add, self.columns, other.columns),
             _both(xp.minimum, self.low, other.low),
             _both(xp.maximum, self.high, other.high),
+            self.rounding + other.rounding,
         )
 
     def __sub__(self, other: "Sums") -> "Sums":
@@ -72,12 +78,17 @@ class Sums:
             self.weight - other.weight,
             self.n_rows - other.n_rows,
             _both(array_namespace(self.gram).subtract, self.columns, other.columns),
+            rounding=self.rounding + other.rounding,
         )
 
     def __mul__(self, factor: float) -> "Sums":
-        columns = None if self.columns is None else self.columns * factor
-        weight = self.weight * factor
-        return Sums(self.gram * factor, weight, self.n_rows, columns, self.low, self.high)
+        return replace(
+            self,
+            gram=self.gram * factor,
+            weight=self.weight * factor,
+            columns=None if self.columns is None else self.columns * factor,
+            rounding=self.rounding * factor,
+        )
 
     def on(self, backend: Backend) -> "Sums":
         """The same numbers as arrays of a backend."""
@@ -85,8 +96,8 @@ class Sums:
         def send(array: Array | None) -> Array | None:
             return None if array is None else backend.send(array)
 
-        gram, columns = backend.send(self.gram), send(self.columns)
-        return Sums(gram, self.weight, self.n_rows, columns, send(self.low), send(self.high))
+        gram, columns, low, high = map(send, (self.gram, self.columns, self.low, self.high))
+        return replace(self, gram=gram, columns=columns, low=low, high=high)
 
 
 def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums:
@@ -96,17 +107,18 @@ def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums
     for: then a block's own product is taken in the precision of the data, since its rows are few
     enough for its sums to be accurate, and the many blocks are added up in float64.
     """
-    count, width = rows.shape
+    width = rows.shape[1]
     most = ROWS_TO_SUM if rows.backend.is_numpy else None
     options: dict[str, Any] = {"most": most, "threads": False}
     fold = fold or rows.fold
     if not whole:
         begin = partial(_square, rows.backend, width)
         gram = fold(products, iadd, width, begin=begin, **options)
-        return Sums(gram, rows.weight, count)
+        return Sums(gram, rows.weight, rows.counted)
     begin = partial(_nothing, rows.backend, width)
     gram, columns, low, high = fold(_all_of, _added, width, begin=begin, **options)
-    return Sums(gram, rows.weight, count, columns, low, high)
+    rounding = ROUNDING * rows.weight
+    return Sums(gram, rows.weight, rows.counted, columns, low, high, rounding)
 
 
 def products(block: Array, weights: Array | None = None) -> Array:

@@ -73,6 +73,11 @@ class Rows(ABC):
         return float(self.shape[0])
 
     @property
+    def counted(self) -> int:
+        """How many rows weigh anything."""
+        return self.shape[0]
+
+    @property
     def parts(self) -> Sequence[int]:
         """Where reading may begin without reading what is before, and the number of rows."""
         return (0, self.shape[0])

@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from lrnn.arrays import Array, Floats, Layer
 from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.content import digest
@@ -25,6 +27,11 @@ class DerivedRows(Rows):
     def weight(self) -> float:
         """That of the others."""
         return self.rows.weight
+
+    @property
+    def counted(self) -> int:
+        """As many as of the others."""
+        return self.rows.counted
 
     def take(self, rows: Any) -> Array:
         """Some rows."""
@@ -70,6 +77,11 @@ class WeightedRows(DerivedRows):
     def weight(self) -> float:
         """The sum of the weights."""
         return float(self.of_rows.sum())
+
+    @property
+    def counted(self) -> int:
+        """Those with a weight above 0."""
+        return int(np.count_nonzero(self.of_rows))
 
     @property
     def cells(self) -> int:

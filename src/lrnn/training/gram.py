@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.arrays import Array, like
+from lrnn.arrays import Array, Floats, like
 from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment, second_moment
 from lrnn.rows import Rows, encoded
@@ -100,12 +100,10 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     """An encoder to ``hidden`` units and its decoder; layer pair ``layer`` of a network."""
     width = rows.shape[1]
     if hidden >= width:
-        return Trained(pass_through(width, hidden, rows), [nothing_to_learn(layer)])
+        return Trained(pass_through(width, hidden, rows.weights), [nothing_to_learn(layer)])
     reading = run.reading(rows, f"reading {width} attributes")
     moment = second_moment(rows, hidden, run.settings.moment, reading)
-    search = GramSearch(starts(moment, hidden, run), run)
-    stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
-    state, curve = search.best.state, search.curve(layer, stopped)
+    state, curve = search_pair(moment, hidden, layer, run)
     evaluation = None
     try:
         reading = run.reading(rows, "scaling the code neurons")
@@ -115,6 +113,15 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
         peak = xp.sum(state.encoder, axis=0)  # no drive by data in [0, 1] is larger
         curve = replace(curve, stopped="interrupted")
     return Trained(unsaturated(peak, state), [curve], evaluation)
+
+
+def search_pair(
+    moment: SecondMoment, hidden: int, layer: int | None, run: Run
+) -> tuple["GramState", LearningCurve]:
+    """The best encoder and decoder that are found, whose scale is not fixed yet."""
+    search = GramSearch(starts(moment, hidden, run), run)
+    stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
+    return search.best.state, search.curve(layer, stopped)
 
 
 def starts(moment: SecondMoment, hidden: int, run: Run) -> list["GramDescent"]:
@@ -349,10 +356,13 @@ def unsaturated(peak: Array, state: GramState) -> Weights:
     return Weights((state.encoder / peak,), (state.decoder * peak[:, None],))
 
 
-def pass_through(width: int, hidden: int, rows: Rows) -> Weights:
-    """A hidden layer at least as wide as its input passes it on unchanged."""
+def pass_through(width: int, hidden: int, make: Callable[[Floats], Array]) -> Weights:
+    """A hidden layer at least as wide as its input passes it on unchanged.
+
+    ``make`` turns numbers of the host into weights.
+    """
     encoder = np.eye(width, hidden)
-    return Weights((rows.weights(encoder),), (rows.weights(encoder.T.copy()),))
+    return Weights((make(encoder),), (make(encoder.T.copy()),))
 
 
 def nothing_to_learn(layer: int | None) -> LearningCurve:

@@ -33,6 +33,7 @@ from lrnn.rows import Rows, held
 from lrnn.training.anchors import anchor_correlations, sharpened
 from lrnn.training.evaluation import Evaluation, divisor, evaluate
 from lrnn.training.gram import (
+    MOMENTUM,
     POWERS,
     SWEEPS,
     GramDescent,
@@ -45,6 +46,7 @@ from lrnn.training.gram import (
 from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.run import Run, training
 from lrnn.training.split import on_the_verge, split
+from lrnn.training.without_rows import highest
 from lrnn.weights import Weights
 
 Kept: TypeAlias = Sums | Reservoir
@@ -94,7 +96,7 @@ class Memory:
     decoder: Array
     error: float
     before: Array | None = None
-    momentum: float = 0.0
+    momentum: float = MOMENTUM
     waiting: int = 0
     rows: int = 0
     begun: int = 0
@@ -150,6 +152,17 @@ def train_part(
     return Trained(weights, [replace(curve, passes=1)], found.evaluation(weights)), found
 
 
+def remembered(sums: Sums, trained: Trained, run: Run) -> Memory | None:
+    """What a stream goes on from, after training on sums; None if it would have to start anew."""
+    assert trained.evaluation is not None
+    pair = shallow(trained.weights, min(run.settings.sizes))
+    if pair is None:
+        return None
+    kept = replace(sums, high=highest(sums))
+    count, seed = sums.n_rows, int(run.random.randint(1 << 31))
+    return Memory(kept, *pair, trained.evaluation.error, rows=count, begun=count, seed=seed)
+
+
 def kept_with(rows: Rows, memory: Memory | None, run: Run) -> Kept:
     """What is known of all rows, these among them; those before may weigh less."""
     forget, count = run.settings.forget, rows.shape[0]
@@ -179,7 +192,7 @@ def begun(rows: Rows, kept: Kept, start: Weights | None, run: Run) -> tuple[Memo
     hidden, seed = min(run.settings.sizes), int(run.random.randint(1 << 31))
     width = rows.shape[1]
     if hidden >= width:
-        encoder, decoder = pass_through(width, width, rows).layers
+        encoder, decoder = pass_through(width, width, rows.weights).layers
         return Memory(kept, encoder, decoder, 0.0, seed=seed), nothing_to_learn(None)
     pair = None if start is None else shallow(start, hidden)
     moment = moment_of(kept, rows.dtype if start is None else start.dtype)
@@ -287,7 +300,7 @@ class ContinuedDescent(GramDescent):
         xp = array_namespace(memory.encoder)
         largest = xp.max(memory.encoder, axis=0)
         super().__init__(moment, xp.maximum(memory.encoder, FAINT * largest), memory.decoder)
-        self._before, self._momentum = memory.before, memory.momentum
+        self._before, self._momentum = memory.before, max(memory.momentum, MOMENTUM)
         hidden = int(largest.shape[0])
         for _ in range(max(1, round(REVIVALS * hidden))):
             if not self._revive():
