@@ -750,18 +750,22 @@ class LRNNAutoencoder(
 
     # Doors to rooms above: files, and other libraries
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, moment: bool = True) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
 
         Parameters
         ----------
         path : str or path-like
             The file. It is replaced as a whole, or not at all.
+        moment : bool, default=True
+            Whether ``moment_``, if there is one, is kept, such that :meth:`partial_fit` goes on as
+            if nothing had happened; it takes 8 bytes for each pair of attributes. (Rows that are
+            kept in its place are never written.)
         """
         from lrnn.storage.model_files import save
 
         check_is_fitted(self)
-        save(self, path)
+        save(self, path, moment=moment)
 
     def to_torch(self) -> Any:
         """A plain PyTorch module that does what this model does, for ``torch`` tensors of its type.
