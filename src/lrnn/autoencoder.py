@@ -434,7 +434,7 @@ class LRNNAutoencoder(
         With the gram solver the second moment of all rows so far is kept (those before count less,
         if ``forget`` says so), and a few steps are taken on it after each part: what that costs
         does not depend on how many rows came before. Small parts wait until they are a tenth of
-        all rows, or 100; the moment has them at once. ``fine_tune`` and ``stacking`` do not matter:
+        all rows, or 200; the moment has them at once. ``fine_tune`` and ``stacking`` do not matter:
         several hidden layers are the shallow network, split. With ``solver="minibatch"`` or unit
         rates all layers are trained with each minibatch of X (the paper's Algorithms 1 and 3), with
         inhibition as ``fit`` does, in one pass over X.

@@ -14,6 +14,7 @@ row of all these would drive each code neuron to 1: so none of the rows that wer
 other within their ranges, saturates one.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -34,8 +35,8 @@ from lrnn.training.anchors import anchor_correlations, sharpened
 from lrnn.training.evaluation import Evaluation, divisor, evaluate
 from lrnn.training.gram import (
     MOMENTUM,
-    POWERS,
     SWEEPS,
+    TRIAL,
     GramDescent,
     GramSearch,
     gram_state,
@@ -51,7 +52,7 @@ from lrnn.weights import Weights
 
 Kept: TypeAlias = Sums | Reservoir
 
-STEPS, STEPS_ON_ROWS = 3, 1  # after each part, at least; on a reservoir they are dear
+STEPS, STEPS_ON_ROWS = 2, 1  # after each part, at least; on a reservoir they are dear
 MOST_STEPS = 20  # while they make
 PROGRESS = 0.005  # each, as a share of the error
 YOUNG = 2.0  # rows for each code neuron, by fewer of which no start should be chosen
@@ -59,7 +60,7 @@ JUMP = 1.1  # times the error before: then a new start may be better
 AGAIN = 1_000  # rows, at most, before starts may be tried again
 FAINT = 1e-6  # share of a code neuron's largest weight to which the others are raised
 GROWTH = 0.1  # share of all rows that new ones have to be for steps to be taken,
-MANY, MANY_ON_ROWS = 100, 1_000  # or so many
+MANY, MANY_ON_ROWS = 200, 1_000  # or so many
 USELESS = 1e-9  # what a code neuron does, as a share of what all of them do
 LOST = 0.5  # share of what a code neuron does that no other one takes over
 REVIVALS = 0.1  # share of the code neurons, at most, that become others after a part
@@ -196,15 +197,18 @@ def begun(rows: Rows, kept: Kept, start: Weights | None, run: Run) -> tuple[Memo
         return Memory(kept, encoder, decoder, 0.0, seed=seed), nothing_to_learn(None)
     pair = None if start is None else shallow(start, hidden)
     moment = moment_of(kept, rows.dtype if start is None else start.dtype)
-    if pair is not None:
-        descents = [GramDescent(moment, *pair)]
-    else:
-        descents = starts(moment, hidden, run)[: len(POWERS)]
+    descents = [GramDescent(moment, *pair)] if pair else anchored(moment, hidden, run)
     first, count = descents[0].state, rows.shape[0]
     memory = Memory(
         kept, first.encoder, first.decoder, first.error, rows=count, begun=count, seed=seed
     )
     return stepped(descents, memory, run)
+
+
+def anchored(moment: SecondMoment, hidden: int, run: Run) -> list[GramDescent]:
+    """Where to begin; not at random besides, for there is no time to see which is better."""
+    settings = replace(run.settings, max_iter=sys.maxsize)
+    return starts(moment, hidden, replace(run, settings=settings))
 
 
 def gone_on(rows: Rows, kept: Kept, memory: Memory, run: Run) -> tuple[Memory, LearningCurve]:
@@ -227,7 +231,7 @@ def gone_on(rows: Rows, kept: Kept, memory: Memory, run: Run) -> tuple[Memory, L
     outlived = memory.begun < YOUNG * hidden or descent.error() > JUMP * memory.error
     if outlived and memory.rows - memory.begun >= min(memory.begun, AGAIN):
         memory = replace(memory, begun=memory.rows)
-        again = starts(moment, hidden, run)[: len(POWERS)]
+        again = anchored(moment, hidden, run)
         return stepped([descent, *again], memory, run)
     return stepped([descent], memory, run)
 
@@ -285,7 +289,7 @@ class PartSearch(GramSearch):
 
     def __init__(self, starts: Sequence[GramDescent], run: Run, least: int) -> None:
         super().__init__(starts, run)
-        self._least = least
+        self._least, self._trial = least, TRIAL
 
     def stalled(self) -> bool:
         """Whether the last step made little progress, or none."""
