@@ -26,7 +26,7 @@ MOST = 2**63 - 1
 
 def told(model: LRNNAutoencoder) -> tuple[dict[str, Any], dict[str, Array]]:
     """Facts for the document and tensors, of a model that keeps a moment; else nothing."""
-    memory, moment = model._memory, model.moment_
+    memory, moment = getattr(model, "_memory", None), model.moment_
     if memory is None or moment is None:
         return {}, {}
     document, tensors = moment_files.told(moment)
