@@ -1,5 +1,7 @@
 """Weights of rows: two equal a row twice, none equals no row."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from lrnn import LRNNAutoencoder
+from lrnn import LRNNAutoencoder, Scaling
 from lrnn.rows import WeightedRows, held
 from lrnn.training import evaluate
 
@@ -98,6 +100,19 @@ def test_impossible_weights_are_refused(X, weights, match):
     model = LRNNAutoencoder(2, **SETTINGS).fit(X)
     with pytest.raises(ValueError, match=match):
         model.score(X, sample_weight=weights)
+
+
+def test_rows_that_a_scaling_leaves_out_take_their_weights_along(X, weights):
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.loc[[0, 7, 39], "c"] = np.nan
+    how = Scaling.fit(frame, missing="drop")
+    whole, kept = frame.dropna(), np.delete(weights, [0, 7, 39])
+    settings = {"hidden_layer_sizes": 3, "scale": how, **SETTINGS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows are left out, which is said
+        model = LRNNAutoencoder(**settings).fit(frame, sample_weight=weights)
+    expected = LRNNAutoencoder(**settings).fit(whole, sample_weight=kept)
+    np.testing.assert_allclose(model.transform(whole), expected.transform(whole), rtol=1e-9)
 
 
 def test_scores_take_weights_however_a_model_was_trained(X, weights):

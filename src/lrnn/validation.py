@@ -428,8 +428,11 @@ def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True) -> Rows:
         weights = np.asarray(to_numpy(found) if is_array(found) else found, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"sample_weight must hold numbers, got {sample_weight!r:.100}") from None
+    dropped = () if rows.cut_off is None else rows.cut_off.dropped
     if weights.ndim == 0:
         weights = np.full(rows.shape[0], weights)
+    elif weights.shape == (rows.shape[0] + len(dropped),):
+        weights = np.delete(weights, dropped)  # of rows that a scaling leaves out
     if weights.shape != rows.shape[:1]:
         raise ValueError(
             f"sample_weight has the shape {weights.shape}, and X has {rows.shape[0]} rows; give "

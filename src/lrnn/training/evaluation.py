@@ -16,7 +16,7 @@ from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.weights import Weights, activations, widest
 
-Sums = tuple[Any, list[Array]]
+Totals = tuple[Any, list[Array]]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def divisor(peak: Array) -> Array:
     return xp.where(peak > enough, peak, xp.ones_like(peak))
 
 
-def _of_block(layers: Sequence[Layer], block: Array, weights: Array | None = None) -> Sums:
+def _of_block(layers: Sequence[Layer], block: Array, weights: Array | None = None) -> Totals:
     passed = activations(layers, block)
     sums = [column_sums(layer, weights=weights) for layer in passed]
     return squared_error(block, passed[-1], weights), sums
@@ -105,7 +105,7 @@ def _ever(layer: Array) -> Array:
     return array_namespace(layer).any(layer >= 1, axis=0)
 
 
-def _added(a: Sums, b: Sums) -> Sums:
+def _added(a: Totals, b: Totals) -> Totals:
     return a[0] + b[0], [x + y for x, y in zip(a[1], b[1], strict=True)]
 
 
