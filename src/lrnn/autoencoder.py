@@ -750,17 +750,18 @@ class LRNNAutoencoder(
 
     # Doors to rooms above: files, and other libraries
 
-    def save(self, path: str | PathLike[str], *, moment: bool = True) -> None:
+    def save(self, path: str | PathLike[str], *, moment: bool | None = None) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
 
         Parameters
         ----------
         path : str or path-like
             The file. It is replaced as a whole, or not at all.
-        moment : bool, default=True
+        moment : bool, optional
             Whether ``moment_``, if there is one, is kept, such that :meth:`partial_fit` goes on as
-            if nothing had happened; it takes 8 bytes for each pair of attributes. (Rows that are
-            kept in its place are never written.)
+            if nothing had happened; it takes 8 bytes for each pair of attributes. By default that
+            of a stream is, and one that was given to :meth:`fit` is not. (Rows that are kept in
+            the place of a moment are never written.)
         """
         from lrnn.storage.model_files import save
 

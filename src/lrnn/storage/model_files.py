@@ -58,11 +58,13 @@ class ModelFileError(TensorFileError):
     """A file is not a model that this version of lrnn can read."""
 
 
-def save(model: LRNNAutoencoder, path: str | os.PathLike[str], *, moment: bool = True) -> None:
+def save(
+    model: LRNNAutoencoder, path: str | os.PathLike[str], *, moment: bool | None = None
+) -> None:
     """Write a fitted model. The file is replaced as a whole, or not at all.
 
-    With ``moment`` that of a stream is written, too. Nothing is written that `load` would refuse:
-    weights that are not finite, for example.
+    With ``moment`` what is kept of the rows is written, too; by default only for a stream. Nothing
+    is written that `load` would refuse: weights that are not finite, for example.
     """
     tensors: dict[str, Array] = {}
     with np.errstate(over="ignore", invalid="ignore"):  # told below, if they are not finite
@@ -95,10 +97,10 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str], *, moment: bool =
     }
     if model.error_is_bound_:
         document["error_is_bound"] = True
-    if moment:
+    if moment is not False:
         from lrnn.storage import stream_files
 
-        facts, arrays = stream_files.told(model)
+        facts, arrays = stream_files.told(model, asked=moment is True)
         document |= facts
         tensors |= arrays
     if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them

@@ -24,10 +24,13 @@ COUNTS = ("waiting", "rows", "begun", "seed")
 MOST = 2**63 - 1
 
 
-def told(model: LRNNAutoencoder) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Facts for the document and tensors, of a model that keeps a moment; else nothing."""
+def told(model: LRNNAutoencoder, *, asked: bool) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Facts for the document and tensors, of a model that keeps a moment; else nothing.
+
+    One that was given to a fit is only told of if that is ``asked`` for.
+    """
     memory, moment = getattr(model, "_memory", None), model.moment_
-    if memory is None or moment is None:
+    if memory is None or moment is None or not (memory.streamed or asked):
         return {}, {}
     document, tensors = moment_files.told(moment)
     if memory.before is not None:

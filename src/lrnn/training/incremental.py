@@ -90,6 +90,8 @@ class Memory:
         How many rows came in all, and until the last choice of a start.
     seed : int
         Of the random way in which a deep network is made.
+    streamed : bool
+        Whether there was a part already; not after a fit on a moment.
     """
 
     kept: Kept
@@ -102,6 +104,7 @@ class Memory:
     rows: int = 0
     begun: int = 0
     seed: int = 0
+    streamed: bool = True
 
     def on(self, backend: Backend) -> "Memory":
         """The same, as arrays of a backend."""
@@ -161,7 +164,8 @@ def remembered(sums: Sums, trained: Trained, run: Run) -> Memory | None:
         return None
     kept = replace(sums, high=highest(sums))
     count, seed = sums.n_rows, int(run.random.randint(1 << 31))
-    return Memory(kept, *pair, trained.evaluation.error, rows=count, begun=count, seed=seed)
+    memory = Memory(kept, *pair, trained.evaluation.error, rows=count, begun=count, seed=seed)
+    return replace(memory, streamed=False)
 
 
 def kept_with(rows: Rows, memory: Memory | None, run: Run) -> Kept:
@@ -220,7 +224,7 @@ def gone_on(rows: Rows, kept: Kept, memory: Memory, run: Run) -> tuple[Memory, L
     """
     count, hidden = rows.shape[0], memory.encoder.shape[1]
     waiting = memory.waiting + count
-    memory = replace(memory, kept=kept, rows=memory.rows + count)
+    memory = replace(memory, kept=kept, rows=memory.rows + count, streamed=True)
     if is_pass_through(memory.encoder.shape) or waiting < enough(kept):
         weights = Weights((memory.encoder,), (memory.decoder,))
         own = evaluate(rows.of_type(weights.dtype), weights).error
