@@ -21,7 +21,7 @@ from lrnn.training.without_rows import highest
 from lrnn.weights import Weights
 
 COUNTS = ("waiting", "rows", "begun", "seed")
-MOST = 2**63 - 1
+MOST, MOST_SEED = 2**63 - 1, 2**32 - 1
 
 
 def told(model: LRNNAutoencoder, *, asked: bool) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -54,7 +54,8 @@ def found(facts: Any, tensors: dict[str, Array], weights: Weights) -> Memory:
     if moment.shape[1] != width or not moment.weight > 0:
         raise ModelFileError("the moment of its stream does not fit its weights")
     counts = {name: facts[name] for name in COUNTS}
-    if any(type(count) is not int or not 0 <= count <= MOST for count in counts.values()):
+    most = dict.fromkeys(COUNTS, MOST) | {"seed": MOST_SEED}
+    if any(type(n) is not int or not 0 <= n <= most[name] for name, n in counts.items()):
         raise ModelFileError("its stream has counts that are none")
     error, momentum = facts["error"], facts["momentum"]
     for number, most in ((error, 2.0), (momentum, MOMENTUM_LIMIT)):
