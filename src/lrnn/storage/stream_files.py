@@ -54,8 +54,8 @@ def found(facts: Any, tensors: dict[str, Array], weights: Weights) -> Memory:
     if moment.shape[1] != width or not moment.weight > 0:
         raise ModelFileError("the moment of its stream does not fit its weights")
     counts = {name: facts[name] for name in COUNTS}
-    most = dict.fromkeys(COUNTS, MOST) | {"seed": MOST_SEED}
-    if any(type(n) is not int or not 0 <= n <= most[name] for name, n in counts.items()):
+    limits = dict.fromkeys(COUNTS, MOST) | {"seed": MOST_SEED}
+    if any(type(n) is not int or not 0 <= n <= limits[name] for name, n in counts.items()):
         raise ModelFileError("its stream has counts that are none")
     error, momentum = facts["error"], facts["momentum"]
     for number, most in ((error, 2.0), (momentum, MOMENTUM_LIMIT)):
