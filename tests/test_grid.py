@@ -337,7 +337,21 @@ def of_another_type(case):
 
 
 def after_fit(case):
-    return case.reference().partial_fit(case.rows).reconstruction_err_
+    model = case.reference()
+    with pytest.warns(UserWarning, match="second moment"):
+        return model.partial_fit(case.rows).reconstruction_err_
+
+
+def part_by_part(case):
+    model = case.model(forget=50)
+    for _ in range(3):
+        model.partial_fit(case.rows)
+    return model.moment_.gram
+
+
+def kept_rows(case):
+    model = case.model(moment="implicit")
+    return model.partial_fit(case.rows).partial_fit(case.rows).reconstruction_err_
 
 
 def saved_and_loaded(case):
@@ -433,6 +447,8 @@ METHODS = {
     "partial_fit: twice": twice,
     "partial_fit: another type": of_another_type,
     "partial_fit: after fit": after_fit,
+    "partial_fit: forgetting": part_by_part,
+    "partial_fit: rows are kept": kept_rows,
     "partial_fit: inhibition": lambda case: (
         case.model(inhibition=True).partial_fit(case.rows).reconstruction_err_
     ),

@@ -14,16 +14,18 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.arrays import HOST, Array, Floats, Layer, Rates, is_array, to_numpy
+from lrnn.arrays import HOST, Array, Floats, Layer, Rates, host_dtype, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
-from lrnn.moments import Moment, MomentKind
+from lrnn.moments import Moment, MomentKind, Sums
 from lrnn.network import RandomNeuralNetwork
 from lrnn.rows import Rows
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import warn
 from lrnn.training import (
+    MOST_STEPS,
     Evaluation,
     LearningCurve,
+    Memory,
     Observer,
     Run,
     Settings,
@@ -31,11 +33,13 @@ from lrnn.training import (
     evaluate,
     ever_saturated,
     fine_tuned,
+    remembered,
     train_gram,
     train_inhibitory,
     train_jointly,
     train_layerwise,
     train_on_part,
+    train_part,
     train_unit_rate,
     train_without_rows,
     watching,
@@ -47,6 +51,7 @@ from lrnn.validation import (
     backend_for,
     check_codes,
     check_data,
+    check_forget,
     check_inhibition,
     check_layer_sizes,
     check_order,
@@ -58,6 +63,15 @@ from lrnn.validation import (
     weighted,
 )
 from lrnn.weights import Part, Weights, excitatory_part, random_weights, transmit
+
+PARTS = 1_000  # of a stream, of which history_ tells: the last ones
+
+NOT_KEPT = (
+    "the second moment of the rows before is not there (a fit on rows keeps none, nor do files of "
+    "models without one): training goes on from the weights, and these rows are forgotten by and "
+    "by. To keep them, give them to partial_fit, as the first part of the stream, or to "
+    "fit(lrnn.Moment.of(X))"
+)
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,7 @@ class Fitted:
     layer_spike_costs: Floats
     spike_cost: float
     error_is_bound: bool = False
+    memory: Memory | None = None  # from which a stream can go on
 
     @classmethod
     def after(
@@ -169,6 +184,9 @@ class LRNNAutoencoder(
         beyond the range of training is cut off, with a warning that counts. Data frames may have
         other columns than numbers, if a Scaling says what to do with them. By default data are
         taken as they are.
+    forget : float, optional
+        For :meth:`partial_fit` with the gram solver: after how many more rows a row counts half.
+        (Rows of one part count alike.) By default none is forgotten.
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, through PyTorch or CuPy, and brings the
         results back. By default work is done where the data are: arrays of torch and CuPy stay on
@@ -211,6 +229,9 @@ class LRNNAutoencoder(
         Their names, where the data had names.
     scaling_ : Scaling or None
         How raw data get into [0, 1], if the model does that itself.
+    moment_ : Moment or None
+        After :meth:`partial_fit` with the gram solver (or a fit on a moment), that of all rows so
+        far, with the weights that they have. None where no moment is kept, or rows in its place.
     white_ : float or None
         The level that is 1, if it was fitted on levels: 255, 65,535, or 1 if there was none above.
 
@@ -263,6 +284,7 @@ class LRNNAutoencoder(
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
+        "forget": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -287,6 +309,7 @@ class LRNNAutoencoder(
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         scale: str | Scaling | None = None,
+        forget: float | None = None,
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -307,6 +330,7 @@ class LRNNAutoencoder(
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.scale = scale
+        self.forget = forget
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -369,7 +393,8 @@ class LRNNAutoencoder(
             run = Run(settings, self._random, observer)
             trained = train_without_rows(moment, backend_for(self), run)
         assert trained.evaluation is not None
-        self._become(Fitted.after(trained, trained.evaluation, self.rates, bound=True))
+        fitted = Fitted.after(trained, trained.evaluation, self.rates, bound=True)
+        self._become(replace(fitted, memory=remembered(moment.sums, trained, run)))
         warn_if_interrupted(trained)
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -404,11 +429,42 @@ class LRNNAutoencoder(
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on training with one pass over X: one part of a stream.
+        """Learn from X, one more part of a stream; no part is needed again.
 
-        All layers are trained with each minibatch (the paper's Algorithms 1 and 3, or as ``fit``
-        does with inhibition), whatever ``solver`` and ``stacking`` say. Later parts may have any
-        number of rows; ``reconstruction_err_`` is that on the newest part.
+        With the gram solver the second moment of all rows so far is kept (those before count less,
+        if ``forget`` says so), and a few steps are taken on it after each part: what that costs
+        does not depend on how many rows came before. Small parts wait until they are a tenth of
+        all rows, or 200; the moment has them at once. ``fine_tune`` and ``stacking`` do not matter:
+        several hidden layers are the shallow network, split. With ``solver="minibatch"`` or unit
+        rates all layers are trained with each minibatch of X (the paper's Algorithms 1 and 3), with
+        inhibition as ``fit`` does, in one pass over X.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            Rows; as many as you like, also one.
+        y : None
+            Ignored.
+
+        Notes
+        -----
+        With the gram solver ``reconstruction_err_`` and ``spike_cost_`` are those on all rows so
+        far, with the weights that they have; the error is that before outputs saturate, so the
+        network's own is at most as high. Otherwise they are those on X. ``n_iter_`` counts one
+        for each part, ``history_`` has one curve for each, and keeps the last 1,000.
+
+        Weights are scaled such that a row with the highest number of each attribute so far would
+        drive each code neuron to 1. So no row that was seen saturates one; codes are somewhat
+        lower than those of ``fit``, which knows the largest drive of all rows.
+
+        ``moment_`` is what is kept, and files of models keep it, too. :meth:`fit` keeps none, but
+        ``fit(Moment.of(X))`` does. A stream that goes on without it goes on from the weights, and
+        forgets the rows of before by and by, which is told by a warning.
+
+        Sparse rows of over 2,048 attributes, and others of over 16,384, are kept themselves, in
+        place of a matrix as large: as many as have 262,144 numbers, chosen at random such that
+        their moment is that of all on average. Steps are taken for 1,000 rows at a time then.
+        (``moment="dense"`` or ``"implicit"`` decides.)
         """
         first = not hasattr(self, "weights_")
         if isinstance(self.scale, str) and self.scale != "none":
@@ -417,28 +473,42 @@ class LRNNAutoencoder(
                 "scale=lrnn.Scaling.fit(X, ...) of data that show the range of all"
             )
         rows = check_data(self, X, reset=first)
-        check_order(rows, minibatch=True)
-        check_inhibition(self, rows.shape[0])
+        on_moment = self.solver == "gram" and self.rates == "free" and not self.inhibition
+        check_forget(self, on_moment)
+        check_order(rows, minibatch=not on_moment)
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
-        settings, weights = replace(self._settings(rows), max_iter=1), None
-        rows = rows.in_memory()
-        if not first:
-            rows, weights = self._together(rows)
-        with watching(self, X, 1) as observer:
-            run = Run(settings, self._random, observer)
-            if self.inhibition:
-                trained = train_on_part(rows, weights, run)
-            else:
-                weights = weights or random_weights(settings.sizes, run.random, rows.weights)
-                trained = train_jointly(rows, weights, run)
-        fitted = Fitted.after(trained, evaluate(rows, trained.weights), self.rates)
+        settings = self._settings(rows)
+        with watching(self, X, MOST_STEPS if on_moment else 1) as observer:
+            trained, memory = self._train_part(rows, Run(settings, self._random, observer))
+        evaluation = trained.evaluation or evaluate(*self._together(rows, trained.weights))
+        fitted = Fitted.after(trained, evaluation, self.rates, bound=memory is not None)
+        fitted = replace(fitted, memory=memory)
         if not first:  # what was before this part counts
-            history, n_iter = [*self.history_, *fitted.history], self.n_iter_ + 1
-            fitted = replace(fitted, history=history, n_iter=n_iter)
+            history = [*self.history_[1 - PARTS :], *fitted.history]
+            fitted = replace(fitted, history=history, n_iter=self.n_iter_ + 1)
+        lost = memory is not None and not first and getattr(self, "_memory", None) is None
         self._become(fitted)
+        if lost:
+            warn(NOT_KEPT)
         warn_if_interrupted(trained)
         return self
+
+    def _train_part(self, rows: Rows, run: Run) -> tuple[Trained, Memory | None]:
+        """The one place where the training on a part of a stream is chosen."""
+        settings, weights = run.settings, getattr(self, "weights_", None)
+        on_minibatches = settings.solver == "minibatch" or settings.rates == "unit"
+        if not on_minibatches and not settings.inhibition:
+            start = None if weights is None else weights.on(rows.backend)
+            return train_part(rows, getattr(self, "_memory", None), start, run)
+        rows = rows.in_memory()
+        if weights is not None:
+            rows, weights = self._together(rows)
+        run = replace(run, settings=replace(settings, max_iter=1))
+        if settings.inhibition:
+            return train_on_part(rows, weights, run), None
+        weights = weights or random_weights(settings.sizes, run.random, rows.weights)
+        return train_jointly(rows, weights, run), None
 
     def _settings(self, rows: Rows | Moment) -> Settings:
         """How to train on these rows; what does not go together is refused."""
@@ -468,6 +538,7 @@ class LRNNAutoencoder(
             inhibition=self.inhibition,
             spike_penalty=self.spike_penalty,
             held_out=self.validation_fraction if self.early_stopping else 0.0,
+            forget=self.forget,
         )
 
     def _become(self, fitted: Fitted) -> None:
@@ -480,6 +551,7 @@ class LRNNAutoencoder(
         self.error_is_bound_ = fitted.error_is_bound
         self.layer_spike_costs_ = fitted.layer_spike_costs
         self.spike_cost_ = fitted.spike_cost
+        self._memory = fitted.memory
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
@@ -530,10 +602,25 @@ class LRNNAutoencoder(
             return found
         return self.scaling_.revert(found) * (white or 1)
 
-    def _together(self, rows: Rows) -> tuple[Rows, Weights]:
-        """Rows and weights as arrays of one kind, and of one type."""
-        weights = self.weights_.on(rows.backend)
+    def _together(self, rows: Rows, weights: Weights | None = None) -> tuple[Rows, Weights]:
+        """Rows and weights, by default the model's, as arrays of one kind, and of one type."""
+        weights = (weights or self.weights_).on(rows.backend)
         return rows.of_type(weights.dtype), weights
+
+    @property
+    def moment_(self) -> Moment | None:
+        """What is kept of the rows of a stream, as a moment; None if nothing is."""
+        memory = getattr(self, "_memory", None)
+        if memory is None or not isinstance(memory.kept, Sums):
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return Moment(
+            memory.kept.on(HOST),
+            host_dtype(self.weights_.dtype),
+            None if names is None else tuple(map(str, names)),
+            self.scaling_,
+            self.white_,
+        )
 
     # The weights, and the network they are
 
@@ -663,18 +750,23 @@ class LRNNAutoencoder(
 
     # Doors to rooms above: files, and other libraries
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, moment: bool | None = None) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
 
         Parameters
         ----------
         path : str or path-like
             The file. It is replaced as a whole, or not at all.
+        moment : bool, optional
+            Whether ``moment_``, if there is one, is kept, such that :meth:`partial_fit` goes on as
+            if nothing had happened; it takes 8 bytes for each pair of attributes. By default that
+            of a stream is, and one that was given to :meth:`fit` is not. (Rows that are kept in
+            the place of a moment are never written.)
         """
         from lrnn.storage.model_files import save
 
         check_is_fitted(self)
-        save(self, path)
+        save(self, path, moment=moment)
 
     def to_torch(self) -> Any:
         """A plain PyTorch module that does what this model does, for ``torch`` tensors of its type.

@@ -63,6 +63,7 @@ __all__ = [
     "backend_for",
     "check_codes",
     "check_data",
+    "check_forget",
     "check_inhibition",
     "check_layer_sizes",
     "check_matrix",
@@ -513,6 +514,16 @@ def check_solver(solver: str, init: str | None) -> None:
     """Settings that do not go together are refused."""
     if solver == "minibatch" and init == "anchors":
         raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
+
+
+def check_forget(estimator: Any, on_moment: bool) -> None:
+    """What is forgotten is a moment, which not all training on a stream keeps."""
+    if estimator.forget is not None and not on_moment:
+        raise ValueError(
+            f"forget={estimator.forget!r} needs solver='gram', rates='free' and no inhibition, "
+            "where a moment of all rows is kept; other training goes by the newest part anyway: "
+            "give forget=None"
+        )
 
 
 def check_inhibition(estimator: Any, rows: int) -> None:

@@ -13,6 +13,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -36,7 +37,7 @@ FORMAT = 2
 Version 2 has inhibitory weights, ``inhibitory_encoder.0`` … and ``inhibitory_decoder.0`` …; files
 of networks without them are still of version 1. What a document may lack is what earlier versions
 of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``binary``), ``stage``,
-``error_is_bound``.
+``error_is_bound``. ``stream`` is there if a stream can go on (see `lrnn.storage.stream_files`).
 """
 
 CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
@@ -57,10 +58,13 @@ class ModelFileError(TensorFileError):
     """A file is not a model that this version of lrnn can read."""
 
 
-def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
+def save(
+    model: LRNNAutoencoder, path: str | os.PathLike[str], *, moment: bool | None = None
+) -> None:
     """Write a fitted model. The file is replaced as a whole, or not at all.
 
-    Nothing is written that `load` would refuse: weights that are not finite, for example.
+    With ``moment`` what is kept of the rows is written, too; by default only for a stream. Nothing
+    is written that `load` would refuse: weights that are not finite, for example.
     """
     tensors: dict[str, Array] = {}
     with np.errstate(over="ignore", invalid="ignore"):  # told below, if they are not finite
@@ -93,6 +97,12 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
     }
     if model.error_is_bound_:
         document["error_is_bound"] = True
+    if moment is not False:
+        from lrnn.storage import stream_files
+
+        facts, arrays = stream_files.told(model, asked=moment is True)
+        document |= facts
+        tensors |= arrays
     if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
         document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
     try:
@@ -194,6 +204,11 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         _truth(document.get("error_is_bound", False)),
     )
     model.scaling_ = _scaling(document["scaling"], model)
+    if "stream" in document:
+        from lrnn.storage import stream_files
+
+        memory = stream_files.found(document["stream"], tensors, weights)
+        fitted = replace(fitted, memory=memory)
     model._become(fitted)
     return model
 

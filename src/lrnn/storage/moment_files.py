@@ -41,6 +41,16 @@ class MomentFileError(TensorFileError):
 
 def save(moment: Moment, path: str | os.PathLike[str]) -> None:
     """Write a moment. The file is replaced as a whole, or not at all."""
+    document, tensors = told(moment)
+    try:
+        found(document, tensors)
+    except READ_ERRORS as error:
+        raise ValueError(f"this moment cannot be saved: {error}") from None
+    write_tensors(path, document, tensors)
+
+
+def told(moment: Moment) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A document and the tensors of a moment."""
     tensors = {"gram": moment.gram, "column_sums": moment.column_sums}
     if moment.low is not None and moment.high is not None:
         tensors |= {"low": moment.low, "high": moment.high}
@@ -55,11 +65,7 @@ def save(moment: Moment, path: str | os.PathLike[str]) -> None:
         "scaling": None if moment.scaling is None else moment.scaling.to_json(),
         "white": moment.white,
     }
-    try:
-        _moment(document, tensors)
-    except READ_ERRORS as error:
-        raise ValueError(f"this moment cannot be saved: {error}") from None
-    write_tensors(path, document, tensors)
+    return document, tensors
 
 
 def load_moment(path: str | os.PathLike[str]) -> Moment:
@@ -82,7 +88,7 @@ def load_moment(path: str | os.PathLike[str]) -> Moment:
     Moment(2 rows, 2 attributes)
     """
     with explained(path, "moment", MomentFileError):
-        return _moment(*read_tensors(path, _check_format))
+        return found(*read_tensors(path, _check_format))
 
 
 def is_moment(path: str | os.PathLike[str]) -> bool:
@@ -105,7 +111,8 @@ def _check_format(document: dict[str, Any]) -> None:
     check_version(document["moment"], FORMAT, document)
 
 
-def _moment(document: dict[str, Any], tensors: dict[str, Array]) -> Moment:
+def found(document: dict[str, Any], tensors: dict[str, Array]) -> Moment:
+    """The moment that a document and tensors tell of; what cannot be is a `MomentFileError`."""
     gram = tensors["gram"]
     width = len(gram)
     if gram.shape != (width, width) or not 0 < width**2 <= LARGEST:

@@ -9,6 +9,7 @@ from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated
 from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
 from lrnn.training.gram import train_gram
 from lrnn.training.history import LearningCurve, Trained
+from lrnn.training.incremental import MOST_STEPS, Memory, remembered, train_part
 from lrnn.training.inhibition import train_inhibitory, train_on_part
 from lrnn.training.minibatch import train_jointly, train_layerwise
 from lrnn.training.run import Observer, Run, StopReason, watching
@@ -18,8 +19,10 @@ from lrnn.training.unit_rate import train_unit_rate
 from lrnn.training.without_rows import train_without_rows
 
 __all__ = [
+    "MOST_STEPS",
     "Evaluation",
     "LearningCurve",
+    "Memory",
     "Observer",
     "PenalisedNetwork",
     "Run",
@@ -32,6 +35,7 @@ __all__ = [
     "ever_saturated",
     "fine_tuned",
     "penalties_for",
+    "remembered",
     "train_end_to_end",
     "train_frontier",
     "train_gram",
@@ -39,6 +43,7 @@ __all__ = [
     "train_jointly",
     "train_layerwise",
     "train_on_part",
+    "train_part",
     "train_unit_rate",
     "train_without_rows",
     "watching",

@@ -40,6 +40,7 @@ class Settings:
     inhibition: bool = False
     spike_penalty: float = 0.0
     held_out: float = 0.0
+    forget: float | None = None
 
     @property
     def on_minibatches(self) -> bool:
