@@ -9,6 +9,7 @@ encoder :math:`W` (attributes Ã— hidden), decoder :math:`\overline{W}` (hidden Ã
 codes :math:`Q = \min(XW, 1)`. Equation numbers are the paper's.
 """
 
+from lrnn.functional.codes import refined_codes
 from lrnn.functional.forward import (
     activations,
     column_sums,
@@ -48,6 +49,7 @@ __all__ = [
     "multiply",
     "normalisation",
     "propagate",
+    "refined_codes",
     "reroute",
     "reweight",
     "route_gradient",

@@ -1,0 +1,224 @@
+r"""Codes refined against a decoder: nonnegative least squares, one coordinate after the other.
+
+Given a decoder :math:`\overline{W}`, a code neuron at a time goes to where
+
+.. math:: \|x - q \overline{W}\|^2, \qquad 0 \le q_h \le u,
+
+is least, the others staying where they are; a *sweep* goes through all of them. A row needs its
+data only through :math:`x \overline{W}^\mathsf{T}`, so sparse rows stay sparse, and then the
+:math:`H \times H` matrix :math:`M = \overline{W}\,\overline{W}^\mathsf{T}`. No step raises the
+error. Codes are probabilities, so :math:`u = 1`; the factors of a factorisation have no such bound.
+
+Where cells are missing, the sum is over the known ones, and each pattern of them has a matrix
+:math:`M` of its own. Patterns get it where many rows share them, or sweeps are many; the other rows
+keep their residuals, :math:`V` numbers, up to date instead.
+"""
+
+from functools import partial
+from math import inf
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lrnn.arrays import Array, at_least, at_most, backend_of, copied
+from lrnn.compiled import compiled
+from lrnn.functional.gram import descend_decoder
+
+OF_PATTERN = 5e5  # multiplications by residuals that take as long as a pattern's overhead
+FASTER = 14.0  # than these is a matrix product
+UNORDERED = {"reassoc", "contract", "nsz"}  # sums may be taken in any order
+
+
+def refined_codes(
+    inputs: Array,
+    decoder: Array,
+    codes: Array | None = None,
+    sweeps: int = 1,
+    *,
+    upper: float | None = 1.0,
+    known: Array | None = None,
+) -> Array:
+    """Codes of ``inputs``, improved for a linear ``decoder`` by sweeps of coordinate descent.
+
+    Parameters
+    ----------
+    inputs : array or sparse array of shape (n_rows, n_attributes)
+        The data. What is in cells that are not known does not matter; it may be NaN.
+    decoder : array of shape (n_code, n_attributes)
+        What each code neuron adds to the output.
+    codes : array of shape (n_rows, n_code), optional
+        Where to begin; by default at 0.
+    sweeps : int, default=1
+        How often each code goes to its optimum. A row whose codes do not move any more is done.
+    upper : float or None, default=1.0
+        Codes stay in [0, upper].
+    known : array of bool of shape (n_rows, n_attributes), optional
+        Which cells count; by default all do.
+
+    Returns
+    -------
+    refined : array of shape (n_rows, n_code)
+        A new array. Codes of neurons whose decoder is 0 in all cells that count stay as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decoder = np.array([[1.0, 1.0, 0.0], [0.0, 0.5, 0.5]])
+    >>> refined_codes(np.array([[0.2, 0.6, 0.4]]), decoder, sweeps=50).round(6)
+    array([[0.2, 0.8]])
+    >>> x = np.array([[np.nan, 0.6, 0.4]])
+    >>> refined_codes(x, decoder, sweeps=50, known=~np.isnan(x)).round(6)
+    array([[0.2, 0.8]])
+    """
+    if known is not None and sparse.issparse(inputs):
+        inputs = inputs.toarray()
+    xp = array_namespace(decoder)
+    dtype = decoder.dtype if sparse.issparse(inputs) else xp.result_type(inputs, decoder)
+    if sparse.issparse(inputs):
+        dtype = np.result_type(inputs.dtype, dtype)
+    decoder = xp.astype(decoder, dtype, copy=False)
+    shape, device = (inputs.shape[0], decoder.shape[0]), backend_of(decoder).device
+    if codes is None:
+        codes = xp.zeros(shape, dtype=dtype, device=device)
+    codes = copied(xp.astype(codes, dtype, copy=False))
+    high = inf if upper is None else float(upper)
+    codes = at_most(at_least(codes, 0), high)
+    if known is not None and bool(xp.all(known)):
+        known = None
+    if known is not None:
+        inputs = xp.where(known, inputs, xp.zeros_like(inputs))
+        return _masked(inputs, decoder, codes, sweeps, high, known)
+    return _complete(inputs, decoder, codes, sweeps, high)
+
+
+def _complete(inputs: Array, decoder: Array, codes: Array, sweeps: int, upper: float) -> Array:
+    """Sweeps over codes of rows without gaps."""
+    gram, wanted = decoder @ decoder.T, inputs @ decoder.T
+    if not is_numpy_array(codes):
+        return descend_decoder(wanted.T, gram, codes.T, sweeps, upper).T
+    slope = np.ascontiguousarray(wanted - codes @ gram)
+    _by_gram(codes, slope, gram, sweeps, *_limits(codes.dtype, upper))
+    return codes
+
+
+def _masked(
+    inputs: Array, decoder: Array, codes: Array, sweeps: int, upper: float, known: Array
+) -> Array:
+    """Sweeps over codes of rows whose unknown cells are 0."""
+    if not is_numpy_array(codes):
+        return _masked_anywhere(inputs, decoder, codes, sweeps, upper, known)
+    packed = np.packbits(known, axis=1)
+    _, pattern, count = np.unique(packed, axis=0, return_inverse=True, return_counts=True)
+    pattern = pattern.reshape(-1)
+    hidden, width = decoder.shape
+    shared = 2.0 * width * hidden * sweeps * count > OF_PATTERN + width * hidden**2 / FASTER
+    for number in np.flatnonzero(shared):
+        rows = np.flatnonzero(pattern == number)
+        cells = np.flatnonzero(known[rows[0]])
+        some = inputs[np.ix_(rows, cells)]
+        codes[rows] = _complete(some, decoder[:, cells], codes[rows], sweeps, upper)
+    alone = np.flatnonzero(~shared[pattern])
+    if len(alone):
+        mask = known[alone].astype(codes.dtype)
+        own = codes[alone]
+        residual = np.ascontiguousarray(inputs[alone] - mask * (own @ decoder), codes.dtype)
+        lengths = mask @ (decoder * decoder).T
+        limits = _limits(codes.dtype, upper)
+        _by_residuals(own, residual, mask, np.ascontiguousarray(decoder), lengths, sweeps, *limits)
+        codes[alone] = own
+    return codes
+
+
+def _masked_anywhere(
+    inputs: Array, decoder: Array, codes: Array, sweeps: int, upper: float, known: Array
+) -> Array:
+    """The same for arrays of any namespace, all rows at once."""
+    xp = array_namespace(decoder)
+    mask = xp.astype(known, decoder.dtype)
+    residual = xp.astype(inputs, decoder.dtype) - mask * (codes @ decoder)
+    lengths = mask @ (decoder * decoder).T
+    seen = lengths > _smallest(xp.finfo(decoder.dtype))
+    divisor = xp.where(seen, lengths, xp.ones_like(lengths))
+    for _ in range(sweeps):
+        for h in range(decoder.shape[0]):
+            moved = codes[:, h] + (residual @ decoder[h, :]) / divisor[:, h]
+            moved = at_most(at_least(moved, 0), upper)
+            step = xp.where(seen[:, h], moved - codes[:, h], xp.zeros_like(moved))
+            codes[:, h] += step
+            residual -= mask * (step[:, None] * decoder[h, :][None, :])
+    return codes
+
+
+def _limits(dtype: Any, upper: float) -> tuple[Any, Any]:
+    """The highest code, and the least length of a decoder that counts, as numbers of this type."""
+    kind = np.dtype(dtype).type
+    return kind(upper), kind(_smallest(np.finfo(dtype)))
+
+
+def _smallest(limits: Any) -> float:
+    return float(limits.smallest_normal) / float(limits.eps)
+
+
+@compiled
+def _by_gram(
+    codes: NDArray[Any],
+    slope: NDArray[Any],
+    gram: NDArray[Any],
+    sweeps: int,
+    upper: float,
+    least: float,
+) -> None:
+    """``slope`` is (x − q·decoder)·decoderᵀ; both change together."""
+    rows, hidden = codes.shape
+    for i in range(rows):
+        for _ in range(sweeps):
+            moved = False
+            for h in range(hidden):
+                if gram[h, h] > least:
+                    before = codes[i, h]
+                    after = min(max(before + slope[i, h] / gram[h, h], 0 * least), upper)
+                    step = after - before
+                    if step != 0:
+                        moved = True
+                        codes[i, h] = after
+                        for k in range(hidden):
+                            slope[i, k] -= step * gram[h, k]
+            if not moved:
+                break
+
+
+@partial(compiled, fastmath=UNORDERED)
+def _by_residuals(
+    codes: NDArray[Any],
+    residual: NDArray[Any],
+    mask: NDArray[Any],
+    decoder: NDArray[Any],
+    lengths: NDArray[Any],
+    sweeps: int,
+    upper: float,
+    least: float,
+) -> None:
+    """``residual`` is x − q·decoder in known cells, 0 in others; both change together."""
+    rows, hidden = codes.shape
+    width = decoder.shape[1]
+    for i in range(rows):
+        for _ in range(sweeps):
+            moved = False
+            for h in range(hidden):
+                if lengths[i, h] > least:
+                    slope = 0 * least
+                    for v in range(width):
+                        slope += residual[i, v] * decoder[h, v]
+                    before = codes[i, h]
+                    after = min(max(before + slope / lengths[i, h], 0 * least), upper)
+                    step = after - before
+                    if step != 0:
+                        moved = True
+                        codes[i, h] = after
+                        for v in range(width):
+                            residual[i, v] -= step * decoder[h, v] * mask[i, v]
+            if not moved:
+                break
