@@ -65,6 +65,7 @@ __all__ = [
     "check_layer_sizes",
     "check_matrix",
     "check_order",
+    "check_refine",
     "check_solver",
     "fit_context",
     "held_out_rows",
@@ -463,6 +464,19 @@ def check_solver(solver: str, init: str | None) -> None:
     """Settings that do not go together are refused."""
     if solver == "minibatch" and init == "anchors":
         raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
+
+
+def check_refine(refine: Any, inhibition: bool) -> None:
+    """Sweeps over codes are counted, and need a decoder without inhibition."""
+    if not isinstance(refine, Integral) or isinstance(refine, bool):
+        raise TypeError(f"refine={refine!r} must be a whole number of sweeps, such as 1")
+    if refine < 0:
+        raise ValueError(f"refine={refine} must be at least 0, which refines nothing")
+    if refine and inhibition:
+        raise ValueError(
+            f"refine={refine} needs a decoder without inhibition, whose outputs are sums of what "
+            "each code neuron adds; take refine=0, or train with inhibition=False"
+        )
 
 
 def check_inhibition(estimator: Any, rows: int) -> None:

@@ -120,3 +120,25 @@ def test_codes_that_nothing_is_known_of_stay():
     found = refined_codes(X, decoder, codes, 2, known=known)
     assert (found[3] == codes[3]).all()
     assert (found[:, 1] == codes[:, 1]).all()
+
+
+@given(st.integers(0, 1000), st.integers(1, 5), st.booleans())
+def test_towards_saturating_outputs_no_sweep_raises_the_error(seed, sweeps, masked):
+    X, decoder, codes = problem(seed, rows=5)
+    X[X > 0.6] = 1
+    known = holes(seed, X.shape) if masked else np.full(X.shape, True)
+
+    def error(q):
+        return (np.where(known, X - np.minimum(q @ (2 * decoder), 1), 0) ** 2).sum(axis=1)
+
+    found = refined_codes(X, 2 * decoder, codes, sweeps, known=known, saturating=True)
+    assert (error(found) <= error(codes) * (1 + 1e-12) + 1e-14).all()
+
+
+def test_outputs_that_saturate_need_no_higher_error():
+    """One code neuron excites two attributes, one of them far beyond 1."""
+    decoder, x = np.array([[4.0, 1.0]]), np.array([[1.0, 0.75]])
+    for form in (np.asarray, sparse.csr_array):
+        found = refined_codes(form(x), decoder, np.array([[0.5]]), 200, saturating=True)
+        np.testing.assert_allclose(found, [[0.75]], rtol=1e-5)
+    assert refined_codes(x, decoder, sweeps=9)[0, 0] < 0.3  # a line through both

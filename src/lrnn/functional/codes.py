@@ -12,6 +12,11 @@ error. Codes are probabilities, so :math:`u = 1`; the factors of a factorisation
 Where cells are missing, the sum is over the known ones, and each pattern of them has a matrix
 :math:`M` of its own. Patterns get it where many rows share them, or sweeps are many; the other rows
 keep their residuals, :math:`V` numbers, up to date instead.
+
+Outputs of a network saturate: what counts is :math:`\|x - \min(q \overline{W}, 1)\|^2`. Where an
+output :math:`y` is above 1, :math:`(y - q \overline{W})^2 + (x - 1)^2` is an upper bound of its
+share that is exact at the present codes. So a sweep towards :math:`y` in these cells, and :math:`x`
+in the others, cannot raise the error either.
 """
 
 from functools import partial
@@ -40,6 +45,7 @@ def refined_codes(
     *,
     upper: float | None = 1.0,
     known: Array | None = None,
+    saturating: bool = False,
 ) -> Array:
     """Codes of ``inputs``, improved for a linear ``decoder`` by sweeps of coordinate descent.
 
@@ -57,6 +63,8 @@ def refined_codes(
         Codes stay in [0, upper].
     known : array of bool of shape (n_rows, n_attributes), optional
         Which cells count; by default all do.
+    saturating : bool, default=False
+        Whether outputs are at most 1, as those of a network.
 
     Returns
     -------
@@ -90,8 +98,29 @@ def refined_codes(
         known = None
     if known is not None:
         inputs = xp.where(known, inputs, xp.zeros_like(inputs))
-        return _masked(inputs, decoder, codes, sweeps, high, known)
-    return _complete(inputs, decoder, codes, sweeps, high)
+    for some in _rounds(sweeps, known is None) if saturating else (sweeps,):
+        wanted = _beyond(inputs, codes @ decoder) if saturating else inputs
+        if known is None:
+            codes = _complete(wanted, decoder, codes, some, high)
+        else:
+            codes = _masked(wanted, decoder, codes, some, high, known)
+    return codes
+
+
+def _rounds(sweeps: int, cheap: bool) -> list[int]:
+    """Sweeps between two looks at what saturates: one, or a quarter where they begin slowly."""
+    each = 1 if cheap else -(-sweeps // 4)
+    return [min(each, sweeps - done) for done in range(0, sweeps, max(each, 1))]
+
+
+def _beyond(inputs: Array, outputs: Array) -> Array:
+    """What the codes are to give: the data, or outputs that saturate."""
+    xp = array_namespace(outputs)
+    over = outputs > 1
+    if not bool(xp.any(over)):
+        return inputs
+    full = inputs.toarray() if sparse.issparse(inputs) else inputs
+    return xp.where(over, outputs, full)
 
 
 def _complete(inputs: Array, decoder: Array, codes: Array, sweeps: int, upper: float) -> Array:
@@ -124,7 +153,7 @@ def _masked(
     if len(alone):
         mask = known[alone].astype(codes.dtype)
         own = codes[alone]
-        residual = np.ascontiguousarray(inputs[alone] - mask * (own @ decoder), codes.dtype)
+        residual = np.ascontiguousarray(mask * (inputs[alone] - own @ decoder), codes.dtype)
         lengths = mask @ (decoder * decoder).T
         limits = _limits(codes.dtype, upper)
         _by_residuals(own, residual, mask, np.ascontiguousarray(decoder), lengths, sweeps, *limits)
@@ -138,7 +167,7 @@ def _masked_anywhere(
     """The same for arrays of any namespace, all rows at once."""
     xp = array_namespace(decoder)
     mask = xp.astype(known, decoder.dtype)
-    residual = xp.astype(inputs, decoder.dtype) - mask * (codes @ decoder)
+    residual = mask * (xp.astype(inputs, decoder.dtype) - codes @ decoder)
     lengths = mask @ (decoder * decoder).T
     seen = lengths > _smallest(xp.finfo(decoder.dtype))
     divisor = xp.where(seen, lengths, xp.ones_like(lengths))
