@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.validation import check_is_fitted
 
 from lrnn import LRNNAutoencoder
 
@@ -86,8 +85,8 @@ def test_what_is_no_number_of_sweeps_is_refused(model, digits, refine, error, me
 
 
 def test_inhibition_has_no_refined_codes(digits):
-    model = LRNNAutoencoder(4, inhibition=True, fine_tune=1, max_iter=2).fit(digits[:50])
-    check_is_fitted(model)
+    model = LRNNAutoencoder(4, inhibition=True, fine_tune=30, max_iter=2).fit(digits[:200])
+    assert model.inhibitory_decoders_ is not None
     assert model.transform(digits[:5]).shape == (5, 4)
     with pytest.raises(ValueError, match="refine=1 needs a decoder without inhibition"):
         model.transform(digits[:5], refine=1)

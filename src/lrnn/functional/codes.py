@@ -19,22 +19,18 @@ share that is exact at the present codes. So a sweep towards :math:`y` in these 
 in the others, cannot raise the error either.
 """
 
-from functools import partial
 from math import inf
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
-from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import Array, at_least, at_most, backend_of, copied
-from lrnn.compiled import compiled
 from lrnn.functional.gram import descend_decoder
 
 OF_PATTERN = 5e5  # multiplications by residuals that take as long as a pattern's overhead
 FASTER = 14.0  # than these is a matrix product
-UNORDERED = {"reassoc", "contract", "nsz"}  # sums may be taken in any order
 
 
 def refined_codes(
@@ -128,8 +124,10 @@ def _complete(inputs: Array, decoder: Array, codes: Array, sweeps: int, upper: f
     gram, wanted = decoder @ decoder.T, inputs @ decoder.T
     if not is_numpy_array(codes):
         return descend_decoder(wanted.T, gram, codes.T, sweeps, upper).T
+    from lrnn.functional.code_kernels import by_gram
+
     slope = np.ascontiguousarray(wanted - codes @ gram)
-    _by_gram(codes, slope, gram, sweeps, *_limits(codes.dtype, upper))
+    by_gram(codes, slope, gram, sweeps, *_limits(codes.dtype, upper))
     return codes
 
 
@@ -151,12 +149,14 @@ def _masked(
         codes[rows] = _complete(some, decoder[:, cells], codes[rows], sweeps, upper)
     alone = np.flatnonzero(~shared[pattern])
     if len(alone):
+        from lrnn.functional.code_kernels import by_residuals
+
         mask = known[alone].astype(codes.dtype)
         own = codes[alone]
         residual = np.ascontiguousarray(mask * (inputs[alone] - own @ decoder), codes.dtype)
         lengths = mask @ (decoder * decoder).T
         limits = _limits(codes.dtype, upper)
-        _by_residuals(own, residual, mask, np.ascontiguousarray(decoder), lengths, sweeps, *limits)
+        by_residuals(own, residual, mask, np.ascontiguousarray(decoder), lengths, sweeps, *limits)
         codes[alone] = own
     return codes
 
@@ -189,65 +189,3 @@ def _limits(dtype: Any, upper: float) -> tuple[Any, Any]:
 
 def _smallest(limits: Any) -> float:
     return float(limits.smallest_normal) / float(limits.eps)
-
-
-@compiled
-def _by_gram(
-    codes: NDArray[Any],
-    slope: NDArray[Any],
-    gram: NDArray[Any],
-    sweeps: int,
-    upper: float,
-    least: float,
-) -> None:
-    """``slope`` is (x − q·decoder)·decoderᵀ; both change together."""
-    rows, hidden = codes.shape
-    for i in range(rows):
-        for _ in range(sweeps):
-            moved = False
-            for h in range(hidden):
-                if gram[h, h] > least:
-                    before = codes[i, h]
-                    after = min(max(before + slope[i, h] / gram[h, h], 0 * least), upper)
-                    step = after - before
-                    if step != 0:
-                        moved = True
-                        codes[i, h] = after
-                        for k in range(hidden):
-                            slope[i, k] -= step * gram[h, k]
-            if not moved:
-                break
-
-
-@partial(compiled, fastmath=UNORDERED)
-def _by_residuals(
-    codes: NDArray[Any],
-    residual: NDArray[Any],
-    mask: NDArray[Any],
-    decoder: NDArray[Any],
-    lengths: NDArray[Any],
-    sweeps: int,
-    upper: float,
-    least: float,
-) -> None:
-    """``residual`` is x − q·decoder in known cells, 0 in others; both change together."""
-    rows, hidden = codes.shape
-    width = decoder.shape[1]
-    for i in range(rows):
-        for _ in range(sweeps):
-            moved = False
-            for h in range(hidden):
-                if lengths[i, h] > least:
-                    slope = 0 * least
-                    for v in range(width):
-                        slope += residual[i, v] * decoder[h, v]
-                    before = codes[i, h]
-                    after = min(max(before + slope / lengths[i, h], 0 * least), upper)
-                    step = after - before
-                    if step != 0:
-                        moved = True
-                        codes[i, h] = after
-                        for v in range(width):
-                            residual[i, v] -= step * decoder[h, v] * mask[i, v]
-            if not moved:
-                break
