@@ -142,3 +142,16 @@ def test_outputs_that_saturate_need_no_higher_error():
         found = refined_codes(form(x), decoder, np.array([[0.5]]), 200, saturating=True)
         np.testing.assert_allclose(found, [[0.75]], rtol=1e-5)
     assert refined_codes(x, decoder, sweeps=9)[0, 0] < 0.3  # a line through both
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("overhead", [0.0, np.inf])
+def test_codes_whose_cells_are_all_missing_stay(dtype, overhead, monkeypatch):
+    """Also where the matrix of the few missing cells is subtracted from that of all."""
+    monkeypatch.setattr(module, "OF_PATTERN", overhead)
+    X, decoder, codes = problem(7, attributes=40, dtype=dtype)
+    decoder[2, 5:] = 0
+    known = np.full(X.shape, True)
+    known[:, :5] = False
+    found = refined_codes(X, decoder, codes, 9, known=known)
+    np.testing.assert_array_equal(found[:, 2], codes[:, 2])

@@ -93,7 +93,7 @@ def refined_codes(
     if known is not None and bool(xp.all(known)):
         known = None
     if known is not None:
-        inputs = xp.where(known, inputs, xp.zeros_like(inputs))
+        inputs = xp.where(known, inputs, xp.zeros_like(inputs))  # no NaN
     for some in _rounds(sweeps, known is None) if saturating else (sweeps,):
         wanted = _beyond(inputs, codes @ decoder) if saturating else inputs
         if known is None:
@@ -134,19 +134,32 @@ def _complete(inputs: Array, decoder: Array, codes: Array, sweeps: int, upper: f
 def _masked(
     inputs: Array, decoder: Array, codes: Array, sweeps: int, upper: float, known: Array
 ) -> Array:
-    """Sweeps over codes of rows whose unknown cells are 0."""
+    """Sweeps over codes of rows; what is in unknown cells is left out."""
     if not is_numpy_array(codes):
         return _masked_anywhere(inputs, decoder, codes, sweeps, upper, known)
     packed = np.packbits(known, axis=1)
-    _, pattern, count = np.unique(packed, axis=0, return_inverse=True, return_counts=True)
+    _, first, pattern, count = np.unique(
+        packed, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
     pattern = pattern.reshape(-1)
     hidden, width = decoder.shape
     shared = 2.0 * width * hidden * sweeps * count > OF_PATTERN + width * hidden**2 / FASTER
-    for number in np.flatnonzero(shared):
-        rows = np.flatnonzero(pattern == number)
-        cells = np.flatnonzero(known[rows[0]])
-        some = inputs[np.ix_(rows, cells)]
-        codes[rows] = _complete(some, decoder[:, cells], codes[rows], sweeps, upper)
+    if shared.any():
+        from lrnn.functional.code_kernels import by_gram
+
+        whole, wanted = decoder @ decoder.T, np.where(known, inputs, 0) @ decoder.T
+        rounding = 64 * np.finfo(codes.dtype).eps  # of a difference of sums
+        for number in np.flatnonzero(shared):
+            rows = np.flatnonzero(pattern == number) if count[number] > 1 else first[[number]]
+            cells = known[rows[0]]
+            few = 2 * np.count_nonzero(cells) < width
+            some = decoder[:, cells if few else ~cells]
+            gram = some @ some.T if few else whole - some @ some.T
+            unseen = np.diagonal(gram) < rounding * np.diagonal(whole)
+            gram[unseen, unseen] = 0
+            own = codes[rows]
+            by_gram(own, wanted[rows] - own @ gram, gram, sweeps, *_limits(codes.dtype, upper))
+            codes[rows] = own
     alone = np.flatnonzero(~shared[pattern])
     if len(alone):
         from lrnn.functional.code_kernels import by_residuals
