@@ -45,5 +45,5 @@ class Filling:
             return fill_gaps(block, *parts)
 
         found = HostRows(rows.transmit(work, rows.shape[1], rows.dtype, sum(self.decoder.shape)))
-        found.columns, found.cut_off = rows.columns, rows.cut_off
+        found.columns, found.cut_off, found.gaps = rows.columns, rows.cut_off, rows
         return found
