@@ -34,7 +34,7 @@ print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
     assert done.stdout.split() == []
 
 
-NAMES = {"LRNNAutoencoder", "RandomNeuralNetwork", "Scaling", "frontier", "load"}
+NAMES = {"LRNNAutoencoder", "RandomNeuralNetwork", "Scaling", "factorize", "frontier", "load"}
 MODULES = {"bounds", "checkpoints", "datasets", "export", "functional", "plots", "streaming"}
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "checkpoints",
     "datasets",
     "export",
+    "factorize",
     "frontier",
     "functional",
     "load",
@@ -30,6 +31,7 @@ if _TYPE_CHECKING:
     from lrnn import functional as functional
     from lrnn import plots as plots
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
+    from lrnn.factorization import factorize as factorize
     from lrnn.frontiers import frontier as frontier
     from lrnn.network import RandomNeuralNetwork as RandomNeuralNetwork
     from lrnn.storage import checkpoints as checkpoints
@@ -42,6 +44,7 @@ _NAMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
     "RandomNeuralNetwork": "lrnn.network",
     "Scaling": "lrnn.tables.scaling",
+    "factorize": "lrnn.factorization",
     "frontier": "lrnn.frontiers",
     "load": "lrnn.storage.model_files",
 }

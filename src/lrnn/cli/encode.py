@@ -58,7 +58,7 @@ def encode(
     """
     from lrnn import streaming
 
-    output = output or _named(data, "codes")
+    output = output or named_like(data, "codes")
     check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
     with (
@@ -101,7 +101,7 @@ def reconstruct(
     from lrnn import streaming
     from lrnn.tables.scaling import Scaling
 
-    output = output or _named(data, "reconstructed")
+    output = output or named_like(data, "reconstructed")
     check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
     with _opened(model, data, voice, device) as (found, rows, given):
@@ -127,7 +127,7 @@ def reconstruct(
     )
 
 
-def _named(data: str, what: str) -> Path:
+def named_like(data: str, what: str) -> Path:
     """A file beside which nothing else is meant: in the format of the data, or else as CSV."""
     from lrnn.tables.writers import WRITERS
 
