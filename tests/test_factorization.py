@@ -8,7 +8,6 @@ from sklearn.decomposition import NMF
 
 from lrnn import factorize
 
-
 QUICK = {"max_iter": 3, "alternations": 2}
 
 

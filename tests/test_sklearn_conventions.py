@@ -23,6 +23,7 @@ from lrnn import LRNNAutoencoder
         LRNNAutoencoder(hidden_layer_sizes=(3, 2), stacking="joint"),
         LRNNAutoencoder(hidden_layer_sizes=(3, 2), fine_tune=2),
         LRNNAutoencoder(hidden_layer_sizes=2, solver="minibatch"),
+        LRNNAutoencoder(hidden_layer_sizes=2, missing="allow"),
         LRNNAutoencoder(hidden_layer_sizes=(3, 2), solver="minibatch", rates="unit"),
     ]
 )

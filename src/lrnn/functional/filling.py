@@ -48,7 +48,8 @@ def fill_gaps(block: Array, decoder: Array, codes: Array, root: Array) -> Array:
     """
     xp = array_namespace(block)
     gaps = xp.isnan(block)
-    some = xp.nonzero(xp.any(gaps, axis=1))[0]
+    gappy = xp.any(gaps, axis=1)
+    some = xp.nonzero(gappy)[0]
     if some.shape[0] == 0:
         return block
     rows = xp.take(block, some, axis=0)
@@ -60,7 +61,6 @@ def fill_gaps(block: Array, decoder: Array, codes: Array, root: Array) -> Array:
     wider = xp.concat([rows, ones * (codes @ root)[None, :]], axis=1)
     longer = xp.concat([decoder, root], axis=1)
     found = refined_codes(wider, longer, start, SWEEPS, upper=None, known=known)
-    fills = at_most(found @ decoder, 1)
-    filled = xp.asarray(block, copy=True)
-    filled[some, :] = xp.where(xp.isnan(rows), xp.astype(fills, block.dtype, copy=False), rows)
-    return filled
+    fills = xp.astype(at_most(found @ decoder, 1), block.dtype, copy=False)
+    places = xp.cumulative_sum(xp.astype(gappy, xp.int64), axis=0) - 1  # of rows among those
+    return xp.where(gaps, xp.take(fills, at_least(places, 0), axis=0), block)
