@@ -271,15 +271,41 @@ def test_a_model_of_complete_rows_does_not_know_what_to_fill(digits, gappy):
         LRNNAutoencoder(4, **QUICK).fit(digits[:50]).impute(digits)
 
 
-def test_rows_that_are_not_full_arrays_in_memory_have_no_gaps(gappy, tmp_path, dask_here):
+def test_sparse_and_lazy_rows_have_no_gaps(gappy, dask_here):
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
     gaps = gappy[0]
-    np.save(tmp_path / "gaps.npy", gaps)
-    kinds = [sparse.csr_array(gaps), lambda: iter([gaps]), tmp_path / "gaps.npy"]
-    if (da := pytest.importorskip("dask.array")) is not None:
-        kinds.append(da.from_array(gaps, chunks=(100, 64)))
-    for X in kinds:
-        with pytest.raises(ValueError, match=r"NaN.*full array or data frame in memory"):
+    thin = sparse.csr_array(gaps)
+    for X in (thin, lambda: iter([thin]), da.from_array(gaps, chunks=(100, 64))):
+        with pytest.raises(ValueError, match=r"NaN.*full array, or a table in memory"):
             LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
+
+
+def test_files_blocks_and_tensors_are_brought_to_memory(gappy, tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
+    gaps = gappy[0][:60, 18:30] * 5
+    np.save(tmp_path / "gaps.npy", gaps)
+    frame = pd.DataFrame(gaps, columns=[f"c{i}" for i in range(12)])
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    settings = {"missing": "allow", "scale": "max"} | QUICK
+    expected = LRNNAutoencoder(4, **settings).fit(gaps)
+    codes, filled, score = expected.transform(gaps), expected.impute(gaps), expected.score(gaps)
+    tensor = torch.asarray(gaps)
+
+    def blocks():
+        return iter(np.array_split(gaps, 3))
+
+    for X in (tmp_path / "gaps.npy", tmp_path / "gaps.csv", blocks, tensor):
+        model = LRNNAutoencoder(4, **settings).fit(X)
+        found = model.transform(X)
+        assert isinstance(found, torch.Tensor if X is tensor else np.ndarray)
+        np.testing.assert_allclose(np.asarray(found), codes, atol=1e-9)
+        np.testing.assert_allclose(model.impute(X), filled, atol=1e-9)
+        assert model.score(X) == pytest.approx(score)
+        known = ~np.isnan(gaps)
+        np.testing.assert_array_equal(model.impute(X)[known], gaps[known])
+    monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 100)
+    with pytest.raises(ValueError, match=r"missing|NaN"):
+        LRNNAutoencoder(4, **settings).fit(tmp_path / "gaps.npy")
 
 
 @pytest.mark.parametrize(("value", "message"), [(-0.5, "Negative"), (np.inf, "infinity")])

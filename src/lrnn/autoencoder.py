@@ -180,7 +180,8 @@ class LRNNAutoencoder(
         and by every method: with what is most probable, given the known cells of their row, for
         rows that are sums of parts (:meth:`impute` shows it). The network takes the filled rows as
         any others; errors and :meth:`score` are those of known cells. This is for full arrays, data
-        frames and tables in memory; cells that a sparse matrix does not store are 0, not missing.
+        frames and files that fit in memory, where they are brought; cells that a sparse matrix does
+        not store are 0, not missing.
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, through PyTorch or CuPy, and brings the
         results back. By default work is done where the data are: arrays of torch and CuPy stay on
@@ -537,8 +538,8 @@ class LRNNAutoencoder(
         rows = check_data(self, X, reset=False)
         if not rows.resident or rows.sparse:
             raise ValueError(
-                "impute fills cells of full arrays, data frames and tables in memory alone; give "
-                "it such, some rows at a time"
+                "impute fills cells of full arrays and of tables that fit in memory alone; give it "
+                "such, some rows at a time"
             )
         filled = to_numpy(self._reverted(rows.take(slice(None)), rows.white))
         raw = raw_matrix(X, self.scaling_)

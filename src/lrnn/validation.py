@@ -26,7 +26,9 @@ from lrnn.arrays import (
     Backend,
     are_levels,
     backend_named,
+    backend_of,
     detached,
+    host_dtype,
     is_array,
     is_dask,
     to_numpy,
@@ -37,7 +39,7 @@ from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
 from lrnn.rows.checks import check_foreign, check_values, summed, white_of
 from lrnn.rows.dask import dask_rows
-from lrnn.rows.device import on_device
+from lrnn.rows.device import DeviceRows, on_device
 from lrnn.rows.gaps import has_gaps
 from lrnn.rows.memory import OutOfRangeError
 from lrnn.rows.stream import stream
@@ -106,12 +108,32 @@ def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
 
 def raw_matrix(X: Any, scaling: Scaling | None) -> NDArray[Any] | None:
     """The numbers of data in memory, in their own units; None if X is elsewhere, or sparse."""
-    X = _bare(X, gaps=True)
-    if scaling is not None and scaling.recipe is not None and is_frame(X):
+    X = _bare(_opened(X, scaling), gaps=True)
+    if is_dask(X):
+        return None
+    X = _brought(X)
+    if scaling is not None and scaling.recipe is not None:
         X = scaling.selected(X)
-    if isinstance(X, str | os.PathLike) or sparse.issparse(X) or _source(X) is not None:
+    if isinstance(X, Source | Columns) or sparse.issparse(X):
         return None
     return matrix_of(X) if is_frame(X) else to_numpy(X) if is_array(X) else np.asarray(X, float)
+
+
+def _brought(X: Any) -> Any:
+    """X with cells that may be missing as a matrix of the host, if it can be one.
+
+    Such are tensors that hold NaN, and floats in files, and whatever else is read block by block,
+    if they fit into a buffer and their columns have no names. All else stays what it is.
+    """
+    if _is_foreign(X):
+        floats = X.ndim == 2 and host_dtype(X.dtype).kind == "f"
+        return to_numpy(X) if floats and np.isnan(to_numpy(X)).any() else X
+    if not isinstance(X, Source) or isinstance(X, Columns) or X.columns is not None:
+        return X
+    if X.dtype.kind != "f" or X.shape[0] * X.shape[1] * X.dtype.itemsize > BUFFER_BYTES:
+        return X
+    blocks = list(X.blocks(0, X.shape[0]))
+    return X if any(sparse.issparse(block) for block in blocks) else np.concatenate(blocks)
 
 
 def check_matrix(X: Any, user: str) -> Rows:
@@ -134,6 +156,10 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     remembered = estimator.scale if isinstance(estimator.scale, Scaling) else scaling
     gaps = takes_gaps(estimator, reset)
     X = _bare(_opened(X, remembered), remembered, gaps)
+    home = None
+    if gaps and not is_dask(X):
+        home, X = backend_of(X), _brought(X)
+        home = None if _is_foreign(X) or home.is_numpy else home  # of a tensor that has gaps
     scale = estimator.scale
     filling = None
     made_before = isinstance(scale, Scaling) if reset else scaling is not None
@@ -170,7 +196,10 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
         if takes_gaps(estimator, reset) and has_gaps(held):
             filling = estimator._learnt_filling(held) if reset else estimator.filling_
             rows = held = filling.filled(held)
-        if device is not None and isinstance(held, HostRows) and not device.is_numpy:
+        if home is not None and isinstance(held, HostRows):
+            rows = DeviceRows(home.array(held.X))
+            rows.gaps = held.gaps
+        elif device is not None and isinstance(held, HostRows) and not device.is_numpy:
             rows = on_device(held, device, again=reset)
             rows.gaps = held.gaps
     if reset:
