@@ -34,8 +34,8 @@ print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
     assert done.stdout.split() == []
 
 
-NAMES = {"LRNNAutoencoder", "Moment", "RandomNeuralNetwork", "Scaling", "frontier", "load",
-         "load_moment"}  # fmt: skip
+NAMES = {"LRNNAutoencoder", "Moment", "RandomNeuralNetwork", "Scaling", "factorize", "frontier",
+         "load", "load_moment"}  # fmt: skip
 MODULES = {"bounds", "checkpoints", "datasets", "export", "functional", "plots", "streaming"}
 
 

@@ -119,3 +119,14 @@ def test_scores_take_weights_however_a_model_was_trained(X, weights):
     model = LRNNAutoencoder(2, solver="minibatch", max_iter=2, random_state=0).fit(X)
     expected = model.score(np.repeat(X, weights, axis=0))
     assert model.score(X, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
+
+
+def test_weights_count_known_cells_only(X, weights, rng):
+    X[rng.random(X.shape) < 0.2] = np.nan
+    model = LRNNAutoencoder(3, missing="allow", **SETTINGS).fit(X, sample_weight=weights)
+    repeated = np.repeat(X, weights, axis=0)
+    assert model.score(X, sample_weight=weights) == pytest.approx(model.score(repeated))
+    assert model.reconstruction_err_ == pytest.approx(-model.score(repeated))
+    known = ~np.isnan(repeated)
+    missed = (model.reconstruct(repeated) - repeated)[known]
+    assert -model.score(repeated) == pytest.approx((missed**2).mean())

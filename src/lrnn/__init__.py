@@ -18,6 +18,7 @@ __all__ = [
     "checkpoints",
     "datasets",
     "export",
+    "factorize",
     "frontier",
     "functional",
     "load",
@@ -32,6 +33,7 @@ if _TYPE_CHECKING:
     from lrnn import functional as functional
     from lrnn import plots as plots
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
+    from lrnn.factorization import factorize as factorize
     from lrnn.frontiers import frontier as frontier
     from lrnn.moments import Moment as Moment
     from lrnn.network import RandomNeuralNetwork as RandomNeuralNetwork
@@ -47,6 +49,7 @@ _NAMES = {
     "Moment": "lrnn.moments",
     "RandomNeuralNetwork": "lrnn.network",
     "Scaling": "lrnn.tables.scaling",
+    "factorize": "lrnn.factorization",
     "frontier": "lrnn.frontiers",
     "load": "lrnn.storage.model_files",
     "load_moment": "lrnn.storage.moment_files",

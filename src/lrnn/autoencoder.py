@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from numbers import Integral, Real
 from operator import matmul
 from os import PathLike
@@ -18,7 +18,8 @@ from lrnn.arrays import HOST, Array, Floats, Layer, Rates, host_dtype, is_array,
 from lrnn.audit import Audit, audit, stand
 from lrnn.moments import Moment, MomentKind, Sums
 from lrnn.network import RandomNeuralNetwork
-from lrnn.rows import Rows
+from lrnn.rows import HostRows, Rows
+from lrnn.rows.gaps import Filling
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import warn
 from lrnn.training import (
@@ -33,6 +34,8 @@ from lrnn.training import (
     evaluate,
     ever_saturated,
     fine_tuned,
+    known_error,
+    learn_filling,
     remembered,
     train_gram,
     train_inhibitory,
@@ -55,14 +58,25 @@ from lrnn.validation import (
     check_inhibition,
     check_layer_sizes,
     check_order,
+    check_refine,
     check_solver,
     check_without_rows,
     fit_context,
+    raw_matrix,
     read_once,
     wants_frames,
     weighted,
+    weights_of,
 )
-from lrnn.weights import Part, Weights, excitatory_part, random_weights, transmit
+from lrnn.weights import (
+    Part,
+    Weights,
+    excitatory_part,
+    random_weights,
+    refined,
+    transmit,
+    widest,
+)
 
 PARTS = 1_000  # of a stream, of which history_ tells: the last ones
 
@@ -184,6 +198,13 @@ class LRNNAutoencoder(
         beyond the range of training is cut off, with a warning that counts. Data frames may have
         other columns than numbers, if a Scaling says what to do with them. By default data are
         taken as they are.
+    missing : {"refuse", "allow"}, default="refuse"
+        What to do with missing cells (NaN, masked ones). With "allow" they are filled, in training
+        and by every method: with what is most probable, given the known cells of their row, for
+        rows that are sums of parts (:meth:`impute` shows it). The network takes the filled rows as
+        any others; errors and :meth:`score` are those of known cells. This is for full arrays, data
+        frames and files that fit in memory, where they are brought; cells that a sparse matrix does
+        not store are 0, not missing.
     forget : float, optional
         For :meth:`partial_fit` with the gram solver: after how many more rows a row counts half.
         (Rows of one part count alike.) By default none is forgotten.
@@ -214,7 +235,7 @@ class LRNNAutoencoder(
     layer_spike_costs_ : ndarray
         The same, for each of these layers. (Neurons that lead nowhere need not fire.)
     reconstruction_err_ : float
-        Mean squared error per attribute on the training data.
+        Mean squared error per attribute on the training data; of known cells, if some are missing.
     error_is_bound_ : bool
         Whether the network's own error may be lower: true of one that was fitted on a
         :class:`lrnn.Moment`, where ``reconstruction_err_`` is that of outputs that do not saturate.
@@ -232,6 +253,8 @@ class LRNNAutoencoder(
     moment_ : Moment or None
         After :meth:`partial_fit` with the gram solver (or a fit on a moment), that of all rows so
         far, with the weights that they have. None where no moment is kept, or rows in its place.
+    filling_ : Filling or None
+        What missing cells are filled by, if there were any in training.
     white_ : float or None
         The level that is 1, if it was fitted on levels: 255, 65,535, or 1 if there was none above.
 
@@ -284,6 +307,7 @@ class LRNNAutoencoder(
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
+        "missing": [StrOptions({"refuse", "allow"})],
         "forget": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -309,6 +333,7 @@ class LRNNAutoencoder(
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         scale: str | Scaling | None = None,
+        missing: Literal["refuse", "allow"] = "refuse",
         forget: float | None = None,
         device: str | None = None,
         random_state: Any = None,
@@ -330,6 +355,7 @@ class LRNNAutoencoder(
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.scale = scale
+        self.missing = missing
         self.forget = forget
         self.device = device
         self.random_state = random_state
@@ -359,6 +385,7 @@ class LRNNAutoencoder(
         sample_weight : array-like of shape (n_samples,), optional
             What each row weighs, 0 or more: a weight of 2 counts a row twice, one of 0 leaves it
             out. The gram solver with free rates takes them, without what trains on minibatches.
+            (What fills missing cells is learnt from all rows alike.)
         """
         if isinstance(X, Moment):
             self._fit_moment(X, sample_weight)
@@ -408,6 +435,9 @@ class LRNNAutoencoder(
         with watching(self, X, settings.most_passes(rows.shape[0]), *watchers) as observer:
             trained = self._train(near, Run(settings, self._random, observer))
         evaluation = trained.evaluation or evaluate(near, trained.weights)
+        if rows.gaps is not None:
+            error = known_error(rows.gaps, near, trained.weights, weights_of(rows))
+            evaluation = replace(evaluation, error=error)
         self._become(Fitted.after(trained, evaluation, self.rates))
         warn_if_interrupted(trained)
         return rows
@@ -556,10 +586,27 @@ class LRNNAutoencoder(
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
 
-    def transform(self, X: Any) -> Array:
-        """Codes of X: activations of the innermost layer, each in [0, 1]."""
+    def transform(self, X: Any, *, refine: int = 0) -> Array:
+        """Codes of X: activations of the innermost layer, each in [0, 1].
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+        refine : int, default=0
+            Sweeps of coordinate descent that improve the codes for what :meth:`inverse_transform`
+            makes of them: no row's error rises, and they stay in [0, 1]. One sweep gets nearly all
+            that codes can give. Codes that are refined are not what the network of
+            :meth:`to_network` computes; those of 0 sweeps are. With inhibition there are none.
+
+        Returns
+        -------
+        codes : array of shape (n_samples, n_code)
+            A row for each of X.
+        """
         check_is_fitted(self)
-        return read_once(self, X, lambda rows: self._passed(rows, self.weights_.encoding))
+        check_refine(refine, self.weights_.inhibitory is not None)
+        return read_once(self, X, lambda rows: self._coded(rows, refine))
 
     def inverse_transform(self, X: Any) -> Array:
         """Decode the codes X, each row of them to a row of data."""
@@ -579,20 +626,82 @@ class LRNNAutoencoder(
 
         return self._reverted(read_once(self, X, passed), white)
 
+    def impute(self, X: Any) -> Array:
+        """X with its missing cells (NaN) filled, in its own units; known cells stay as they are.
+
+        For models that were trained with ``missing="allow"``. What is filled in is the mean of the
+        column for a row that is wholly missing, and never beyond the range that the model scales
+        to [0, 1].
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows in memory.
+
+        Returns
+        -------
+        filled : ndarray of shape (n_samples, n_features)
+            A new array.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 1)) * [1, 2, 3]
+        >>> X[3, 1] = np.nan
+        >>> model = LRNNAutoencoder(1, scale="max", missing="allow").fit(X)
+        >>> filled = model.impute(X)
+        >>> bool(abs(filled[3, 1] - 2 * X[3, 0]) < 0.1)  # the mean of the column is 1 away
+        True
+        """
+        check_is_fitted(self)
+        if self.missing != "allow":
+            raise ValueError(
+                f"missing={self.missing!r}: this model was trained to refuse missing cells; train "
+                "with missing='allow'"
+            )
+        rows = check_data(self, X, reset=False)
+        if not rows.resident or rows.sparse:
+            raise ValueError(
+                "impute fills cells of full arrays and of tables that fit in memory alone; give it "
+                "such, some rows at a time"
+            )
+        filled = to_numpy(self._reverted(rows.take(slice(None)), rows.white))
+        raw = raw_matrix(X, self.scaling_)
+        if raw is None or raw.shape != filled.shape:  # of a file, or rows were left out
+            return filled
+        known = raw if raw.dtype.kind == "f" else raw.astype(np.float64)
+        return np.where(np.isnan(known), filled, known).astype(known.dtype, copy=False)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the mean squared error per attribute on X: the higher, the better.
 
-        Rows may have weights (``sample_weight``), as in :meth:`fit`.
+        Of known cells, if some are missing. Rows may have weights (``sample_weight``), as in
+        :meth:`fit`.
         """
         check_is_fitted(self)
         rows = weighted(check_data(self, X, reset=False), sample_weight)
+        if rows.gaps is not None:
+            return -known_error(rows.gaps, *self._together(rows), weights_of(rows))
         return -evaluate(*self._together(rows)).error
 
+    def _coded(self, rows: Rows, refine: int = 0) -> Array:
+        """Codes, refined or not."""
+        if not refine:
+            return self._passed(rows, self.weights_.encoding)
+        rows, weights = self._together(rows)
+        width, most = self._n_features_out, widest(weights.layers)
+        found = rows.transmit(partial(refined, weights, refine), width, weights.dtype, most)
+        return self._brought(found)
+
     def _passed(self, rows: Rows, layers: Sequence[Layer]) -> Array:
-        """Activations behind some layers; for the host they come back from a device."""
+        """Activations behind some layers."""
         send = rows.backend.send
         sent = [tuple(map(send, w)) if isinstance(w, tuple) else send(w) for w in layers]
-        found = transmit(rows.of_type(excitatory_part(sent[0]).dtype), sent)
+        return self._brought(transmit(rows.of_type(excitatory_part(sent[0]).dtype), sent))
+
+    def _brought(self, found: Array) -> Array:
+        """Results for the host come back from a device."""
         for_host = self.device is not None or wants_frames(self)
         return to_numpy(found) if for_host and is_array(found) else found
 
@@ -601,6 +710,10 @@ class LRNNAutoencoder(
         if self.scaling_ is None:
             return found
         return self.scaling_.revert(found) * (white or 1)
+
+    def _learnt_filling(self, rows: HostRows) -> Filling:
+        """What fills the gaps of rows to train on."""
+        return learn_filling(rows, getattr(self, "feature_names_in_", None))
 
     def _together(self, rows: Rows, weights: Weights | None = None) -> tuple[Rows, Weights]:
         """Rows and weights, by default the model's, as arrays of one kind, and of one type."""
@@ -785,6 +898,7 @@ class LRNNAutoencoder(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "allow"
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -23,9 +24,12 @@ from lrnn.arrays import (
     HOST,
     Array,
     Backend,
+    Floats,
     are_levels,
     backend_named,
+    backend_of,
     detached,
+    host_dtype,
     is_array,
     is_dask,
     to_numpy,
@@ -36,7 +40,8 @@ from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
 from lrnn.rows.checks import check_foreign, check_values, summed, white_of
 from lrnn.rows.dask import dask_rows
-from lrnn.rows.device import on_device
+from lrnn.rows.device import DeviceRows, on_device
+from lrnn.rows.gaps import has_gaps
 from lrnn.rows.memory import OutOfRangeError
 from lrnn.rows.stream import stream
 from lrnn.tables.cut_off import CutOff, RangeWarning
@@ -45,7 +50,7 @@ from lrnn.tables.places import place
 from lrnn.tables.read import Reading, open_columns, open_source, taken
 from lrnn.tables.scaling import ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
-from lrnn.tables.types import type_of_columns, types_of
+from lrnn.tables.types import matrix_of, type_of_columns, types_of
 from lrnn.tables.words import warn
 
 try:
@@ -68,11 +73,13 @@ __all__ = [
     "check_layer_sizes",
     "check_matrix",
     "check_order",
+    "check_refine",
     "check_solver",
     "check_without_rows",
     "fit_context",
     "held_out_rows",
     "hidden_width",
+    "raw_matrix",
     "read_once",
     "wants_frames",
     "weighted",
@@ -109,6 +116,36 @@ def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
     return work(check_data(estimator, X, reset=False))
 
 
+def raw_matrix(X: Any, scaling: Scaling | None) -> NDArray[Any] | None:
+    """The numbers of data in memory, in their own units; None if X is elsewhere, or sparse."""
+    X = _bare(_opened(X, scaling), gaps=True)
+    if is_dask(X):
+        return None
+    X = _brought(X)
+    if scaling is not None and scaling.recipe is not None:
+        X = scaling.selected(X)
+    if isinstance(X, Source | Columns) or sparse.issparse(X):
+        return None
+    return matrix_of(X) if is_frame(X) else to_numpy(X) if is_array(X) else np.asarray(X, float)
+
+
+def _brought(X: Any) -> Any:
+    """X with cells that may be missing as a matrix of the host, if it can be one.
+
+    Such are tensors that hold NaN, and floats in files, and whatever else is read block by block,
+    if they fit into a buffer and their columns have no names. All else stays what it is.
+    """
+    if _is_foreign(X):
+        floats = X.ndim == 2 and host_dtype(X.dtype).kind == "f"
+        return to_numpy(X) if floats and np.isnan(to_numpy(X)).any() else X
+    if not isinstance(X, Source) or isinstance(X, Columns) or X.columns is not None:
+        return X
+    if X.dtype.kind != "f" or X.shape[0] * X.shape[1] * X.dtype.itemsize > BUFFER_BYTES:
+        return X
+    blocks = list(X.blocks(0, X.shape[0]))
+    return X if any(sparse.issparse(block) for block in blocks) else np.concatenate(blocks)
+
+
 def check_matrix(X: Any, user: str) -> Rows:
     """Data for a function named ``user``, as rows of floats in [0, 1]."""
     X = _bare(X)
@@ -127,8 +164,14 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     before = None if reset else getattr(estimator, "white_", None)
     scaling = None if reset else estimator.scaling_
     remembered = estimator.scale if isinstance(estimator.scale, Scaling) else scaling
-    X = _bare(_opened(X, remembered), remembered)
+    gaps = takes_gaps(estimator, reset)
+    X = _bare(_opened(X, remembered), remembered, gaps)
+    home = None
+    if gaps and not is_dask(X):
+        home, X = backend_of(X), _brought(X)
+        home = None if _is_foreign(X) or home.is_numpy else home  # of a tensor that has gaps
     scale = estimator.scale
+    filling = None
     made_before = isinstance(scale, Scaling) if reset else scaling is not None
     cut = CutOff() if made_before else None  # one that is made of X itself cuts nothing off
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
@@ -160,10 +203,17 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
             estimator, X, scaling, cut, reset=reset, later=later and device is None
         )
         rows = held
-        if device is not None and isinstance(held, HostRows) and not device.is_numpy:
+        if takes_gaps(estimator, reset) and has_gaps(held):
+            filling = estimator._learnt_filling(held) if reset else estimator.filling_
+            rows = held = filling.filled(held)
+        if home is not None and isinstance(held, HostRows):
+            rows = DeviceRows(home.array(held.X))
+            rows.gaps = held.gaps
+        elif device is not None and isinstance(held, HostRows) and not device.is_numpy:
             rows = on_device(held, device, again=reset)
+            rows.gaps = held.gaps
     if reset:
-        estimator.white_, estimator.scaling_ = rows.white, scaling
+        estimator.white_, estimator.scaling_, estimator.filling_ = rows.white, scaling, filling
         rows.columns = getattr(estimator, "feature_names_in_", None)
     rows.cut_off = cut
     if cut is not None:
@@ -183,9 +233,10 @@ def _rows_of_matrix(
     later: bool,
 ) -> tuple[Rows, Scaling | None]:
     """Rows of a matrix in memory, and the scaling that they have undergone."""
-    user = type(estimator).__name__
+    user, gaps = type(estimator).__name__, takes_gaps(estimator, reset)
     if scaling is not None and scaling.recipe is not None:
-        rows = HostRows(check_values(scaling.scaled(X, cut), scaling.names, user))
+        scaled = scaling.scaled(X, cut)
+        rows = HostRows(check_values(scaled, scaling.names, user, gaps=gaps))
         rows.columns = scaling.names if scaling.recipe.named else None
         _check_columns(estimator, rows, reset)
         return rows, scaling
@@ -198,13 +249,14 @@ def _rows_of_matrix(
             scaling = _scaling(estimator, raw)
     if scaling is None or scaling.kind == "none":
         before = None if reset else getattr(estimator, "white_", None)
-        return _rows_in_memory(X, user, validate, before, later=later), scaling
+        return _rows_in_memory(X, user, validate, before, later=later, gaps=gaps), scaling
     matrix = _floats(X, validate)
-    if isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP:  # no second one beside it
+    large = isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP
+    if large and not (gaps and np.isnan(matrix).any()):  # no second one beside it
         source = ScaledSource(ArraySource(matrix), scaling, cut)
         return stream(source, user, backend_for(estimator), None), scaling
     names = getattr(X, "columns", None)
-    return HostRows(check_values(scaling.scaled(matrix, cut), names, user)), scaling
+    return HostRows(check_values(scaling.scaled(matrix, cut), names, user, gaps=gaps)), scaling
 
 
 def _scaling(estimator: Any, X: Any) -> Scaling | None:
@@ -216,10 +268,17 @@ def _scaling(estimator: Any, X: Any) -> Scaling | None:
         return None
     if scale is None and getattr(X, "holds_numbers", False):
         return None
-    return Scaling.fit(X, scale or "none")
+    allowed = getattr(estimator, "missing", "refuse") == "allow"
+    return Scaling.fit(X, scale or "none", missing="allow" if allowed else "refuse")
 
 
-def _bare(X: Any, scaling: Scaling | None = None) -> Any:
+def takes_gaps(estimator: Any, reset: bool) -> bool:
+    """Whether cells may be missing: in training, or if it was seen there what fills them."""
+    allowed = getattr(estimator, "missing", "refuse") == "allow"
+    return allowed and (reset or getattr(estimator, "filling_", None) is not None)
+
+
+def _bare(X: Any, scaling: Scaling | None = None, gaps: bool = False) -> Any:
     """X as its numbers alone: tensors without gradients, masked arrays without masks.
 
     Masked cells are missing ones; they are refused, unless a scaling knows what to do with such.
@@ -229,13 +288,14 @@ def _bare(X: Any, scaling: Scaling | None = None) -> Any:
     if not isinstance(X, np.ma.MaskedArray):
         return detached(X)
     recipe = None if scaling is None else scaling.recipe
-    if np.ma.is_masked(X) and X.ndim == 2 and (recipe is None or recipe.missing == "refuse"):
+    refused = not gaps and (recipe is None or recipe.missing == "refuse")
+    if np.ma.is_masked(X) and X.ndim == 2 and refused:
         cells = np.argwhere(np.ma.getmaskarray(X))
         more = f" (and {len(cells) - 1:,} more)" if len(cells) > 1 else ""
         raise ValueError(
             f"X is a masked array: {place(*cells[0])} is masked{more}. Fill such cells, as "
-            "X.filled(0) does, or train with scale=Scaling.fit(X, missing='median'), or 'drop', "
-            "which leaves such rows out"
+            "X.filled(0) does, or train with missing='allow', or with "
+            "scale=Scaling.fit(X, missing='median'), or 'drop', which leaves such rows out"
         )
     return unmasked(X)
 
@@ -304,6 +364,7 @@ def _rows_in_memory(
     validate: Callable[..., Any],
     before: float | None = None,
     later: bool = False,
+    gaps: bool = False,
 ) -> HostRows:
     """Data as a matrix; the values of full matrices may also be checked ``later``."""
     if isinstance(X, list | tuple) and X and isinstance(X[0], np.ndarray):
@@ -318,9 +379,9 @@ def _rows_in_memory(
         if are_levels(levels.dtype):  # and not those of a frame that became something else
             return HostRows(levels, white_of(levels.dtype, lambda: [levels.max()], before))
     checked = _floats(X, validate)
-    if later and isinstance(checked, np.ndarray):
+    if later and not gaps and isinstance(checked, np.ndarray):
         return HostRows(checked, checked=False)
-    return HostRows(check_values(checked, getattr(X, "columns", None), user))
+    return HostRows(check_values(checked, getattr(X, "columns", None), user, gaps=gaps))
 
 
 def _floats(X: Any, validate: Callable[..., Any]) -> Any:
@@ -457,6 +518,11 @@ def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True) -> Rows:
     return WeightedRows(rows, weights)
 
 
+def weights_of(rows: Rows) -> Floats | None:
+    """Those of rows that have some."""
+    return rows.of_rows if isinstance(rows, WeightedRows) else None
+
+
 def held_out_rows(rows: int, share: float) -> int:
     """How many rows are held out: at least one."""
     return max(1, round(share * rows))
@@ -523,6 +589,19 @@ def check_forget(estimator: Any, on_moment: bool) -> None:
             f"forget={estimator.forget!r} needs solver='gram', rates='free' and no inhibition, "
             "where a moment of all rows is kept; other training goes by the newest part anyway: "
             "give forget=None"
+        )
+
+
+def check_refine(refine: Any, inhibition: bool) -> None:
+    """Sweeps over codes are counted, and need a decoder without inhibition."""
+    if not isinstance(refine, Integral) or isinstance(refine, bool):
+        raise TypeError(f"refine={refine!r} must be a whole number of sweeps, such as 1")
+    if refine < 0:
+        raise ValueError(f"refine={refine} must be at least 0, which refines nothing")
+    if refine and inhibition:
+        raise ValueError(
+            f"refine={refine} needs a decoder without inhibition, whose outputs are sums of what "
+            "each code neuron adds; take refine=0, or train with inhibition=False"
         )
 
 

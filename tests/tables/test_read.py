@@ -131,7 +131,7 @@ def test_idx_files_are_images(tmp_path):
             b"a,b\n1,2\n3,x\n",
             r"column 2 \('b'\) holds text, such as 'x' in row 2; categories='onehot'",
         ),
-        ("a.csv", b"1,2\n\n3,\n", r"row 2, column 2 is missing; missing='median'"),
+        ("a.csv", b"1,2\n\n3,\n", r"row 2, column 2 is missing; missing='allow'"),
         ("a.csv", b"1,2\n3,4,5\n", r"line 2: 3 cells, but 2 in the lines before"),
         ("a.csv", b"a,b,c\n1,2\n", r"line 2: 2 cells, but 3 in the lines before"),
         ("a.csv", b"1,2\nnan,4\n", r"row 2, column 1 is missing"),

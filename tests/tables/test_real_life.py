@@ -89,7 +89,7 @@ WORKS = {
 REFUSED = {
     "label": (LABELLED, (), "column 3 ('species') holds text, such as 'cat' in row 1; --categories "
               "onehot makes a column of each of its 2 values, --label species keeps it"),
-    "missing": (MISSING, (), "row 2, column 1 ('a') is missing; --missing median fills"),
+    "missing": (MISSING, (), "row 2, column 1 ('a') is missing; --missing allow fills"),
     "question mark": (QUESTION, (), "column 1 ('a') holds numbers, but '?' in row 2, which is "
                       "none. If it stands for a missing one, give --na '?' and --missing median"),
     "decimal commas": (b'a;b\n1,5;2\n0,25;3\n4;5\n5;6\n6;7\n', (), "give --decimal ,"),

@@ -23,6 +23,7 @@ from lrnn.cli.encode import encode, reconstruct
 from lrnn.cli.export import export
 from lrnn.cli.fit import fit
 from lrnn.cli.frontier import frontier
+from lrnn.cli.impute import impute
 from lrnn.cli.inspect import inspect
 from lrnn.cli.moment import moment
 from lrnn.cli.report import report
@@ -38,7 +39,8 @@ app = CommandLine(
 )
 INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
-    demo, fit, encode, reconstruct, inspect, simulate, frontier, moment, report, export, reproduce,
+    demo, fit, encode, reconstruct, impute, inspect, simulate, frontier, moment, report, export,
+    reproduce,
     benchmark,
 )  # fmt: skip
 

@@ -35,6 +35,10 @@ def encode(
     model: ModelOf,
     data: DataOf,
     output: Output = None,
+    refine: Annotated[
+        int,
+        typer.Option(min=0, help="Sweeps that improve the codes, beyond what the network gives."),
+    ] = 0,
     device: DeviceOf = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -43,14 +47,18 @@ def encode(
     """Write the codes of data: one row for each of theirs, numbers from 0 to 1.
 
     The data are scaled as the model remembers. Large files are read and written block by block.
+    With --refine 1 the codes fit the data better; they are then not those that the spiking network
+    computes.
 
     Examples:
 
         lrnn encode wine.safetensors wine.csv -o codes.csv
+
+        lrnn encode wine.safetensors wine.csv --refine 1 -o codes.csv
     """
     from lrnn import streaming
 
-    output = output or _named(data, "codes")
+    output = output or named_like(data, "codes")
     check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
     with (
@@ -58,7 +66,9 @@ def encode(
         _bar(voice, f"encoding {data}", rows.shape[0]) as progress,
     ):
         beside = _beside(given, output, voice)
-        count, codes = streaming.encode(found, rows, output, progress=progress, beside=beside)
+        count, codes = streaming.encode(
+            found, rows, output, refine=refine, progress=progress, beside=beside
+        )
     voice.result(
         {"output": str(output), "rows": count, "codes": codes, **given.tell(voice)},
         f"{count} rows of {codes} codes written to {output}",
@@ -91,7 +101,7 @@ def reconstruct(
     from lrnn import streaming
     from lrnn.tables.scaling import Scaling
 
-    output = output or _named(data, "reconstructed")
+    output = output or named_like(data, "reconstructed")
     check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
     with _opened(model, data, voice, device) as (found, rows, given):
@@ -117,7 +127,7 @@ def reconstruct(
     )
 
 
-def _named(data: str, what: str) -> Path:
+def named_like(data: str, what: str) -> Path:
     """A file beside which nothing else is meant: in the format of the data, or else as CSV."""
     from lrnn.tables.writers import WRITERS
 

@@ -97,7 +97,7 @@ def fit(
 
         lrnn fit wine.csv -o wine.safetensors --label class --drop 1
 
-        lrnn fit patients.csv --index id --categories onehot --na '?' --missing median
+        lrnn fit patients.csv --index id --categories onehot --na '?' --missing allow
 
         lrnn fit train-images-idx3-ubyte.gz -o mnist.safetensors --hidden 1000-500-250-50
 
@@ -143,7 +143,7 @@ def fit(
     sizes = hidden_sizes(hidden, attributes)
     unscaled = moment is None and scaling.kind == "none"
     if unscaled and not isinstance(table.data, Source):  # which is checked as it is read
-        check_range(table, data)
+        check_range(table, data, gaps=options.missing == "allow")
     model = LRNNAutoencoder(
         sizes,
         solver=cast(Any, solver.value),
@@ -157,6 +157,7 @@ def fit(
         spike_penalty=spike_penalty,
         early_stopping=early_stopping,
         scale=replace(scaling, recipe=None) if moment is None else None,
+        missing="allow" if options.missing == "allow" else "refuse",
         device=device,
         random_state=seed,
         verbose=voice.verbose,

@@ -72,6 +72,7 @@ class WeightedRows(DerivedRows):
         super().__init__(rows, _same, rows.shape[1], rows.dtype)
         self.of_rows = weights
         self.white, self.columns, self.cut_off = rows.white, rows.columns, rows.cut_off
+        self.gaps = rows.gaps
 
     @property
     def weight(self) -> float:

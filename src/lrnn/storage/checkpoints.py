@@ -254,8 +254,9 @@ def read(path: Path, facts: Mapping[str, Any]) -> Earlier:
         known = document.get("checkpoint") == FORMAT and {"facts", "states"} <= document.keys()
         if not known or not isinstance(document["facts"], dict):
             raise CheckpointError("it is not a checkpoint of this version of lrnn")
+        usual = LRNNAutoencoder().get_params()  # of parameters that it does not know yet
         for what, value in facts.items():
-            other = document["facts"].get(what)
+            other = document["facts"].get(what, usual.get(what))
             if other != value:
                 raise CheckpointError(
                     f"it is of a training with {what} {other!r:.60}, and this one has {value!r:.60}"

@@ -5,7 +5,8 @@ end to end, and with inhibition.
 """
 
 from lrnn.training.end_to_end import fine_tuned, train_end_to_end
-from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated
+from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, known_error
+from lrnn.training.filling import learn_filling
 from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
 from lrnn.training.gram import train_gram
 from lrnn.training.history import LearningCurve, Trained
@@ -34,6 +35,8 @@ __all__ = [
     "evaluate",
     "ever_saturated",
     "fine_tuned",
+    "known_error",
+    "learn_filling",
     "penalties_for",
     "remembered",
     "train_end_to_end",

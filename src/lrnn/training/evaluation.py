@@ -14,7 +14,7 @@ from lrnn.arrays import Array, Floats, Layer, to_numpy
 from lrnn.functional import column_sums, propagate, squared_error, weighed
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
-from lrnn.weights import Weights, activations, widest
+from lrnn.weights import Weights, activations, through, widest
 
 Totals = tuple[Any, list[Array]]
 
@@ -41,6 +41,21 @@ def evaluate(rows: Rows, weights: Weights) -> Evaluation:
     work = partial(_of_block, weights.layers)
     total, sums = rows.fold(work, _added, widest(weights.layers))
     return Evaluation(float(total) / (count * attributes), [to_numpy(s) / count for s in sums])
+
+
+def known_error(gaps: Rows, filled: Rows, weights: Weights, of_rows: Floats | None = None) -> float:
+    """Mean squared error over the cells of ``gaps`` that are not missing; rows may have weights."""
+    total, count, first = 0.0, 0.0, 0
+    for block in filled.blocks():
+        outputs = to_numpy(through(weights.layers, block))
+        missed = gaps.take(slice(first, first + len(outputs))) - outputs
+        known = ~np.isnan(missed)
+        squares = np.sum(missed**2, axis=1, where=known, dtype=np.float64)
+        each = np.ones(len(known)) if of_rows is None else of_rows[first : first + len(known)]
+        total += float(each @ squares)
+        count += float(each @ np.count_nonzero(known, axis=1))
+        first += len(outputs)
+    return total / count if count else 0.0
 
 
 def evaluate_unsaturated(

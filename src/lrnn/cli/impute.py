@@ -1,0 +1,147 @@
+"""``lrnn impute``: fill the missing cells of a table."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from lrnn.cli.encode import named_like
+from lrnn.cli.inputs import DataOf, check_range
+from lrnn.cli.outputs import Force, check_output
+from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
+from lrnn.cli.voice import Json, Quiet, Voice
+
+AS_WRITTEN = (".csv", ".tsv")  # formats into which cells go as they stand in a text
+
+
+@takes_tables
+def impute(
+    data: DataOf,
+    options: TableOptions,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A file: .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr; by default named after "
+            "the data, here.",
+        ),
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Fill the missing cells of a table; all others stay as they are.
+
+    What is filled in is probable, given the known cells of the row: rows are taken for sums of
+    parts, which are learnt from all of them. It is in the units of the table. Columns of text are
+    filled, too, with [bold]--categories onehot[/bold]; those that are left out (--drop, --label,
+    --index) stay as they are, gaps and all. The table must fit in memory.
+
+    Examples:
+
+        lrnn impute patients.csv -o complete.csv --index id --na '?'
+
+        lrnn impute survey.csv --categories onehot -o complete.csv
+    """
+    from lrnn.rows.checks import check_values
+    from lrnn.rows.memory import HostRows
+    from lrnn.tables.frame import Columns
+    from lrnn.tables.sources import Source
+    from lrnn.tables.table import whole
+    from lrnn.tables.writers import write, write_blocks
+    from lrnn.training import learn_filling
+
+    if options.missing not in ("refuse", "allow"):
+        raise typer.BadParameter(
+            f"{options.missing!r} is another way to treat missing cells; lrnn impute has its own",
+            param_hint="--missing",
+        )
+    voice = Voice(quiet, as_json)
+    output = output or named_like(data, "filled")
+    check_output(output, force, data)
+    table = options.open(data, voice)
+    scaling = replace(options, missing="allow").scaling(table, data, voice)
+    with voice.working(f"reading {data}"):
+        raw = attributes_of(table, scaling)
+        if isinstance(raw.data, Source):
+            raw = replace(raw, data=whole(raw.data).data)
+    if not isinstance(raw.data, np.ndarray):
+        raise ValueError(
+            f"{data!r} is a sparse matrix: cells that it does not store are 0, not missing"
+        )
+    if scaling.kind == "none":
+        check_range(raw, data, gaps=True)
+    matrix = raw.data if raw.data.dtype.kind == "f" else raw.data.astype(np.float64)
+    rows = HostRows(check_values(scaling.scaled(matrix), raw.names, "lrnn impute", gaps=True))
+    gaps = np.isnan(rows.X)
+    filled = rows.X
+    if gaps.any():
+        with voice.working("filling"):
+            filled = learn_filling(rows, raw.names).filled(rows).X
+    if isinstance(table.data, Columns):
+        columns = list(_columns(table.data, scaling, filled, output.suffix.lower() in AS_WRITTEN))
+        names = table.data.columns if table.data.named else None
+        write_blocks(output, [columns], (len(filled), len(columns)), np.float64, names)
+    else:
+        write(output, np.where(gaps, scaling.revert(filled), matrix), raw.names)
+    cells = int(np.count_nonzero(gaps)) if scaling.recipe is None else _cells(gaps, scaling.recipe)
+    touched, unknown = gaps.any(axis=1), int(gaps.all(axis=1).sum())
+    if unknown:
+        voice.note(
+            f"{unknown:,} of the rows {'has' if unknown == 1 else 'have'} no known cell: filled "
+            "with what is usual in each column"
+        )
+    voice.result(
+        {
+            "output": str(output),
+            "rows": len(filled),
+            "cells_filled": cells,
+            "rows_filled": int(touched.sum()),
+            "rows_unknown": unknown,
+        },
+        f"{cells:,} missing cells filled, in {touched.sum():,} of {len(filled):,} rows; written to "
+        f"{output}",
+    )
+
+
+def _cells(gaps: Any, recipe: Any) -> int:
+    """How many cells of the table are missing; a column of text has several attributes."""
+    ends = np.cumsum([len(column.attributes) for column in recipe.columns])
+    return int(np.count_nonzero(gaps[:, ends - 1]))
+
+
+def _columns(table: Any, scaling: Any, filled: Any, as_written: bool) -> Iterator[Any]:
+    """All columns of a table, those of the recipe with fills in their gaps."""
+    from lrnn.tables.frame import is_missing, is_text
+    from lrnn.tables.survey import truth_of
+
+    recipe = scaling.recipe.found_in(table.columns, table.named, repr(table.name))
+    fills = {
+        c.position: (c, new)
+        for c, new in zip(recipe.columns, scaling.to_frame(filled).columns, strict=True)
+    }
+    frames = list(table.frames(table.columns if as_written else recipe.as_text))
+    mark = scaling.reading.decimal
+    for i in range(len(table.columns)):
+        parts = [frame.columns[i] for frame in frames]
+        if any(is_text(part) for part in parts):
+            parts = [part.astype(object) for part in parts]
+        cells = np.concatenate(parts)
+        gone = is_missing(cells)
+        if i in fills and gone.any():
+            column, new = fills[i]
+            cells, new = cells.copy(), new[gone]
+            if column.truth and is_text(cells):
+                texts = {
+                    truth: text
+                    for text, truth in zip(cells[~gone], truth_of(cells[~gone]), strict=True)
+                }
+                new = [texts[float(value >= 0.5)] for value in new]
+            elif is_text(cells) and column.values is None:
+                new = [f"{value:.6g}".replace(".", mark) for value in new]
+            cells[gone] = new
+        yield cells

@@ -1,0 +1,202 @@
+"""Factors of nonnegative matrix factorisation, X ≈ W H, from a trained network."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_scalar
+
+from lrnn.arrays import HOST, Array, are_levels, host_dtype, is_array, to_numpy
+from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.functional import descend_decoder, refined_codes
+from lrnn.rows import HostRows, Rows
+from lrnn.rows.memory import map_rows
+from lrnn.tables.frame import is_frame
+from lrnn.tables.scaling import Scaling
+from lrnn.tables.types import matrix_of
+from lrnn.tables.words import TableError
+from lrnn.weights import Weights
+
+__all__ = ["factorize"]
+
+
+def factorize(
+    X: Any,
+    n_components: int,
+    *,
+    alternations: int = 3,
+    sweeps: int = 2,
+    missing: Literal["refuse", "allow"] = "refuse",
+    **parameters: Any,
+) -> tuple[Array, Array]:
+    """Nonnegative factors W and H with X ≈ W H, as those of NMF, but sooner.
+
+    An autoencoder is trained, whose decoder is H and whose codes are W. Then W and H are improved
+    in turns, each for the other, by coordinate descent: the same that scikit-learn's NMF does, from
+    a start that is nearly there. These are factors, not a network, and W has no upper bound.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Nonnegative numbers of any size, or whatever else `LRNNAutoencoder.fit` takes. Rows that are
+        not in memory must be in [0, 1], or levels; they are read for each improvement, and W is in
+        memory.
+    n_components : int
+        How many parts there are, less than attributes.
+    alternations : int, default=3
+        How often both are improved. No alternation raises ‖X − W H‖.
+    sweeps : int, default=2
+        How often each number goes to its optimum, each time.
+    missing : {"refuse", "allow"}, default="refuse"
+        Whether cells of X may be missing (NaN). Then it is the squared error of known cells that
+        falls; W H has a number for each cell.
+    **parameters
+        Other parameters of `LRNNAutoencoder`, such as ``max_iter``, ``device``, ``verbose``.
+
+    Returns
+    -------
+    W : array of shape (n_samples, n_components)
+        How much of each part is in each row.
+    H : array of shape (n_components, n_features)
+        The parts, in the units of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import factorize
+    >>> X = load_digits().data
+    >>> W, H = factorize(X, 16)
+    >>> W.shape, H.shape
+    ((1797, 16), (16, 64))
+    >>> round(float(np.mean((X - W @ H) ** 2)), 1)
+    4.1
+    """
+    check_scalar(n_components, "n_components", Integral, min_val=1)
+    check_scalar(alternations, "alternations", Integral, min_val=0)
+    check_scalar(sweeps, "sweeps", Integral, min_val=1)
+    if given := sorted({"hidden_layer_sizes", "scale", "inhibition"} & set(parameters)):
+        raise TypeError(f"factorize() sets {', '.join(given)} itself")
+    size = _size(X, missing)
+    scale = None if size is None else Scaling("levels", 0.0, size)
+    model = LRNNAutoencoder(int(n_components), scale=scale, missing=missing, **parameters)
+    rows, weights = model._together(model._fit(X))
+    if rows.gaps is None:
+        improve: _Plain | _Masked = _Plain(rows, sweeps)
+    else:
+        weights = weights.on(HOST)
+        improve = _Masked(rows.gaps, rows, sweeps)
+    codes, decoder = improve.start(weights), weights.decoders[0]
+    for _ in range(alternations):
+        codes = improve.codes(codes, decoder)
+        decoder = improve.decoder(codes, decoder)
+    if model.device is not None:
+        codes, decoder = to_numpy(codes), to_numpy(decoder)
+    return codes, decoder * (size or rows.white or 1.0)
+
+
+def _size(X: Any, missing: Any) -> float | None:
+    """The largest number of data in memory, if it is above 1."""
+    if is_frame(X):
+        X = matrix_of(X)
+    held = is_array(X) or sparse.issparse(X) or isinstance(X, list | tuple)
+    if not held or isinstance(X, np.memmap):
+        return None
+    X = X if hasattr(X, "dtype") else np.asarray(X, dtype=np.float64)
+    if X.ndim != 2 or 0 in X.shape or are_levels(X.dtype):
+        return None
+    try:
+        largest = float(np.max(Scaling.fit(X, "max", missing=missing).span))
+    except TableError as error:
+        if " below 0 " not in str(error):
+            raise
+        where = str(error).partition(" (")[0]
+        raise ValueError(f"X: {where}, and no factors that are nonnegative give that") from None
+    return largest if largest > 1 else None
+
+
+class _Plain:
+    """Improvements on complete rows, block by block."""
+
+    def __init__(self, rows: Rows, sweeps: int) -> None:
+        self.rows, self.sweeps = rows, sweeps
+
+    def start(self, weights: Weights) -> Array:
+        """The network's codes, where the rows are: in the memory of a device, or of the host."""
+        shape, xp = (self.rows.shape[0], weights.sizes[1]), self.rows.backend.xp
+        if self.rows.held_on_device:
+            found = xp.empty(shape, dtype=weights.dtype, device=self.rows.backend.device)
+        else:
+            found = np.empty(shape, dtype=host_dtype(weights.dtype))
+        return self._each(found, weights.decoders[0], lambda block, _: block @ weights.encoders[0])
+
+    def codes(self, codes: Array, decoder: Array) -> Array:
+        """Better ones, for this decoder."""
+
+        def improved(block: Array, own: Array) -> Array:
+            return refined_codes(block, decoder, own, self.sweeps, upper=None)
+
+        return self._each(codes, decoder, improved)
+
+    def decoder(self, codes: Array, decoder: Array) -> Array:
+        """A better one, for these codes."""
+
+        def sums(part: slice, block: Array) -> tuple[Array, Array]:
+            own = self.rows.backend.send(codes[part, ...])
+            return (block.T @ own).T, own.T @ own
+
+        moments = gram = 0
+        for some, square in over_blocks(self.rows, sums, max(decoder.shape)):
+            moments, gram = moments + some, gram + square
+        return descend_decoder(moments, gram, decoder, self.sweeps)
+
+    def _each(self, codes: Array, decoder: Array, change: Callable[[Array, Array], Array]) -> Array:
+        """``change(block, codes)`` of all rows, in place of their codes."""
+        here = isinstance(codes, np.ndarray)
+
+        def work(part: slice, block: Array) -> None:
+            found = change(block, self.rows.backend.send(codes[part, ...]))
+            codes[part, ...] = to_numpy(found) if here else found
+
+        for _ in over_blocks(self.rows, work, max(decoder.shape)):
+            pass
+        return codes
+
+
+class _Masked:
+    """Improvements on the known cells of rows in memory, which are also filled."""
+
+    def __init__(self, rows: Any, filled: Rows, sweeps: int) -> None:
+        self.X, self.known = rows.X, ~np.isnan(rows.X)
+        self.filled, self.sweeps = filled, sweeps
+
+    def start(self, weights: Weights) -> Array:
+        """The network's codes of filled rows."""
+        return np.concatenate([to_numpy(b) @ weights.encoders[0] for b in self.filled.blocks()])
+
+    def codes(self, codes: Array, decoder: Array) -> Array:
+        """Better ones, for this decoder."""
+        return refined_codes(self.X, decoder, codes, self.sweeps, upper=None, known=self.known)
+
+    def decoder(self, codes: Array, decoder: Array) -> Array:
+        """A better one, for these codes."""
+        turned = refined_codes(
+            self.X.T, codes.T, decoder.T, self.sweeps, upper=None, known=self.known.T
+        )
+        return np.ascontiguousarray(turned.T)
+
+
+def over_blocks(rows: Rows, work: Callable[[slice, Array], Any], widest: int) -> Iterator[Any]:
+    """``work`` on slices of consecutive rows and what they hold; by several threads in memory."""
+    if isinstance(rows, HostRows):
+        parts = map_rows(lambda part: work(part, rows.take(part)), rows.shape[0], widest)
+        with closing(parts):
+            yield from parts
+        return
+    first = 0
+    for block in rows.blocks():
+        yield work(slice(first, first + block.shape[0]), block)
+        first += block.shape[0]

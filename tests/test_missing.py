@@ -1,0 +1,387 @@
+"""``missing="allow"``: cells that are NaN are filled, in training and by every method."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_wine
+
+import lrnn
+from lrnn import LRNNAutoencoder, Scaling, checkpoints, frontier
+from lrnn.functional import code_prior, fill_gaps
+from lrnn.moments.known import KnownMoment
+from lrnn.storage.model_files import ModelFileError
+from lrnn.training import filling as learning
+
+QUICK = {"max_iter": 5, "random_state": 0}
+
+
+def with_gaps(X, share=0.3, seed=0):
+    """X with NaN in place of a share of its cells, and where these are."""
+    gone = np.random.default_rng(seed).random(X.shape) < share
+    found = np.array(X, dtype=X.dtype if X.dtype.kind == "f" else np.float64)
+    found[gone] = np.nan
+    return found, gone
+
+
+@pytest.fixture(scope="module")
+def gappy(digits):
+    return with_gaps(digits[:400])
+
+
+@pytest.fixture(scope="module")
+def model(gappy):
+    return LRNNAutoencoder(16, missing="allow", **QUICK).fit(gappy[0])
+
+
+# What fills
+
+
+def test_the_most_probable_codes_are_those_of_linear_algebra():
+    """While no code is 0, they solve one linear system for each row."""
+    rng = np.random.default_rng(0)
+    decoder = rng.random((3, 9)) / 3
+    spread = np.diag([0.04, 0.03, 0.05]) + 0.01
+    noise, mean = 0.01, np.array([0.5, 0.6, 0.7]) @ decoder
+    scatter = spread + noise * np.linalg.inv(decoder @ decoder.T)
+    codes, root = code_prior(decoder, mean, scatter, noise)
+    np.testing.assert_allclose(codes, [0.5, 0.6, 0.7])
+    np.testing.assert_allclose(root @ root.T, noise * np.linalg.inv(spread))
+    rows = rng.multivariate_normal(codes, spread / 9, 20) @ decoder
+    gaps, gone = with_gaps(rows)
+    filled = fill_gaps(gaps, decoder, codes, root)
+    for x, lost, found in zip(rows, gone, filled, strict=True):
+        known = decoder[:, ~lost]
+        left = known @ known.T + root @ root.T
+        q = np.linalg.solve(left, known @ x[~lost] + root @ root.T @ codes)
+        assert q.min() > 0
+        np.testing.assert_allclose(found[lost], (q @ decoder)[lost], atol=1e-4)
+        np.testing.assert_array_equal(found[~lost], x[~lost])
+
+
+@pytest.mark.parametrize("namespace", ["torch", "array_api_strict"])
+def test_every_namespace_fills_alike(namespace, model, gappy):
+    xp = pytest.importorskip(namespace, reason=f"{namespace} is not installed")
+    block, parts = (
+        gappy[0][:20],
+        (model.filling_.decoder, model.filling_.codes, model.filling_.root),
+    )
+    found = fill_gaps(xp.asarray(block), *map(xp.asarray, parts))
+    np.testing.assert_allclose(np.asarray(found), fill_gaps(block, *parts), atol=1e-8)
+
+
+def test_of_complete_rows_the_moment_of_pairs_is_the_second_moment(digits):
+    X = digits[:200]
+    moment = KnownMoment(X, np.full(X.shape, True), X.mean(axis=0))
+    np.testing.assert_allclose(moment.gram, X.T @ X / 200, atol=1e-12)
+    np.testing.assert_allclose(moment.dot(np.eye(64)[:, :3]), moment.columns([0, 1, 2]))
+    assert moment.trace == pytest.approx(np.trace(moment.gram))
+
+
+@pytest.mark.parametrize("many", [0, 10**9])
+def test_rows_that_are_sums_of_parts_are_found_again(many, monkeypatch):
+    """By the moments of pairs, and by rounds of filling."""
+    monkeypatch.setattr(learning, "MANY", many)
+    rng = np.random.default_rng(1)
+    X = rng.random((300, 2)) @ rng.random((2, 10)) / 2
+    gaps, gone = with_gaps(X)
+    filled = LRNNAutoencoder(2, missing="allow", **QUICK).fit(gaps).impute(gaps)
+    assert np.mean((filled - X)[gone] ** 2) < 0.05 * X[gone].var()
+
+
+def test_it_is_far_better_than_the_means_of_columns(model, gappy, digits):
+    gaps, gone = gappy
+    X = digits[:400]
+    means = np.broadcast_to(np.nanmean(gaps, axis=0), X.shape)
+    filled = model.impute(gaps)
+    assert np.mean((filled - X)[gone] ** 2) < 0.6 * np.mean((means - X)[gone] ** 2)
+    np.testing.assert_array_equal(filled[~gone], X[~gone])
+    new, lost = with_gaps(digits[400:500], seed=1)
+    means = np.broadcast_to(np.nanmean(gaps, axis=0), new.shape)
+    wrong = model.impute(new) - digits[400:500], means - digits[400:500]
+    assert np.mean(wrong[0][lost] ** 2) < 0.6 * np.mean(wrong[1][lost] ** 2)
+
+
+# The estimator
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, pd.DataFrame, sparse.csr_array, lambda X: np.float32(X),
+             lambda X: np.uint8(255 * X)],
+)  # fmt: skip
+def test_where_nothing_is_missing_it_changes_nothing(digits, form):
+    X = form(digits[:100])
+    plain = LRNNAutoencoder(8, **QUICK).fit(X)
+    allowing = LRNNAutoencoder(8, missing="allow", **QUICK).fit(X)
+    assert allowing.filling_ is None
+    assert allowing.reconstruction_err_ == plain.reconstruction_err_
+    np.testing.assert_array_equal(allowing.transform(X), plain.transform(X))
+    assert allowing.score(X) == plain.score(X)
+
+
+def test_all_methods_take_rows_with_gaps_as_the_filled_ones(model, gappy):
+    gaps, gone = gappy
+    filled = model.impute(gaps)
+    for name in ("transform", "reconstruct", "arrivals"):
+        found, expected = (getattr(model, name)(X) for X in (gaps, filled))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(model.transform(gaps, refine=1), model.transform(filled, refine=1))
+    assert model.audit(gaps).valid
+    known = np.mean((model.reconstruct(gaps) - filled)[~gone] ** 2)
+    assert -model.score(gaps) == pytest.approx(known)
+    assert model.reconstruction_err_ == pytest.approx(known)
+    np.testing.assert_array_equal(model.impute(filled), filled)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"hidden_layer_sizes": (12, 6)},
+        {"fine_tune": 1},
+        {"rates": "unit"},
+        {"solver": "minibatch"},
+        {"inhibition": True, "fine_tune": 2},
+        {"moment": "implicit"},
+    ],
+    ids=str,
+)
+def test_every_network_is_trained_on_filled_rows(gappy, settings):
+    settings = {"hidden_layer_sizes": 6, "missing": "allow"} | QUICK | settings
+    model = LRNNAutoencoder(**settings).fit(gappy[0][:80])
+    assert np.isfinite(model.transform(gappy[0])).all()
+    assert -model.score(gappy[0][:80]) == pytest.approx(model.reconstruction_err_)
+
+
+@pytest.mark.parametrize("scale", ["minmax", "max", "auto"])
+def test_raw_data_are_filled_in_their_own_units(scale):
+    frame = load_wine(as_frame=True).data
+    lost = np.random.default_rng(0).random(frame.shape) < 0.2
+    gaps = frame.mask(lost)
+    model = LRNNAutoencoder(5, scale=scale, missing="allow", **QUICK).fit(gaps)
+    found = model.impute(gaps)
+    np.testing.assert_array_equal(found[~lost], frame.to_numpy()[~lost])
+    off = ((found - frame) / frame.std()).to_numpy()[lost]
+    assert np.mean(off**2) < 0.8  # the mean of a column has 1
+    assert (found >= np.nanmin(gaps, axis=0) * (0 if scale == "max" else 1) - 1e-9).all()
+    assert (found <= np.nanmax(gaps, axis=0) + 1e-9).all()
+    assert np.isfinite(model.reconstruct(gaps)).all()
+
+
+def test_float32_stays_float32(gappy):
+    gaps = gappy[0][:100].astype(np.float32)
+    model = LRNNAutoencoder(5, missing="allow", **QUICK).fit(gaps)
+    assert model.impute(gaps).dtype == model.transform(gaps).dtype == np.float32
+
+
+def test_frames_with_nullable_columns_and_masked_arrays(gappy):
+    gaps, _ = gappy
+    gaps = gaps[:60, 18:30]
+    expected = LRNNAutoencoder(4, missing="allow", **QUICK).fit(gaps)
+    frame = pd.DataFrame(gaps, columns=[f"c{i}" for i in range(12)])
+    for data in (frame, frame.astype("Float64"), np.ma.masked_invalid(gaps), gaps.tolist()):
+        model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(data)
+        np.testing.assert_array_equal(model.transform(data), expected.transform(gaps))
+        np.testing.assert_array_equal(model.impute(data), expected.impute(gaps))
+
+
+def test_tables_with_columns_of_text(tmp_path):
+    rng = np.random.default_rng(0)
+    size = rng.random(60)
+    frame = pd.DataFrame({
+        "size": size * 50, "kind": np.where(size > 0.5, "large", "small"), "weight": size * 3 + 1,
+    })  # fmt: skip
+    gaps = frame.copy()
+    gaps.loc[3, "size"] = np.nan
+    gaps.loc[5, "kind"] = None
+    scaling = Scaling.fit(gaps, "minmax", categories="onehot", missing="allow")
+    model = LRNNAutoencoder(2, scale=scaling, missing="allow", **QUICK).fit(gaps)
+    filled = model.impute(gaps)
+    assert abs(filled[3, 0] - frame["size"][3]) < 10
+    assert filled[5, 1 if frame["kind"][5] == "large" else 2] > 0.5
+    gaps.to_csv(tmp_path / "gaps.csv", index=False)
+    found = LRNNAutoencoder(2, scale=scaling, missing="allow", **QUICK).fit(tmp_path / "gaps.csv")
+    np.testing.assert_allclose(found.transform(tmp_path / "gaps.csv"), model.transform(gaps))
+    again = Scaling.from_json(scaling.to_json())
+    assert again.recipe.missing == "allow"
+
+
+def test_a_row_that_is_wholly_missing_becomes_what_is_usual(gappy):
+    gaps = gappy[0].copy()
+    gaps[7] = np.nan
+    model = LRNNAutoencoder(8, missing="allow", **QUICK).fit(gaps)
+    usual = np.nanmean(gaps, axis=0)
+    assert np.abs(model.impute(gaps)[7] - usual).max() < 0.1
+    assert np.isfinite(model.score(gaps[[7]]))
+
+
+def test_a_column_that_is_wholly_missing_is_refused(gappy):
+    gaps = gappy[0].copy()
+    gaps[:, [3, 5]] = np.nan
+    with pytest.raises(ValueError, match=r"no known cell in column 4 \(and 1 more\)"):
+        LRNNAutoencoder(8, missing="allow").fit(gaps)
+    with pytest.raises(ValueError, match="no cell of column 4 is known"):
+        LRNNAutoencoder(8, missing="allow", scale="minmax").fit(gaps)
+    named = pd.DataFrame(gaps, columns=[f"c{i}" for i in range(64)])
+    with pytest.raises(ValueError, match=r"no known cell in column 4 \('c3'\)"):
+        LRNNAutoencoder(8, missing="allow").fit(named)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[0.5, np.nan], [np.nan, 0.25]],
+        [[0.0, np.nan, 0.0], [0.0, 0.0, 0.0], [np.nan, 0.0, 0.0]],
+        [[1.0, 0.3, np.nan], [1.0, np.nan, 0.2], [1.0, 0.3, 0.2], [np.nan, 0.3, 0.2]],
+        [[0.5], [np.nan], [0.7]],
+        np.where(np.eye(30, 4) > 0, np.nan, 1.0),
+    ],
+    ids=["two rows", "zeros", "constant columns", "one column", "ones"],
+)
+def test_the_least_that_can_be_filled(X):
+    model = LRNNAutoencoder(1, missing="allow", **QUICK).fit(X)
+    X, filled = np.array(X), model.impute(X)
+    assert np.isfinite(filled).all()
+    assert filled.min() >= 0
+    assert filled.max() <= 1
+    for column, found in zip(X.T, filled.T, strict=True):
+        known = column[~np.isnan(column)]
+        if (known == known[0]).all():
+            np.testing.assert_allclose(found, known[0], atol=0.05)
+
+
+# Refusals
+
+
+def test_by_default_missing_cells_are_refused_and_the_remedy_is_named(gappy):
+    for X in (gappy[0], pd.DataFrame(gappy[0]), np.ma.masked_invalid(gappy[0])):
+        with pytest.raises(ValueError, match="missing='allow'"):
+            LRNNAutoencoder(4).fit(X)
+    with pytest.raises(ValueError, match="missing"):
+        LRNNAutoencoder(4, missing="drop").fit(gappy[0])
+
+
+def test_a_model_of_complete_rows_does_not_know_what_to_fill(digits, gappy):
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(digits[:50])
+    with pytest.raises(ValueError, match=r"contains NaN.*missing='allow'"):
+        model.transform(gappy[0])
+    with pytest.raises(ValueError, match="trained to refuse missing cells"):
+        LRNNAutoencoder(4, **QUICK).fit(digits[:50]).impute(digits)
+
+
+def test_sparse_and_lazy_rows_have_no_gaps(gappy, dask_here):
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
+    gaps = gappy[0]
+    thin = sparse.csr_array(gaps)
+    for X in (thin, lambda: iter([thin]), da.from_array(gaps, chunks=(100, 64))):
+        with pytest.raises(ValueError, match=r"NaN.*full array, or a table in memory"):
+            LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
+
+
+def test_files_blocks_and_tensors_are_brought_to_memory(gappy, tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
+    gaps = gappy[0][:60, 18:30] * 5
+    np.save(tmp_path / "gaps.npy", gaps)
+    frame = pd.DataFrame(gaps, columns=[f"c{i}" for i in range(12)])
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    settings = {"missing": "allow", "scale": "max"} | QUICK
+    expected = LRNNAutoencoder(4, **settings).fit(gaps)
+    codes, filled, score = expected.transform(gaps), expected.impute(gaps), expected.score(gaps)
+    tensor = torch.asarray(gaps)
+
+    def blocks():
+        return iter(np.array_split(gaps, 3))
+
+    for X in (tmp_path / "gaps.npy", tmp_path / "gaps.csv", blocks, tensor):
+        model = LRNNAutoencoder(4, **settings).fit(X)
+        found = model.transform(X)
+        assert isinstance(found, torch.Tensor if X is tensor else np.ndarray)
+        np.testing.assert_allclose(np.asarray(found), codes, atol=1e-9)
+        np.testing.assert_allclose(model.impute(X), filled, atol=1e-9)
+        assert model.score(X) == pytest.approx(score)
+        known = ~np.isnan(gaps)
+        np.testing.assert_array_equal(model.impute(X)[known], gaps[known])
+    monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 100)
+    with pytest.raises(ValueError, match=r"missing|NaN"):
+        LRNNAutoencoder(4, **settings).fit(tmp_path / "gaps.npy")
+
+
+@pytest.mark.parametrize(("value", "message"), [(-0.5, "Negative"), (np.inf, "infinity")])
+def test_other_unfit_numbers_are_refused_as_ever(gappy, model, value, message):
+    X = gappy[0].copy()
+    X[2, 3] = value
+    for work in (LRNNAutoencoder(4, missing="allow").fit, model.transform):
+        with pytest.raises(ValueError, match=message):
+            work(X)
+
+
+def test_what_is_above_1_counts_as_1(gappy):
+    X = gappy[0].copy()
+    X[np.isnan(X).argmin(axis=0)[5], 5] = 3.0
+    with pytest.warns(UserWarning, match="above 1"):
+        LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
+
+
+# Files, and other ways to train
+
+
+def test_saved_and_pickled_models_fill_alike(model, gappy, tmp_path):
+    model.save(tmp_path / "model.safetensors")
+    for found in (lrnn.load(tmp_path / "model.safetensors"), pickle.loads(pickle.dumps(model))):
+        assert found.missing == "allow"
+        np.testing.assert_array_equal(found.impute(gappy[0]), model.impute(gappy[0]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"decoder": np.ones((3, 5))},
+        {"codes": np.ones(3)},
+        {"root": np.full((32, 32), np.nan)},
+        {"decoder": -np.ones((32, 64))},
+        {"codes": np.ones(32, np.float32)},
+    ],
+)
+def test_a_filling_that_makes_no_sense_is_not_read(model, tmp_path, change):
+    from dataclasses import replace
+
+    broken = pickle.loads(pickle.dumps(model))
+    broken.filling_ = replace(model.filling_, **change)
+    with pytest.raises(ValueError, match="cannot be saved: what fills missing cells"):
+        broken.save(tmp_path / "model.safetensors")
+    assert issubclass(ModelFileError, ValueError)
+
+
+def test_checkpoints_frontiers_and_parts_of_a_stream(gappy, tmp_path):
+    gaps = gappy[0][:60, 18:30]
+    settings = {"missing": "allow"} | QUICK
+    plain = LRNNAutoencoder(4, **settings).fit(gaps)
+    kept = checkpoints.fit(LRNNAutoencoder(4, **settings), gaps, tmp_path / "checkpoint", every=0)
+    assert kept.reconstruction_err_ == plain.reconstruction_err_
+    np.testing.assert_array_equal(kept.impute(gaps), plain.impute(gaps))
+    found = frontier(gaps, 4, penalties=2, passes=1, X_test=gaps, **settings)
+    np.testing.assert_array_equal(found.points[0].model.impute(gaps), plain.impute(gaps))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts = LRNNAutoencoder(4, **settings).partial_fit(gaps[:40]).partial_fit(gaps[40:])
+    assert np.isfinite(parts.transform(gaps)).all()
+
+
+def test_on_a_device(gappy, monkeypatch):
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
+    from lrnn.arrays import backend_of
+
+    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: backend_of(torch.empty(0)))
+    gaps = gappy[0][:60]
+    plain = LRNNAutoencoder(4, missing="allow", **QUICK).fit(gaps)
+    sent = LRNNAutoencoder(4, missing="allow", device="cuda", **QUICK).fit(gaps)
+    assert sent.reconstruction_err_ == pytest.approx(plain.reconstruction_err_)
+    np.testing.assert_allclose(sent.impute(gaps), plain.impute(gaps), atol=1e-9)
+    assert sent.score(gaps) == pytest.approx(plain.score(gaps))
+
+
+def test_tags_tell_whether_nan_is_taken():
+    assert not LRNNAutoencoder().__sklearn_tags__().input_tags.allow_nan
+    assert LRNNAutoencoder(missing="allow").__sklearn_tags__().input_tags.allow_nan
