@@ -24,7 +24,7 @@ from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment, second_moment
 from lrnn.rows import Rows, encoded
 from lrnn.training import states
-from lrnn.training.anchors import anchor_correlations, anchor_weights
+from lrnn.training.anchors import anchor_correlations, anchor_weights, own_order
 from lrnn.training.evaluation import divisor, evaluate, evaluate_unsaturated
 from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.run import Run, Stepper, StopReason, training
@@ -126,11 +126,15 @@ def starts(moment: SecondMoment, hidden: int, run: Run) -> list["GramDescent"]:
     sizes, make = [moment.n_attributes, hidden], partial(like, moment.diagonal)
     if not run.settings.anchors:
         return [GramDescent(moment, *random_weights(sizes, run.random, make).layers)]
-    correlations = anchor_correlations(moment, hidden)
+    order = own_order(moment)
+    correlations = anchor_correlations(moment, hidden, order)
     weights = [anchor_weights(moment, correlations, power) for power in POWERS]
     if cheap_steps(moment, hidden) > run.settings.max_iter:
         fixed = np.random.RandomState(0)
-        weights += [random_weights(sizes, fixed, make).layers for _ in range(RANDOM_STARTS)]
+        place = np.argsort(order)
+        for _ in range(RANDOM_STARTS):
+            encoder, decoder = random_weights(sizes, fixed).layers
+            weights.append((make(encoder[place]), make(decoder[:, place])))
     return [GramDescent(moment, *start) for start in weights]
 
 
