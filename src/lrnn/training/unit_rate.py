@@ -7,7 +7,7 @@ do, and the second moment is not enough: the network is trained end to end.
 from lrnn.functional import adjust_rows
 from lrnn.moments import second_moment
 from lrnn.rows import Rows
-from lrnn.training.anchors import anchor_correlations, sharpened
+from lrnn.training.anchors import find_anchors, sharpened
 from lrnn.training.end_to_end import train_end_to_end
 from lrnn.training.gram import nothing_to_learn, pass_through
 from lrnn.training.history import Trained
@@ -37,6 +37,6 @@ def train_unit_rate(rows: Rows, run: Run) -> Trained:
 
 def anchored(rows: Rows, hidden: int) -> Weights:
     """Each attribute sends its spikes to the anchors it correlates with, and gets them back."""
-    correlations = anchor_correlations(second_moment(rows, hidden), hidden)
+    correlations = find_anchors(second_moment(rows, hidden), hidden).correlations
     profile = rows.weights(sharpened(correlations, POWER))
     return Weights((adjust_rows(profile),), (adjust_rows(profile.T),))
