@@ -118,6 +118,7 @@ def main() -> None:
     SAID.clear()
     warnings.showwarning = _show_warning
     warnings.filterwarnings("ignore", ".*does not have valid feature names")  # files may have none
+    warnings.filterwarnings("ignore", "the error was still falling")  # lrnn fit says it itself
     signals: list[int] = []
     try:
         with _interruptions(signals):

@@ -169,6 +169,7 @@ def fit(
         if not interrupted:
             remove(unfinished)
     rule = hidden_rule(hidden, attributes)
+    falling = tol > 0 and any(curve.still_falling for curve in model.history_)
     voice.result(
         {
             "model": str(output),
@@ -179,6 +180,7 @@ def fit(
             "scale": scaling.kind,
             "error": model.reconstruction_err_,
             "spike_cost": model.spike_cost_,
+            "converged": None if tol == 0 else not (falling or interrupted),
             "interrupted": interrupted,
             **tell(cut, voice),
         },
@@ -188,6 +190,12 @@ def fit(
     )
     if interrupted:
         say_how_to_go_on(unfinished, voice)
+    elif falling:
+        made = f"{max_iter} {'steps' if solver is Solver.gram else 'passes'}"
+        voice.note(
+            f"the error was still falling after {made}, by more than {tol:g} in the last ten; give "
+            f"--max-iter {5 * max_iter} for a lower one, or a higher --tol to be content with it"
+        )
 
 
 def save(model: Any, output: Path) -> None:

@@ -4,7 +4,7 @@
 end to end, and with inhibition.
 """
 
-from lrnn.training.end_to_end import fine_tuned, train_end_to_end
+from lrnn.training.end_to_end import fine_tuned, never_worse, train_end_to_end, tune
 from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated
 from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
 from lrnn.training.gram import train_gram
@@ -30,6 +30,7 @@ __all__ = [
     "evaluate",
     "ever_saturated",
     "fine_tuned",
+    "never_worse",
     "penalties_for",
     "train_end_to_end",
     "train_frontier",
@@ -39,5 +40,6 @@ __all__ = [
     "train_layerwise",
     "train_on_part",
     "train_unit_rate",
+    "tune",
     "watching",
 ]

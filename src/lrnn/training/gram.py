@@ -107,6 +107,8 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     moment = second_moment(rows, hidden, run.settings.moment, reading)
     search = GramSearch(starts(moment, hidden, run), run)
     stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
+    if stopped == "max_iter" and search.best.stalled(run.settings.tol):
+        stopped = "tol"  # the others do not matter
     state, curve = search.best.state, search.curve(layer, stopped)
     evaluation = None
     try:
@@ -120,7 +122,7 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
 
 
 def starts(moment: SecondMoment, hidden: int, run: Run) -> list["GramDescent"]:
-    """Where to begin.
+    """Where to begin: at weights that are given, random ones, or what anchors suggest.
 
     The profiles of anchors may be sharpened by several powers: which is best depends on the
     data. Where steps are cheap there are some random weights besides, always the same ones for the
@@ -128,6 +130,8 @@ def starts(moment: SecondMoment, hidden: int, run: Run) -> list["GramDescent"]:
     first, but on few data to the end: where steps are dear they have to be ahead by much.
     """
     sizes, make = [moment.n_attributes, hidden], partial(like, moment.diagonal)
+    if run.settings.start is not None:
+        return [GramDescent(moment, *run.settings.start.layers)]
     if not run.settings.anchors:
         return [GramDescent(moment, *random_weights(sizes, run.random, make).layers)]
     anchors = find_anchors(moment, hidden)

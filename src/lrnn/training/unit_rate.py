@@ -22,10 +22,14 @@ def train_unit_rate(rows: Rows, run: Run) -> Trained:
     """Train all layers: a shallow network as wide as the narrowest one, split over them."""
     sizes = run.settings.sizes
     width, hidden = rows.shape[1], min(sizes)
+    if run.settings.start is not None and len(sizes) > 2:
+        return train_end_to_end(rows, run.settings.start, run)
     if hidden == width:
         trained = Trained(pass_through(width, width, rows), [nothing_to_learn(None)])
     else:
-        if run.settings.anchors:
+        if run.settings.start is not None:
+            start = run.settings.start
+        elif run.settings.anchors:
             start = anchored(rows, hidden)
         else:
             start = random_weights((width, hidden), run.random, rows.weights)
