@@ -383,6 +383,7 @@ METHODS = {
     "transform: to pandas": lambda case: (
         case.reference().set_output(transform="pandas").transform(case.rows)
     ),
+    "transform: refined": lambda case: case.reference().transform(case.rows, refine=2),
     "reconstruct": lambda case: case.reference().reconstruct(case.rows),
     "inverse_transform": lambda case: case.reference().inverse_transform(case.codes),
     "score": lambda case: case.reference().score(case.rows),
@@ -399,6 +400,7 @@ METHODS = {
     "checkpoints.fit": with_checkpoints,
     "checkpoints.fit: resumed": partial(with_checkpoints, times=2),
     "streaming.encode": partial(written, write=streaming.encode),
+    "streaming.encode: refined": partial(written, write=partial(streaming.encode, refine=1)),
     "streaming.reconstruct": partial(written, write=streaming.reconstruct),
     "bounds.svd": lambda case: bounds.svd(case.rows, 2),
     "bounds.unit_rate": lambda case: bounds.unit_rate(case.rows, 1),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from numbers import Integral, Real
 from operator import matmul
 from os import PathLike
@@ -19,7 +19,8 @@ from lrnn.arrays import HOST, Array, Floats, Layer, Rates, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
 from lrnn.moments import MomentKind
 from lrnn.network import RandomNeuralNetwork
-from lrnn.rows import Rows
+from lrnn.rows import HostRows, Rows
+from lrnn.rows.gaps import Filling
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import warn
 from lrnn.training import (
@@ -32,6 +33,8 @@ from lrnn.training import (
     evaluate,
     ever_saturated,
     fine_tuned,
+    known_error,
+    learn_filling,
     never_worse,
     train_gram,
     train_inhibitory,
@@ -51,13 +54,23 @@ from lrnn.validation import (
     check_inhibition,
     check_layer_sizes,
     check_order,
+    check_refine,
     check_solver,
     check_start,
     fit_context,
+    raw_matrix,
     read_once,
     wants_frames,
 )
-from lrnn.weights import Part, Weights, excitatory_part, random_weights, transmit
+from lrnn.weights import (
+    Part,
+    Weights,
+    excitatory_part,
+    random_weights,
+    refined,
+    transmit,
+    widest,
+)
 
 
 @dataclass(frozen=True)
@@ -183,6 +196,12 @@ class LRNNAutoencoder(
         beyond the range of training is cut off, with a warning that counts. Data frames may have
         other columns than numbers, if a Scaling says what to do with them. By default data are
         taken as they are.
+    missing : {"refuse", "allow"}, default="refuse"
+        What to do with missing cells (NaN, masked ones). With "allow" they are filled, in training
+        and by every method: with what is most probable, given the known cells of their row, for
+        rows that are sums of parts (:meth:`impute` shows it). The network takes the filled rows as
+        any others; errors and :meth:`score` are those of known cells. This is for full arrays, data
+        frames and tables in memory; cells that a sparse matrix does not store are 0, not missing.
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, through PyTorch or CuPy, and brings the
         results back. By default work is done where the data are: arrays of torch and CuPy stay on
@@ -210,7 +229,7 @@ class LRNNAutoencoder(
     layer_spike_costs_ : ndarray
         The same, for each of these layers. (Neurons that lead nowhere need not fire.)
     reconstruction_err_ : float
-        Mean squared error per attribute on the training data.
+        Mean squared error per attribute on the training data; of known cells, if some are missing.
     history_ : list of LearningCurve
         Errors after each iteration and each evaluation, one curve per trained layer pair (one
         for all, if trained together; one more for fine-tuning and each :meth:`partial_fit`).
@@ -222,6 +241,8 @@ class LRNNAutoencoder(
         Their names, where the data had names.
     scaling_ : Scaling or None
         How raw data get into [0, 1], if the model does that itself.
+    filling_ : Filling or None
+        What missing cells are filled by, if there were any in training.
     white_ : float or None
         The level that is 1, if it was fitted on levels: 255, 65,535, or 1 if there was none above.
 
@@ -274,6 +295,7 @@ class LRNNAutoencoder(
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
+        "missing": [StrOptions({"refuse", "allow"})],
         "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -298,6 +320,7 @@ class LRNNAutoencoder(
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         scale: str | Scaling | None = None,
+        missing: Literal["refuse", "allow"] = "refuse",
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -318,6 +341,7 @@ class LRNNAutoencoder(
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.scale = scale
+        self.missing = missing
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -355,6 +379,9 @@ class LRNNAutoencoder(
         with watching(self, X, settings.most_passes(rows.shape[0]), *watchers) as observer:
             trained = self._train(near, Run(settings, self._random, observer))
         evaluation = trained.evaluation or evaluate(near, trained.weights)
+        if rows.gaps is not None:
+            error = known_error(rows.gaps, near, trained.weights)
+            evaluation = replace(evaluation, error=error)
         self._become(Fitted.after(trained, evaluation, self.rates))
         warn_if_interrupted(trained)
         warn_if_falling(trained, settings)
@@ -461,10 +488,27 @@ class LRNNAutoencoder(
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weights_")
 
-    def transform(self, X: Any) -> Array:
-        """Codes of X: activations of the innermost layer, each in [0, 1]."""
+    def transform(self, X: Any, *, refine: int = 0) -> Array:
+        """Codes of X: activations of the innermost layer, each in [0, 1].
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+        refine : int, default=0
+            Sweeps of coordinate descent that improve the codes for what :meth:`inverse_transform`
+            makes of them: no row's error rises, and they stay in [0, 1]. One sweep gets nearly all
+            that codes can give. Codes that are refined are not what the network of
+            :meth:`to_network` computes; those of 0 sweeps are. With inhibition there are none.
+
+        Returns
+        -------
+        codes : array of shape (n_samples, n_code)
+            A row for each of X.
+        """
         check_is_fitted(self)
-        return read_once(self, X, lambda rows: self._passed(rows, self.weights_.encoding))
+        check_refine(refine, self.weights_.inhibitory is not None)
+        return read_once(self, X, lambda rows: self._coded(rows, refine))
 
     def inverse_transform(self, X: Any) -> Array:
         """Decode the codes X, each row of them to a row of data."""
@@ -484,16 +528,81 @@ class LRNNAutoencoder(
 
         return self._reverted(read_once(self, X, passed), white)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean squared error per attribute on X: the higher, the better."""
+    def impute(self, X: Any) -> Array:
+        """X with its missing cells (NaN) filled, in its own units; known cells stay as they are.
+
+        For models that were trained with ``missing="allow"``. What is filled in is the mean of the
+        column for a row that is wholly missing, and never beyond the range that the model scales
+        to [0, 1].
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows in memory.
+
+        Returns
+        -------
+        filled : ndarray of shape (n_samples, n_features)
+            A new array.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 1)) * [1, 2, 3]
+        >>> X[3, 1] = np.nan
+        >>> model = LRNNAutoencoder(1, scale="max", missing="allow").fit(X)
+        >>> filled = model.impute(X)
+        >>> bool(abs(filled[3, 1] - 2 * X[3, 0]) < 0.05)
+        True
+        """
         check_is_fitted(self)
-        return -evaluate(*self._together(check_data(self, X, reset=False))).error
+        if self.missing != "allow":
+            raise ValueError(
+                f"missing={self.missing!r}: this model was trained to refuse missing cells; train "
+                "with missing='allow'"
+            )
+        rows = check_data(self, X, reset=False)
+        if not rows.resident or rows.sparse:
+            raise ValueError(
+                "impute fills cells of full arrays, data frames and tables in memory alone; give "
+                "it such, some rows at a time"
+            )
+        filled = to_numpy(self._reverted(rows.take(slice(None)), rows.white))
+        raw = raw_matrix(X, self.scaling_)
+        if raw is None or raw.shape != filled.shape:  # of a file, or rows were left out
+            return filled
+        known = raw if raw.dtype.kind == "f" else raw.astype(np.float64)
+        return np.where(np.isnan(known), filled, known).astype(known.dtype, copy=False)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the mean squared error per attribute on X: the higher, the better.
+
+        Of known cells, if some are missing.
+        """
+        check_is_fitted(self)
+        rows = check_data(self, X, reset=False)
+        if rows.gaps is not None:
+            return -known_error(rows.gaps, *self._together(rows))
+        return -evaluate(*self._together(rows)).error
+
+    def _coded(self, rows: Rows, refine: int = 0) -> Array:
+        """Codes, refined or not."""
+        if not refine:
+            return self._passed(rows, self.weights_.encoding)
+        rows, weights = self._together(rows)
+        width, most = self._n_features_out, widest(weights.layers)
+        found = rows.transmit(partial(refined, weights, refine), width, weights.dtype, most)
+        return self._brought(found)
 
     def _passed(self, rows: Rows, layers: Sequence[Layer]) -> Array:
-        """Activations behind some layers; for the host they come back from a device."""
+        """Activations behind some layers."""
         send = rows.backend.send
         sent = [tuple(map(send, w)) if isinstance(w, tuple) else send(w) for w in layers]
-        found = transmit(rows.of_type(excitatory_part(sent[0]).dtype), sent)
+        return self._brought(transmit(rows.of_type(excitatory_part(sent[0]).dtype), sent))
+
+    def _brought(self, found: Array) -> Array:
+        """Results for the host come back from a device."""
         for_host = self.device is not None or wants_frames(self)
         return to_numpy(found) if for_host and is_array(found) else found
 
@@ -502,6 +611,10 @@ class LRNNAutoencoder(
         if self.scaling_ is None:
             return found
         return self.scaling_.revert(found) * (white or 1)
+
+    def _learnt_filling(self, rows: HostRows) -> Filling:
+        """What fills the gaps of rows to train on."""
+        return learn_filling(rows, getattr(self, "feature_names_in_", None))
 
     def _together(self, rows: Rows) -> tuple[Rows, Weights]:
         """Rows and weights as arrays of one kind, and of one type."""
@@ -666,6 +779,7 @@ class LRNNAutoencoder(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "allow"
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -254,7 +254,7 @@ def _point(base: LRNNAutoencoder, found: PenalisedNetwork, X_test: Any) -> Point
     penalty = found.penalty
     model = clone(base).set_params(inhibition=penalty is not None, spike_penalty=penalty or 0.0)
     model.n_features_in_ = base.n_features_in_
-    model.white_, model.scaling_ = base.white_, base.scaling_
+    model.white_, model.scaling_, model.filling_ = base.white_, base.scaling_, base.filling_
     if hasattr(base, "feature_names_in_"):
         model.feature_names_in_ = base.feature_names_in_
     model._become(Fitted.after(found.trained, found.evaluation, model.rates))

@@ -40,6 +40,7 @@ from lrnn.rows.buffer import coarse_parts
 from lrnn.rows.checks import check_foreign, check_values, summed, white_of
 from lrnn.rows.dask import dask_rows
 from lrnn.rows.device import on_device
+from lrnn.rows.gaps import has_gaps
 from lrnn.rows.memory import OutOfRangeError
 from lrnn.rows.stream import stream
 from lrnn.tables.cut_off import CutOff, RangeWarning
@@ -48,7 +49,7 @@ from lrnn.tables.places import place
 from lrnn.tables.read import Reading, open_columns, open_source, taken
 from lrnn.tables.scaling import ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
-from lrnn.tables.types import type_of_columns, types_of
+from lrnn.tables.types import matrix_of, type_of_columns, types_of
 from lrnn.tables.words import warn
 from lrnn.weights import Weights, over_one
 
@@ -70,12 +71,14 @@ __all__ = [
     "check_layer_sizes",
     "check_matrix",
     "check_order",
+    "check_refine",
     "check_solver",
     "check_start",
     "fit_context",
     "held_out_rows",
     "hidden_width",
     "matrices_of",
+    "raw_matrix",
     "read_once",
     "wants_frames",
 ]
@@ -106,6 +109,16 @@ def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
     return work(check_data(estimator, X, reset=False))
 
 
+def raw_matrix(X: Any, scaling: Scaling | None) -> NDArray[Any] | None:
+    """The numbers of data in memory, in their own units; None if X is elsewhere, or sparse."""
+    X = _bare(X, gaps=True)
+    if scaling is not None and scaling.recipe is not None and is_frame(X):
+        X = scaling.selected(X)
+    if isinstance(X, str | os.PathLike) or sparse.issparse(X) or _source(X) is not None:
+        return None
+    return matrix_of(X) if is_frame(X) else to_numpy(X) if is_array(X) else np.asarray(X, float)
+
+
 def check_matrix(X: Any, user: str) -> Rows:
     """Data for a function named ``user``, as rows of floats in [0, 1]."""
     X = _bare(X)
@@ -124,8 +137,10 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     before = None if reset else getattr(estimator, "white_", None)
     scaling = None if reset else estimator.scaling_
     remembered = estimator.scale if isinstance(estimator.scale, Scaling) else scaling
-    X = _bare(_opened(X, remembered), remembered)
+    gaps = takes_gaps(estimator, reset)
+    X = _bare(_opened(X, remembered), remembered, gaps)
     scale = estimator.scale
+    filling = None
     made_before = isinstance(scale, Scaling) if reset else scaling is not None
     cut = CutOff() if made_before else None  # one that is made of X itself cuts nothing off
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
@@ -157,10 +172,14 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
             estimator, X, scaling, cut, reset=reset, later=later and device is None
         )
         rows = held
+        if takes_gaps(estimator, reset) and has_gaps(held):
+            filling = estimator._learnt_filling(held) if reset else estimator.filling_
+            rows = held = filling.filled(held)
         if device is not None and isinstance(held, HostRows) and not device.is_numpy:
             rows = on_device(held, device, again=reset)
+            rows.gaps = held.gaps
     if reset:
-        estimator.white_, estimator.scaling_ = rows.white, scaling
+        estimator.white_, estimator.scaling_, estimator.filling_ = rows.white, scaling, filling
         rows.columns = getattr(estimator, "feature_names_in_", None)
     rows.cut_off = cut
     if cut is not None:
@@ -180,9 +199,10 @@ def _rows_of_matrix(
     later: bool,
 ) -> tuple[Rows, Scaling | None]:
     """Rows of a matrix in memory, and the scaling that they have undergone."""
-    user = type(estimator).__name__
+    user, gaps = type(estimator).__name__, takes_gaps(estimator, reset)
     if scaling is not None and scaling.recipe is not None:
-        rows = HostRows(check_values(scaling.scaled(X, cut), scaling.names, user))
+        scaled = scaling.scaled(X, cut)
+        rows = HostRows(check_values(scaled, scaling.names, user, gaps=gaps))
         rows.columns = scaling.names if scaling.recipe.named else None
         _check_columns(estimator, rows, reset)
         return rows, scaling
@@ -195,14 +215,15 @@ def _rows_of_matrix(
             scaling = _scaling(estimator, raw)
     if scaling is None or scaling.kind == "none":
         before = None if reset else getattr(estimator, "white_", None)
-        return _rows_in_memory(X, user, validate, before, later=later), scaling
+        return _rows_in_memory(X, user, validate, before, later=later, gaps=gaps), scaling
     matrix = _floats(X, validate)
-    if isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP:  # no second one beside it
+    large = isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP
+    if large and not (gaps and np.isnan(matrix).any()):  # no second one beside it
         source = ScaledSource(ArraySource(matrix), scaling, cut)
         device = HOST if estimator.device is None else backend_named(estimator.device)
         return stream(source, user, device, None), scaling
     names = getattr(X, "columns", None)
-    return HostRows(check_values(scaling.scaled(matrix, cut), names, user)), scaling
+    return HostRows(check_values(scaling.scaled(matrix, cut), names, user, gaps=gaps)), scaling
 
 
 def _scaling(estimator: Any, X: Any) -> Scaling | None:
@@ -214,10 +235,17 @@ def _scaling(estimator: Any, X: Any) -> Scaling | None:
         return None
     if scale is None and getattr(X, "holds_numbers", False):
         return None
-    return Scaling.fit(X, scale or "none")
+    allowed = getattr(estimator, "missing", "refuse") == "allow"
+    return Scaling.fit(X, scale or "none", missing="allow" if allowed else "refuse")
 
 
-def _bare(X: Any, scaling: Scaling | None = None) -> Any:
+def takes_gaps(estimator: Any, reset: bool) -> bool:
+    """Whether cells may be missing: in training, or if it was seen there what fills them."""
+    allowed = getattr(estimator, "missing", "refuse") == "allow"
+    return allowed and (reset or getattr(estimator, "filling_", None) is not None)
+
+
+def _bare(X: Any, scaling: Scaling | None = None, gaps: bool = False) -> Any:
     """X as its numbers alone: tensors without gradients, masked arrays without masks.
 
     Masked cells are missing ones; they are refused, unless a scaling knows what to do with such.
@@ -227,13 +255,14 @@ def _bare(X: Any, scaling: Scaling | None = None) -> Any:
     if not isinstance(X, np.ma.MaskedArray):
         return detached(X)
     recipe = None if scaling is None else scaling.recipe
-    if np.ma.is_masked(X) and X.ndim == 2 and (recipe is None or recipe.missing == "refuse"):
+    refused = not gaps and (recipe is None or recipe.missing == "refuse")
+    if np.ma.is_masked(X) and X.ndim == 2 and refused:
         cells = np.argwhere(np.ma.getmaskarray(X))
         more = f" (and {len(cells) - 1:,} more)" if len(cells) > 1 else ""
         raise ValueError(
             f"X is a masked array: {place(*cells[0])} is masked{more}. Fill such cells, as "
-            "X.filled(0) does, or train with scale=Scaling.fit(X, missing='median'), or 'drop', "
-            "which leaves such rows out"
+            "X.filled(0) does, or train with missing='allow', or with "
+            "scale=Scaling.fit(X, missing='median'), or 'drop', which leaves such rows out"
         )
     return unmasked(X)
 
@@ -302,6 +331,7 @@ def _rows_in_memory(
     validate: Callable[..., Any],
     before: float | None = None,
     later: bool = False,
+    gaps: bool = False,
 ) -> HostRows:
     """Data as a matrix; the values of full matrices may also be checked ``later``."""
     if isinstance(X, list | tuple) and X and isinstance(X[0], np.ndarray):
@@ -316,9 +346,9 @@ def _rows_in_memory(
         if are_levels(levels.dtype):  # and not those of a frame that became something else
             return HostRows(levels, white_of(levels.dtype, lambda: [levels.max()], before))
     checked = _floats(X, validate)
-    if later and isinstance(checked, np.ndarray):
+    if later and not gaps and isinstance(checked, np.ndarray):
         return HostRows(checked, checked=False)
-    return HostRows(check_values(checked, getattr(X, "columns", None), user))
+    return HostRows(check_values(checked, getattr(X, "columns", None), user, gaps=gaps))
 
 
 def _floats(X: Any, validate: Callable[..., Any]) -> Any:
@@ -470,6 +500,19 @@ def check_solver(solver: str, init: Any) -> None:
     """Settings that do not go together are refused."""
     if solver == "minibatch" and isinstance(init, str) and init == "anchors":
         raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
+
+
+def check_refine(refine: Any, inhibition: bool) -> None:
+    """Sweeps over codes are counted, and need a decoder without inhibition."""
+    if not isinstance(refine, Integral) or isinstance(refine, bool):
+        raise TypeError(f"refine={refine!r} must be a whole number of sweeps, such as 1")
+    if refine < 0:
+        raise ValueError(f"refine={refine} must be at least 0, which refines nothing")
+    if refine and inhibition:
+        raise ValueError(
+            f"refine={refine} needs a decoder without inhibition, whose outputs are sums of what "
+            "each code neuron adds; take refine=0, or train with inhibition=False"
+        )
 
 
 def check_start(estimator: Any, rows: Rows, sizes: Sequence[int]) -> Weights | None:

@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import accumulate, pairwise
+from operator import matmul
 from typing import Any, Literal
 
 import numpy as np
+from array_api_compat import array_namespace
+from scipy import sparse
 
 from lrnn.arrays import Array, Backend, Floats, Layer, Rates, copied, to_numpy
-from lrnn.functional import adjust_rows, firing_rates, firings, propagate
+from lrnn.functional import adjust_rows, firing_rates, firings, propagate, refined_codes
 from lrnn.network import RandomNeuralNetwork, layer_names
 from lrnn.network.checks import rounding
 
@@ -204,6 +207,25 @@ def transmit(rows: Any, layers: Sequence[Layer]) -> Array:
     last = excitatory_part(layers[-1])
     work = partial(through, tuple(layers))
     return rows.transmit(work, last.shape[1], last.dtype, widest(layers))
+
+
+def refined(weights: "Weights", sweeps: int, block: Array) -> Array:
+    """Codes of a block of rows, improved by so many sweeps for what the decoder makes of them.
+
+    No row's error rises. The decoder of several layers is taken for the product of their matrices;
+    where that is not what the network does (a layer saturates), the better codes are kept.
+    """
+    codes = through(weights.encoding, block)
+    decoder = reduce(matmul, weights.decoders)
+    found = refined_codes(block, decoder, codes, sweeps, saturating=True)
+    if len(weights.decoders) == 1:
+        return found
+    xp = array_namespace(codes)
+    block = block.toarray() if sparse.issparse(block) else block
+    before, after = (
+        xp.sum((through(weights.decoding, c) - block) ** 2, axis=1) for c in (codes, found)
+    )
+    return xp.where((after < before)[:, None], found, xp.astype(codes, found.dtype, copy=False))
 
 
 def random_weights(

@@ -61,6 +61,9 @@ def test_the_command_line_is_the_library_bit_for_bit(call, folder):
         assert call("reconstruct", *arguments, back, "--scaled").returncode == 0
         np.testing.assert_array_equal(read(codes).data, model.transform(scaled))
         np.testing.assert_array_equal(read(back).data, model.reconstruct(scaled))
+    assert call("encode", *arguments, folder / "refined.npy", "--refine", 1).returncode == 0
+    found = np.load(folder / "refined.npy")
+    np.testing.assert_array_equal(found, model.transform(scaled, refine=1))
     assert call("reconstruct", *arguments, folder / "units.csv").returncode == 0
     units = read(folder / "units.csv")
     assert units.names == tuple(load_wine().feature_names)

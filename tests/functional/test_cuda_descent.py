@@ -38,12 +38,12 @@ def test_the_kernel_does_what_the_definition_says(shape):
     if not (SIMULATED or cuda.is_available()):
         pytest.skip("there is no CUDA device")
     given = problem(0, *shape)
-    expected = descend_decoder(*given, sweeps=2)
+    expected = descend_decoder(*given, sweeps=2, upper=0.5)
     targets, others = parts(*given)
     for dtype, tolerance in (("float64", 1e-12), ("float32", 1e-4))[: 1 if SIMULATED else 2]:
         arrays = [cuda.to_device(a.astype(dtype)) for a in (targets, others, given[2])]
         blocks = -(-shape[1] // COLUMNS)
-        configured(_kernel(dtype), blocks, (COLUMNS, LANES))(*arrays, 2)
+        configured(_kernel(dtype), blocks, (COLUMNS, LANES))(*arrays, 2, 0.5)
         np.testing.assert_allclose(arrays[2].copy_to_host(), expected, atol=tolerance)
 
 

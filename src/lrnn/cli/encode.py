@@ -35,6 +35,10 @@ def encode(
     model: ModelOf,
     data: DataOf,
     output: Output = None,
+    refine: Annotated[
+        int,
+        typer.Option(min=0, help="Sweeps that improve the codes, beyond what the network gives."),
+    ] = 0,
     device: DeviceOf = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -43,10 +47,14 @@ def encode(
     """Write the codes of data: one row for each of theirs, numbers from 0 to 1.
 
     The data are scaled as the model remembers. Large files are read and written block by block.
+    With --refine 1 the codes fit the data better; they are then not those that the spiking network
+    computes.
 
     Examples:
 
         lrnn encode wine.safetensors wine.csv -o codes.csv
+
+        lrnn encode wine.safetensors wine.csv --refine 1 -o codes.csv
     """
     from lrnn import streaming
 
@@ -58,7 +66,9 @@ def encode(
         _bar(voice, f"encoding {data}", rows.shape[0]) as progress,
     ):
         beside = _beside(given, output, voice)
-        count, codes = streaming.encode(found, rows, output, progress=progress, beside=beside)
+        count, codes = streaming.encode(
+            found, rows, output, refine=refine, progress=progress, beside=beside
+        )
     voice.result(
         {"output": str(output), "rows": count, "codes": codes, **given.tell(voice)},
         f"{count} rows of {codes} codes written to {output}",

@@ -95,7 +95,7 @@ def fit(
 
         lrnn fit wine.csv -o wine.safetensors --label class --drop 1
 
-        lrnn fit patients.csv --index id --categories onehot --na '?' --missing median
+        lrnn fit patients.csv --index id --categories onehot --na '?' --missing allow
 
         lrnn fit train-images-idx3-ubyte.gz -o mnist.safetensors --hidden 1000-500-250-50
 
@@ -133,7 +133,7 @@ def fit(
     sizes = hidden_sizes(hidden, attributes)
     unscaled = scaling.kind == "none"
     if unscaled and not isinstance(table.data, Source):  # which is checked as it is read
-        check_range(table, data)
+        check_range(table, data, gaps=options.missing == "allow")
     model = LRNNAutoencoder(
         sizes,
         solver=cast(Any, solver.value),
@@ -147,6 +147,7 @@ def fit(
         spike_penalty=spike_penalty,
         early_stopping=early_stopping,
         scale=replace(scaling, recipe=None),
+        missing="allow" if options.missing == "allow" else "refuse",
         device=device,
         random_state=seed,
         verbose=voice.verbose,

@@ -166,10 +166,10 @@ def hidden_note(rule: str | None, sizes: tuple[int, ...]) -> str:
     return f"{sizes[-1]} code neurons, {rule}; --hidden chooses another number\n"
 
 
-def check_range(table: Any, source: str, fitting: bool = True) -> None:
+def check_range(table: Any, source: str, fitting: bool = True, gaps: bool = False) -> None:
     """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not.
 
-    A model that is fitted already takes numbers above 1 as 1.
+    A model that is fitted already takes numbers above 1 as 1. With ``gaps`` cells may be missing.
     """
     from lrnn.arrays import are_levels
     from lrnn.tables.places import place
@@ -177,7 +177,7 @@ def check_range(table: Any, source: str, fitting: bool = True) -> None:
 
     if are_levels(table.data.dtype):
         return
-    low, high = limits(table.data)
+    low, high = limits(table.data, gaps)
     lowest, highest = low.min(), high.max()
     if not (np.isfinite(lowest) and np.isfinite(highest)):
         said, remedy = "that are not finite numbers", "fill or drop such cells in the file"

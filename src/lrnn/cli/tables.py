@@ -16,7 +16,7 @@ PANEL = "Tables: what becomes of their columns; remembered by the model"
 
 Scale = StrEnum("Scale", ["auto", "none", "levels", "max", "minmax"])
 Categories = StrEnum("Categories", ["refuse", "onehot"])
-Missing = StrEnum("Missing", ["refuse", "drop", "median"])
+Missing = StrEnum("Missing", ["refuse", "drop", "median", "allow"])
 
 
 def _option(*names: str, **more: Any) -> Any:
@@ -76,7 +76,11 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "missing": (
         Annotated[
             Missing,
-            _option("--missing", help="Missing cells: drop their rows, or fill in the median."),
+            _option(
+                "--missing",
+                help="Missing cells: drop their rows, fill in the median, or (allow) what is "
+                "probable, given the other cells of the row.",
+            ),
         ],
         Missing.refuse,
     ),

@@ -9,6 +9,8 @@ encoder :math:`W` (attributes Ã— hidden), decoder :math:`\overline{W}` (hidden Ã
 codes :math:`Q = \min(XW, 1)`. Equation numbers are the paper's.
 """
 
+from lrnn.functional.codes import refined_codes
+from lrnn.functional.filling import code_prior, fill_gaps
 from lrnn.functional.forward import (
     activations,
     column_sums,
@@ -37,10 +39,12 @@ from lrnn.functional.updates import (
 __all__ = [
     "activations",
     "adjust_rows",
+    "code_prior",
     "column_sums",
     "descend_decoder",
     "error_gradients",
     "extrapolate",
+    "fill_gaps",
     "firing_rates",
     "firings",
     "free_gradient",
@@ -48,6 +52,7 @@ __all__ = [
     "multiply",
     "normalisation",
     "propagate",
+    "refined_codes",
     "reroute",
     "reweight",
     "route_gradient",

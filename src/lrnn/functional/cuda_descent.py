@@ -6,6 +6,7 @@ the only one that ever reads or writes these.
 """
 
 from functools import cache
+from math import inf
 from typing import Any
 
 from array_api_compat import is_torch_array
@@ -17,13 +18,18 @@ from lrnn.functional.numba_cuda import configured, cuda
 COLUMNS, LANES = 8, 32  # of a block of threads
 
 
-def descend(targets: Array, others: Array, decoder: Array, sweeps: int) -> Array:
-    """Each row h in turn becomes ``max(targets[h] - others[h] @ decoder, 0)``, ``sweeps`` times."""
+def descend(
+    targets: Array, others: Array, decoder: Array, sweeps: int, upper: float = inf
+) -> Array:
+    """Each row h in turn becomes ``max(targets[h] - others[h] @ decoder, 0)``, ``sweeps`` times.
+
+    What is above ``upper`` becomes that.
+    """
     found = copied(decoder)
     kernel = _kernel(host_dtype(decoder.dtype).name)
     blocks = -(-decoder.shape[1] // COLUMNS)
     arrays = [cuda.as_cuda_array(array, sync=False) for array in (targets, others, found)]
-    configured(kernel, blocks, (COLUMNS, LANES), _stream(decoder))(*arrays, sweeps)
+    configured(kernel, blocks, (COLUMNS, LANES), _stream(decoder))(*arrays, sweeps, upper)
     return found
 
 
@@ -43,8 +49,8 @@ def _kernel(dtype: str) -> Any:
     """The kernel for float32 or float64, compiled once for arrays of any layout."""
     number = {"float32": float32, "float64": float64}[dtype]
 
-    @cuda.jit((number[:, :], number[:, :], number[:, :], int64))
-    def sweep(targets: Any, others: Any, decoder: Any, sweeps: int) -> None:
+    @cuda.jit((number[:, :], number[:, :], number[:, :], int64, number))
+    def sweep(targets: Any, others: Any, decoder: Any, sweeps: int, upper: float) -> None:
         shares = cuda.shared.array((2, LANES, COLUMNS), number)
         place, lane = cuda.threadIdx.x, cuda.threadIdx.y
         column = cuda.blockIdx.x * COLUMNS + place
@@ -62,7 +68,7 @@ def _kernel(dtype: str) -> Any:
                     value = targets[h, column]
                     for other in range(LANES):
                         value -= shares[turn, other, place]
-                    decoder[h, column] = max(value, number(0))
+                    decoder[h, column] = min(max(value, number(0)), upper)
                 turn = 1 - turn  # the next sums go elsewhere while these are still read
 
     return sweep

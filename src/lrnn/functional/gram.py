@@ -7,6 +7,8 @@ While no hidden neuron saturates, with :math:`B = W^\mathsf{T}G`, :math:`A = W^\
           = \operatorname{tr} G - 2\langle B, \overline{W}\rangle + \langle A, M\rangle .
 """
 
+from math import inf
+
 from array_api_compat import array_namespace
 
 from lrnn.arrays import Array, at_least, at_most, backend_of, copied
@@ -21,11 +23,14 @@ def gram_error(trace: float, moments: Array, gram: Array, decoder: Array) -> flo
     return max(trace + float(square - 2 * linear), 0.0)
 
 
-def descend_decoder(moments: Array, gram: Array, decoder: Array, sweeps: int) -> Array:
+def descend_decoder(
+    moments: Array, gram: Array, decoder: Array, sweeps: int, upper: float = inf
+) -> Array:
     """Lower the error over the decoder alone: each row in turn goes to its exact optimum.
 
     This is coordinate descent on ``‖X − Q @ decoder‖²`` with ``decoder ≥ 0`` (HALS), given
-    ``moments = QᵀX`` and ``gram = QᵀQ``. A code neuron that is never excited keeps its row.
+    ``moments = QᵀX`` and ``gram = QᵀQ``. A code neuron that is never excited keeps its row; no
+    weight that is found exceeds ``upper``.
     """
     xp = array_namespace(decoder)
     hidden = gram.shape[0]
@@ -37,12 +42,13 @@ def descend_decoder(moments: Array, gram: Array, decoder: Array, sweeps: int) ->
     if backend_of(decoder).on_gpu:
         from lrnn.functional.cuda_descent import descend
 
-        return descend(targets, others, decoder, sweeps)
+        return descend(targets, others, decoder, sweeps, upper)
     decoder = copied(decoder)
     nothing = xp.zeros_like(decoder[0, :])
     for _ in range(sweeps):
         for h in range(hidden):
-            decoder[h, :] = xp.maximum(targets[h, :] - others[h, :] @ decoder, nothing)
+            found = xp.maximum(targets[h, :] - others[h, :] @ decoder, nothing)
+            decoder[h, :] = found if upper == inf else at_most(found, upper)
     return decoder
 
 

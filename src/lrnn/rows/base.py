@@ -39,6 +39,8 @@ class Rows(ABC):
         Their names, where the rows themselves know them.
     cut_off : CutOff or None
         What their scaling has cut off, so far as they have been read.
+    gaps : Rows or None
+        The same rows with NaN where cells were missing, if these have been filled.
     resident : bool
         Whether they are in memory: to read them again costs little.
     in_any_order : bool
@@ -53,6 +55,7 @@ class Rows(ABC):
     white: float | None = None
     columns: Sequence[str] | None = None
     cut_off: CutOff | None = None
+    gaps: "Rows | None" = None
     resident: bool
     in_any_order: bool
     held_on_device: bool = False

@@ -123,12 +123,18 @@ def summed(X: Any) -> Any:
 
 
 def check_values(
-    X: Array, names: Sequence[Any] | None, user: str, first: int | NDArray[Any] | None = 0
+    X: Array,
+    names: Sequence[Any] | None,
+    user: str,
+    first: int | NDArray[Any] | None = 0,
+    *,
+    gaps: bool = False,
 ) -> Array:
     """Finite numbers ≥ 0, or an error; those above 1 become 1, with a warning.
 
     Columns may have ``names``, and the first row of X is row number ``first`` of all; or the
-    numbers of all rows are given, or none, if nobody knows.
+    numbers of all rows are given, or none, if nobody knows. With ``gaps`` cells of a full matrix
+    may be missing (NaN).
     """
     if sparse.issparse(X):
         X = summed(sparse.csr_array(X))
@@ -139,13 +145,18 @@ def check_values(
         if not cells.size or all(parts):
             return X
     with np.errstate(invalid="ignore"):
-        lowest, highest = cells.min(), cells.max()
+        if gaps and not sparse.issparse(X):
+            lowest, highest = np.fmin.reduce(cells, axis=None), np.fmax.reduce(cells, axis=None)
+            if np.isnan(lowest):  # nothing is known
+                return X
+        else:
+            lowest, highest = cells.min(), cells.max()
     for kind, is_so in (("NaN", np.isnan), ("infinity", np.isinf)):
         if is_so(lowest) or is_so(highest):
             raise UnfitNumbersError(
                 f"Input X contains {kind} at {_places(X, is_so(cells), names, first)}; {user} "
                 "takes finite numbers only. Fill or drop such cells, for example with "
-                "sklearn.impute.SimpleImputer"
+                f"sklearn.impute.SimpleImputer{_ALLOW if kind == 'NaN' else ''}"
             )
     if lowest < 0:
         raise UnfitNumbersError(
@@ -162,6 +173,9 @@ def check_values(
             SaturationWarning,
         )
     return saturate(X) if highest > 1 else X
+
+
+_ALLOW = ", or train LRNNAutoencoder(missing='allow') on a full array or data frame in memory"
 
 
 def _value(cells: Any, offends: Any) -> str:

@@ -3,9 +3,10 @@
 The tensors are ``encoder.0`` …, ``decoder.0`` …, ``firing_rates.0`` …, those that the parameter
 ``init`` gave, if it gave any, ``init_encoder.0`` …, ``init_decoder.0`` …, and, for each learning
 curve, ``history.0.batch_errors``, ``history.0.iterations``, ``history.0.errors``,
-``history.0.seconds``. The document holds everything else. Checkpoints are such files, too: the
-header's metadata holds the document, ``lrnn``, and ``sha256``, a sum over it and all tensors, by
-which damage is noticed. Files are replaced as a whole, or not at all.
+``history.0.seconds``. What fills missing cells, if it was learnt, is ``filling.decoder``,
+``filling.codes`` and ``filling.root``. The document holds everything else. Checkpoints are such
+files, too: the header's metadata holds the document, ``lrnn``, and ``sha256``, a sum over it and
+all tensors, by which damage is noticed. Files are replaced as a whole, or not at all.
 """
 
 import hashlib
@@ -24,6 +25,7 @@ from scipy import sparse
 import lrnn
 from lrnn.arrays import Array, Rates, is_array, to_numpy
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
+from lrnn.rows.gaps import Filling
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.sources import check_file
@@ -41,6 +43,7 @@ of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``bin
 """
 
 CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
+FILLING = ("decoder", "codes", "root")
 WHITES = (None, 1.0, 255.0, 65_535.0)  # levels that may stand for 1
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -77,6 +80,9 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
     tensors |= start_tensors(model)
     for i, curve in enumerate(model.history_):
         tensors |= {f"history.{i}.{name}": getattr(curve, name) for name in CURVE_ARRAYS}
+    filling = getattr(model, "filling_", None)
+    if filling is not None:
+        tensors |= {f"filling.{name}": getattr(filling, name) for name in FILLING}
     names = getattr(model, "feature_names_in_", None)
     document = {
         "format": 1 if model.weights_.inhibitory is None else FORMAT,
@@ -202,8 +208,22 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         spike_cost,
     )
     model.scaling_ = _scaling(document["scaling"], model)
+    model.filling_ = _filling(tensors, model.n_features_in_)
     model._become(fitted)
     return model
+
+
+def _filling(tensors: dict[str, Array], width: int) -> Filling | None:
+    if not any(name.startswith("filling.") for name in tensors):
+        return None
+    decoder, codes, root = stored = [tensors[f"filling.{name}"] for name in FILLING]
+    if not all(t.dtype == np.float64 and np.isfinite(t).all() for t in stored):
+        raise ModelFileError("what fills missing cells is no set of finite numbers")
+    parts = codes.shape[0] if codes.ndim == 1 else 0
+    shapes = decoder.shape == (parts, width) and root.shape == (parts, parts)
+    if not parts or not shapes or decoder.min() < 0:
+        raise ModelFileError("what fills missing cells does not fit its weights")
+    return Filling(decoder, codes, root)
 
 
 def _scaling(stored: Any, model: LRNNAutoencoder) -> Scaling | None:

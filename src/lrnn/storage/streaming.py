@@ -3,18 +3,19 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.arrays import Layer, host_dtype, to_numpy
+from lrnn.arrays import Array, host_dtype, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.rows import held
+from lrnn.rows import Rows, held
 from lrnn.tables.atomic import check_apart
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.writers import WITH_TEXT, check_output, write_blocks
-from lrnn.validation import check_data
+from lrnn.validation import check_data, check_refine
 
 __all__ = ["Beside", "encode", "reconstruct"]
 
@@ -48,6 +49,7 @@ def encode(
     X: Any,
     path: str | os.PathLike[str],
     *,
+    refine: int = 0,
     progress: Progress | None = None,
     beside: Beside | None = None,
 ) -> tuple[int, int]:
@@ -62,6 +64,8 @@ def encode(
     path : str or path-like
         A .npy, .npz, .csv, .tsv, .mat, .parquet or .zarr file. It appears when all is written, or
         not at all. What goes to .npz and .mat files is held in memory until then.
+    refine : int, default=0
+        Sweeps that improve the codes, as in `LRNNAutoencoder.transform`.
     progress : callable, optional
         Is told after each block how many rows are done.
     beside : Beside, optional
@@ -88,7 +92,10 @@ def encode(
     arranged = None
     if beside is not None:
         names, arranged = [*beside.before, *names, *beside.after], beside.arranged
-    return _write(model, X, path, model.weights_.encoding, names, progress, arranged)
+    check_refine(refine, model.weights_.inhibitory is not None)
+    return _write(
+        model, X, path, partial(model._coded, refine=refine), width, names, progress, arranged
+    )
 
 
 def reconstruct(
@@ -126,14 +133,16 @@ def reconstruct(
     if beside is not None:
         inner = names or [f"column{i}" for i in range(model.n_features_in_)]
         names = [*beside.before, *inner, *beside.after]
-    return _write(model, X, path, model.weights_.layers, names, progress, arranged)
+    work = partial(model._passed, layers=model.weights_.layers)
+    return _write(model, X, path, work, model.n_features_in_, names, progress, arranged)
 
 
 def _write(
     model: LRNNAutoencoder,
     X: Any,
     path: str | os.PathLike[str],
-    layers: Sequence[Layer],
+    work: Callable[[Rows], Array],
+    width: int,
     names: Sequence[str] | None,
     progress: Progress | None,
     arranged: Callable[[NDArray[Any]], Any] | None,
@@ -143,13 +152,11 @@ def _write(
     check_output(path)
     check_apart(path, X, getattr(X, "filename", None))
     rows = check_data(model, X, reset=False)
-    last = layers[-1][0] if isinstance(layers[-1], tuple) else layers[-1]
-    width = int(last.shape[1])
 
     def results() -> Iterator[Any]:
         done = 0
         for block in rows.blocks():
-            found = to_numpy(model._passed(held(block), layers))
+            found = to_numpy(work(held(block)))
             yield found if arranged is None else arranged(found)
             done += found.shape[0]
             if progress is not None:

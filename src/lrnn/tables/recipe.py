@@ -20,7 +20,7 @@ from lrnn.tables.words import TableError, TableWarning, escaped, warn
 
 __all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource", "check_names"]
 
-Missing = Literal["refuse", "drop", "median"]
+Missing = Literal["refuse", "drop", "median", "allow"]
 Categories = Literal["refuse", "onehot"]
 Chosen = str | int | Sequence[str | int] | None
 FEWEST_COUNTED = 5  # rows, such that a column that counts them is one
@@ -72,8 +72,8 @@ class Recipe:
         Whether its columns have names of their own, and are found by these.
     label, index : str or None
         Columns that are no attributes, but go along with the rows.
-    missing : {"refuse", "drop", "median"}
-        What to do with missing cells.
+    missing : {"refuse", "drop", "median", "allow"}
+        What to do with missing cells; with "allow" they stay missing (NaN).
     """
 
     columns: tuple[Column, ...]
@@ -230,7 +230,7 @@ class Recipe:
                 "numbers"
             )
         gone = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(1, dtype=bool)
-        if gone.any():
+        if gone.any() and self.missing != "allow":
             if column.fill is None:
                 raise self._missing_cell(column, gone, frame, where)
             if cut is not None:
@@ -249,15 +249,18 @@ class Recipe:
     ) -> None:
         values = column.values or ()
         gone = is_missing(cells)
-        if gone.any() and column.fill is None:
+        stay = self.missing == "allow"
+        if gone.any() and column.fill is None and not stay:
             raise self._missing_cell(column, gone, frame, where)
-        if cut is not None:
+        if cut is not None and not stay:
             cut.filled += int(np.count_nonzero(gone))
         codes = {value: i for i, value in enumerate(values)}
         texts = [column.fill if cell is None else as_text(cell) for cell in cells]
         numbers = np.array([codes.get(str(text), -1) for text in texts])
         found[:, : len(values)] = numbers[:, None] == np.arange(len(values))
-        other = np.flatnonzero(numbers < 0)
+        if stay:
+            found[gone, : len(values)] = np.nan
+        other = np.flatnonzero((numbers < 0) & ~(stay & gone))
         if len(other) and cut is not None:
             cut.add_unseen(column.name, len(other), str(texts[other[0]]))
 
@@ -268,7 +271,8 @@ class Recipe:
         also = f" (and {more} more in this column)" if more else ""
         return TableError(
             f"{where}: {self._cell(frame.number(row), column)} is missing{also}, and "
-            "the model was trained to refuse such; fill them, or train with {missing=median}"
+            "the model was trained to refuse such; fill them, or train with {missing=allow} or "
+            "{missing=median}"
         )
 
     def _cell(self, row: int, column: Column) -> str:
@@ -493,8 +497,8 @@ def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None
         also = f" ({facts.missing:,} in this column)" if facts.missing > 1 else ""
         raise TableError(
             f"{table.name!r}: {_cell(table, facts.first_missing, position)} is missing{also}; "
-            "{missing=median} fills such cells with the middle of their column, {missing=drop} "
-            "leaves their rows out"
+            "{missing=allow} fills such cells with what is probable, {missing=median} with the "
+            "middle of their column, {missing=drop} leaves their rows out"
         )
 
 

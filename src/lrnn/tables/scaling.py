@@ -110,10 +110,11 @@ class Scaling:
             Columns that are no attributes, but go along with the rows.
         categories : {"refuse", "onehot"}, default="refuse"
             What to do with columns of text: an attribute for each of their values.
-        missing : {"refuse", "drop", "median"}, default="refuse"
-            What to do with missing cells: leave out their rows, or fill in the median of their
-            column (of text: what occurs most). A model that leaves rows out gives fewer codes
-            than it is given rows, which pipelines and ``set_output`` do not take.
+        missing : {"refuse", "drop", "median", "allow"}, default="refuse"
+            What to do with missing cells: leave out their rows, fill in the median of their
+            column (of text: what occurs most), or leave them missing, for a model that fills them
+            itself (``LRNNAutoencoder(missing="allow")``). A model that leaves rows out gives fewer
+            codes than it is given rows, which pipelines and ``set_output`` do not take.
         white : float, optional
             The level that is 1, for "levels" and "auto". By default 255, or 65,535 where there are
             higher ones.
@@ -125,15 +126,16 @@ class Scaling:
         X = detached(X)
         if kind not in KINDS:
             raise ValueError(f"the scaling must be one of {', '.join(KINDS)}; got {kind!r}")
-        given = (columns, drop, label, index) != (None,) * 4 or (categories, missing) != (
-            "refuse",
-            "refuse",
+        given = (
+            (columns, drop, label, index) != (None,) * 4
+            or categories != "refuse"
+            or missing not in ("refuse", "allow")
         )
         table = _as_columns(X, given, names)
         if table is None:
             if kind == "none" or (kind in ("auto", "levels") and are_levels(_dtype(X))):
                 return cls("none")
-            return _fitted(kind, X, limits(X), names, white)
+            return _fitted(kind, X, limits(X, gaps=missing == "allow"), names, white)
         recipe, facts = Recipe.fit(
             table,
             columns=columns,
@@ -417,8 +419,11 @@ class ScaledSource(Source):
         return np.asarray(self._scaling.scaled(self._source.take(rows)))
 
 
-def limits(data: Any) -> tuple[Floats, Floats]:
-    """The lowest and the highest number of each column, of an array or a source of rows."""
+def limits(data: Any, gaps: bool = False) -> tuple[Floats, Floats]:
+    """The lowest and the highest number of each column, of an array or a source of rows.
+
+    With ``gaps`` those of full arrays may have missing cells (NaN).
+    """
     if is_dask(data):
         from dask import compute
 
@@ -430,6 +435,10 @@ def limits(data: Any) -> tuple[Floats, Floats]:
     _check_shape(data.shape)
     low, high = np.full(data.shape[1], np.inf), np.full(data.shape[1], -np.inf)
     for block in _blocks(data):
+        if gaps and isinstance(block, np.ndarray) and block.dtype.kind == "f":
+            low = np.fmin(low, np.fmin.reduce(block, axis=0))
+            high = np.fmax(high, np.fmax.reduce(block, axis=0))
+            continue
         if not hasattr(block, "min"):
             block = sparse.csr_array(block)  # of a format that has none
         least, most = (_dense(getattr(block, name)(axis=0)) for name in ("min", "max"))
@@ -466,6 +475,11 @@ def _fitted(
     """The scaling for data with these limits."""
     low, high = found
     names = data.columns if names is None and isinstance(data, Source) else names
+    if (unknown := np.flatnonzero(low > high)).size:
+        raise TableError(
+            f"no cell of {column_at(int(unknown[0]), names)} is known: all of it is missing; leave "
+            "that column out"
+        )
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise _refusal(data, kind, names, -np.inf, np.inf)
     levels = are_levels(_dtype(data))
@@ -530,8 +544,9 @@ def _refusal(
     where = place(row, column, names)
     if np.isnan(value):
         return TableError(
-            f"{where} is missing ({also}); {{missing=median}} fills such cells with the middle of "
-            "their column, {missing=drop} leaves their rows out"
+            f"{where} is missing ({also}); {{missing=allow}} fills such cells with what is "
+            "probable, {missing=median} with the middle of their column, {missing=drop} leaves "
+            "their rows out"
         )
     if not np.isfinite(value):
         return TableError(f"{where} is {value}, not a finite number ({also}); mend such cells")

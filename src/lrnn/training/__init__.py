@@ -5,7 +5,8 @@ end to end, and with inhibition.
 """
 
 from lrnn.training.end_to_end import fine_tuned, never_worse, train_end_to_end, tune
-from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated
+from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, known_error
+from lrnn.training.filling import learn_filling
 from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
 from lrnn.training.gram import train_gram
 from lrnn.training.history import LearningCurve, Trained
@@ -30,6 +31,8 @@ __all__ = [
     "evaluate",
     "ever_saturated",
     "fine_tuned",
+    "known_error",
+    "learn_filling",
     "never_worse",
     "penalties_for",
     "train_end_to_end",

@@ -14,7 +14,7 @@ from lrnn.arrays import Array, Floats, Layer, to_numpy
 from lrnn.functional import column_sums, propagate, squared_error
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
-from lrnn.weights import Weights, activations, widest
+from lrnn.weights import Weights, activations, through, widest
 
 Sums = tuple[Any, list[Array]]
 
@@ -41,6 +41,19 @@ def evaluate(rows: Rows, weights: Weights) -> Evaluation:
     work = partial(_of_block, weights.layers)
     total, sums = rows.fold(work, _added, widest(weights.layers))
     return Evaluation(float(total) / (count * attributes), [to_numpy(s) / count for s in sums])
+
+
+def known_error(gaps: Rows, filled: Rows, weights: Weights) -> float:
+    """Mean squared error over the cells of ``gaps`` that are not missing (NaN)."""
+    total, count, first = 0.0, 0, 0
+    for block in filled.blocks():
+        outputs = to_numpy(through(weights.layers, block))
+        missed = gaps.take(slice(first, first + len(outputs))) - outputs
+        known = ~np.isnan(missed)
+        total += float(np.sum(missed**2, where=known, dtype=np.float64))
+        count += int(np.count_nonzero(known))
+        first += len(outputs)
+    return total / max(count, 1)
 
 
 def evaluate_unsaturated(
