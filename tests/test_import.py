@@ -34,7 +34,15 @@ print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
     assert done.stdout.split() == []
 
 
-NAMES = {"LRNNAutoencoder", "RandomNeuralNetwork", "Scaling", "frontier", "load"}
+NAMES = {
+    "LRNNAutoencoder",
+    "RandomNeuralNetwork",
+    "Scaling",
+    "frontier",
+    "load",
+    "score_entries",
+    "widths",
+}
 MODULES = {"bounds", "checkpoints", "datasets", "export", "functional", "plots", "streaming"}
 
 

@@ -21,7 +21,9 @@ __all__ = [
     "functional",
     "load",
     "plots",
+    "score_entries",
     "streaming",
+    "widths",
 ]
 
 if _TYPE_CHECKING:
@@ -37,6 +39,8 @@ if _TYPE_CHECKING:
     from lrnn.storage import streaming as streaming
     from lrnn.storage.model_files import load as load
     from lrnn.tables.scaling import Scaling as Scaling
+    from lrnn.width_paths import score_entries as score_entries
+    from lrnn.width_paths import widths as widths
 
 _NAMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
@@ -44,6 +48,8 @@ _NAMES = {
     "Scaling": "lrnn.tables.scaling",
     "frontier": "lrnn.frontiers",
     "load": "lrnn.storage.model_files",
+    "score_entries": "lrnn.width_paths",
+    "widths": "lrnn.width_paths",
 }
 _MODULES = {
     "bounds": "lrnn.bounds",

@@ -28,6 +28,7 @@ from lrnn.cli.report import report
 from lrnn.cli.reproduce import reproduce
 from lrnn.cli.simulate import simulate
 from lrnn.cli.voice import make_printable, tell
+from lrnn.cli.width import width
 from lrnn.tables.words import as_options
 
 app = CommandLine(
@@ -37,8 +38,8 @@ app = CommandLine(
 )
 INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
-    demo, fit, encode, reconstruct, inspect, simulate, frontier, report, export, reproduce,
-    benchmark,
+    demo, fit, encode, reconstruct, inspect, simulate, frontier, width, report, export,
+    reproduce, benchmark,
 )  # fmt: skip
 
 

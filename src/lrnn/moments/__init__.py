@@ -7,11 +7,19 @@ its cost per step does not depend on the number of rows.
 
 from lrnn.moments.dense import DenseMoment, dense_pays
 from lrnn.moments.implicit import ImplicitMoment
+from lrnn.moments.left_out import MomentWithout
 from lrnn.moments.second_moment import MomentKind, SecondMoment
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 
-__all__ = ["DenseMoment", "ImplicitMoment", "MomentKind", "SecondMoment", "second_moment"]
+__all__ = [
+    "DenseMoment",
+    "ImplicitMoment",
+    "MomentKind",
+    "MomentWithout",
+    "SecondMoment",
+    "second_moment",
+]
 
 
 def second_moment(

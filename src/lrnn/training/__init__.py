@@ -12,7 +12,7 @@ from lrnn.training.gram import train_gram
 from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.inhibition import train_inhibitory, train_on_part
 from lrnn.training.minibatch import train_jointly, train_layerwise
-from lrnn.training.run import Observer, Run, StopReason, watching
+from lrnn.training.run import Observer, ProgressBar, Run, StopReason, watching
 from lrnn.training.settings import Settings
 from lrnn.training.states import State, StateError
 from lrnn.training.unit_rate import train_unit_rate
@@ -22,6 +22,7 @@ __all__ = [
     "LearningCurve",
     "Observer",
     "PenalisedNetwork",
+    "ProgressBar",
     "Run",
     "Settings",
     "State",

@@ -1,6 +1,6 @@
 """Initial weights from anchor attributes, picked from the second moment alone."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import sqrt
 from typing import TypeAlias
@@ -85,6 +85,15 @@ class Anchors:
     order: NDArray[np.intp]
     sums: Floats
     correlations: Floats
+
+    def first(self, count: int) -> "Anchors":
+        """The first ones; these are what `find_anchors` finds if it looks for so many."""
+        return replace(
+            self,
+            attributes=self.attributes[:count],
+            products=self.products[:, :count],
+            correlations=self.correlations[:, :count],
+        )
 
 
 def find_anchors(moment: SecondMoment, hidden: int) -> Anchors:

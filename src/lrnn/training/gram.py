@@ -24,7 +24,7 @@ from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment, second_moment
 from lrnn.rows import Rows, encoded
 from lrnn.training import states
-from lrnn.training.anchors import anchor_weights, find_anchors, one_hot_weights
+from lrnn.training.anchors import Anchors, anchor_weights, find_anchors, one_hot_weights
 from lrnn.training.evaluation import divisor, evaluate, evaluate_unsaturated
 from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.run import Run, Stepper, StopReason, training
@@ -121,20 +121,23 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     return Trained(unsaturated(peak, state), [curve], evaluation)
 
 
-def starts(moment: SecondMoment, hidden: int, run: Run) -> list["GramDescent"]:
+def starts(
+    moment: SecondMoment, hidden: int, run: Run, anchors: Anchors | None = None
+) -> list["GramDescent"]:
     """Where to begin: at weights that are given, random ones, or what anchors suggest.
 
     The profiles of anchors may be sharpened by several powers: which is best depends on the
     data. Where steps are cheap there are some random weights besides, always the same ones for the
     same attributes, wherever they stand. Codes that are the anchors themselves are far ahead at
-    first, but on few data to the end: where steps are dear they have to be ahead by much.
+    first, but on few data to the end: where steps are dear they have to be ahead by much. Of
+    ``anchors`` that were found already there may be more than are needed.
     """
     sizes, make = [moment.n_attributes, hidden], partial(like, moment.diagonal)
     if run.settings.start is not None:
         return [GramDescent(moment, *run.settings.start.layers)]
     if not run.settings.anchors:
         return [GramDescent(moment, *random_weights(sizes, run.random, make).layers)]
-    anchors = find_anchors(moment, hidden)
+    anchors = find_anchors(moment, hidden) if anchors is None else anchors.first(hidden)
     begun = [GramDescent(moment, *anchor_weights(moment, anchors, power)) for power in POWERS]
     all_to_the_end = cheap_steps(moment, hidden) > run.settings.max_iter
     if all_to_the_end:
