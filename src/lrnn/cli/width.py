@@ -1,4 +1,4 @@
-"""``lrnn width``: how many code neurons?"""
+"""``lrnn width``: how many code neurons data need."""
 
 import json
 from contextlib import nullcontext
