@@ -4,8 +4,8 @@
 
 Rows are sums of 3 to 10 parts, with noise. lrnn's suggestion is that of `lrnn.widths`. For NMF the
 same rows and entries are held out, and foretold by the same codes, from parts of scikit-learn's NMF
-that was trained on the other rows for each fold and width. "score" is what ``GridSearchCV`` takes by
-`LRNNAutoencoder.score`, "score_entries" by that.
+that was trained on the other rows for each fold and width. "score" is what ``GridSearchCV`` takes
+by `LRNNAutoencoder.score`, "score_entries" by that.
 """
 
 import argparse
@@ -21,7 +21,6 @@ from common import Stopwatch, load_mnist, report
 from lrnn.rows import held
 from lrnn.training.held_out import Sample, column_groups, entry_errors
 from lrnn.width_paths import WidthPath, WidthPoint
-
 
 SETS = {
     "5 parts": (5, 1_000, 60, 0.05),

@@ -2,12 +2,12 @@
 
     python examples/unmixing.py
 
-A pixel's spectrum is a sum of those of the materials in it, the *endmembers*. If each material has a
-pixel of its own somewhere, the data are called separable, and the spectra can be recovered exactly,
-but for noise. It is a matter of orientation. Given pixels as rows, an autoencoder finds parts that
-are good for reconstruction. Given *bands as rows and pixels as attributes* its codes are weighted
-sums of pixels, as in Convex-NMF (Ding, Li & Jordan, 2010): they are the spectra, and pure pixels
-are anchors, from which the gram solver may start.
+A pixel's spectrum is a sum of those of the materials in it, the *endmembers*. If each material has
+a pixel of its own somewhere, the data are called separable, and the spectra can be recovered, but
+for noise. It is a matter of orientation. Given pixels as rows, an autoencoder finds parts that are
+good for reconstruction. Given *bands as rows and pixels as attributes* its codes are weighted sums
+of pixels, as in Convex-NMF (Ding, Li & Jordan, 2010): they are the spectra, and pure pixels are
+anchors, from which the gram solver may start.
 """
 
 import numpy as np
@@ -51,11 +51,12 @@ def angle(found: np.ndarray, known: np.ndarray) -> float:
 
 
 def main() -> None:
+    """Unmix a scene in three ways."""
     pixels, materials = scene(np.random.RandomState(0))
     bands = np.ascontiguousarray(pixels.T)
     turned = LRNNAutoencoder(MATERIALS, random_state=0).fit(bands)
-    upright = LRNNAutoencoder(MATERIALS, random_state=0, max_iter=1_000).fit(pixels)
-    nmf = NMF(MATERIALS, init="nndsvda", max_iter=1_000, random_state=0).fit(pixels)
+    upright = LRNNAutoencoder(MATERIALS, random_state=0, max_iter=500, tol=0).fit(pixels)
+    nmf = NMF(MATERIALS, init="nndsvda", max_iter=500, tol=0, random_state=0).fit(pixels)
     found = {
         "lrnn, bands × pixels: codes": turned.transform(bands).T,
         "lrnn, pixels × bands: components": upright.components_,
