@@ -31,7 +31,7 @@ def own_order(moment: SecondMoment) -> tuple[NDArray[np.intp], Floats]:
     """
     sizes = moment.diagonal
     make = partial(like, sizes)
-    sums = _host(moment.dot(make(np.ones((len(sizes), 1)))))[:, 0]
+    sums = _host(moment.dot(make(np.ones((moment.n_attributes, 1)))))[:, 0]
     places = _refined(_places(_host(sizes)), _places(sums))
     for _ in range(ROUNDS):
         apart = places.max(initial=0) + 1
