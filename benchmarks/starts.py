@@ -10,10 +10,12 @@ the attributes, as a share of it; and the error itself.
 """
 
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning
 
 from common import Stopwatch, load_mnist, report
 from lrnn import LRNNAutoencoder
@@ -101,5 +103,6 @@ def order() -> None:
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore", ConvergenceWarning)
     unmixing()
     order()
