@@ -185,6 +185,7 @@ def test_an_interruption_is_one_line_and_leaves_nothing(
         "lrnn.autoencoder.LRNNAutoencoder.arrivals",
         "lrnn.storage.export.to_onnx",
         "lrnn.benchmark.run",
+        "lrnn.width_paths.held_out_errors",
     ):
         monkeypatch.setattr(place, interrupted)
     before = set(folder.rglob("*")), signal.getsignal(signal.SIGTERM)
