@@ -214,12 +214,14 @@ def test_values_above_one_count_as_one_with_one_warning(digits):
     bright = digits * 1.5
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = LRNNAutoencoder(5, max_iter=2, random_state=0)
+        model = LRNNAutoencoder(5, max_iter=2, tol=0, random_state=0)
         codes = model.fit_transform(bright)
     assert [w.category for w in caught] == [SaturationWarning]
     assert "values above 1: 1.21875 at row 1, column 4" in str(caught[0].message)
     assert "scale='minmax'" in str(caught[0].message)
-    same = LRNNAutoencoder(5, max_iter=2, random_state=0).fit_transform(np.minimum(bright, 1))
+    same = LRNNAutoencoder(5, max_iter=2, tol=0, random_state=0).fit_transform(
+        np.minimum(bright, 1)
+    )
     np.testing.assert_array_equal(codes, same)
     assert bright.max() == 1.5  # the caller's data are not touched
 

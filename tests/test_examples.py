@@ -30,6 +30,7 @@ SAID = {
     "classifier_pipeline": "the best has",
     "spike_budget": "no linear map of rank 12 is below",
     "pooled_sums": "sums and rows give the same network",
+    "unmixing": "lrnn, bands × pixels: codes         0.23°",
     "recurrent_learning": "wine: RandomNeuralNetwork(22 neurons, 484 excitatory and 484 inhibitory",
 }
 ARGUMENTS = {

@@ -18,7 +18,17 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from lrnn import LRNNAutoencoder, Moment, bounds, checkpoints, frontier, load, streaming
+from lrnn import (
+    LRNNAutoencoder,
+    Moment,
+    bounds,
+    checkpoints,
+    frontier,
+    load,
+    score_entries,
+    streaming,
+    widths,
+)
 from lrnn.arrays import backend_of
 from lrnn.rows.checks import SaturationWarning
 
@@ -389,6 +399,11 @@ def frontier_of(case, X, X_test=None):
     return curve(frontier(X, 3, X_test=X_test, device=case.device, **settings))
 
 
+def widths_of(case):
+    found = widths(case.rows, [1, 2], folds=1, max_iter=5, device=case.device)
+    return [number for p in found.points for number in (p.error, p.standard_error)]
+
+
 def as_torch(case):
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     module = case.trained.to_torch()
@@ -455,6 +470,8 @@ METHODS = {
         case.model(inhibition=True).partial_fit(case.rows).reconstruction_err_
     ),
     "frontier": lambda case: frontier_of(case, case.rows),
+    "widths": widths_of,
+    "score_entries": lambda case: score_entries(case.trained, case.rows),
 }
 
 
@@ -577,7 +594,7 @@ def test_the_grid_is_whole(record_property):
         methods |= {f"{short}.{name}" for name in functions}
     covered = {name.partition(":")[0] for name in METHODS}
     assert methods - covered == set()
-    assert "frontier" in covered
+    assert {"frontier", "widths", "score_entries"} <= covered
     methods_in_all = len(METHODS)
     host_cells, gpu_cells = (len(HERE + SENT) * methods_in_all, len(SENT + THERE) * methods_in_all)
     print(f"\nthe grid has {host_cells:,} cells, and {gpu_cells:,} on a GPU")
@@ -604,7 +621,7 @@ every_level = pytest.mark.parametrize(
 
 
 def learnt(X):
-    return LRNNAutoencoder(3, max_iter=10, random_state=0).fit(X)
+    return LRNNAutoencoder(3, max_iter=10, tol=0, random_state=0).fit(X)
 
 
 @every_level

@@ -34,8 +34,18 @@ print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
     assert done.stdout.split() == []
 
 
-NAMES = {"LRNNAutoencoder", "Moment", "RandomNeuralNetwork", "Scaling", "factorize", "frontier",
-         "load", "load_moment"}  # fmt: skip
+NAMES = {
+    "LRNNAutoencoder",
+    "Moment",
+    "RandomNeuralNetwork",
+    "Scaling",
+    "factorize",
+    "frontier",
+    "load",
+    "load_moment",
+    "score_entries",
+    "widths",
+}
 MODULES = {"bounds", "checkpoints", "datasets", "export", "functional", "plots", "streaming"}
 
 

@@ -24,7 +24,9 @@ __all__ = [
     "load",
     "load_moment",
     "plots",
+    "score_entries",
     "streaming",
+    "widths",
 ]
 
 if _TYPE_CHECKING:
@@ -43,6 +45,8 @@ if _TYPE_CHECKING:
     from lrnn.storage.model_files import load as load
     from lrnn.storage.moment_files import load_moment as load_moment
     from lrnn.tables.scaling import Scaling as Scaling
+    from lrnn.width_paths import score_entries as score_entries
+    from lrnn.width_paths import widths as widths
 
 _NAMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
@@ -53,6 +57,8 @@ _NAMES = {
     "frontier": "lrnn.frontiers",
     "load": "lrnn.storage.model_files",
     "load_moment": "lrnn.storage.moment_files",
+    "score_entries": "lrnn.width_paths",
+    "widths": "lrnn.width_paths",
 }
 _MODULES = {
     "bounds": "lrnn.bounds",

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,6 +37,7 @@ from lrnn.training import (
     fine_tuned,
     known_error,
     learn_filling,
+    never_worse,
     remembered,
     train_gram,
     train_inhibitory,
@@ -45,6 +47,7 @@ from lrnn.training import (
     train_part,
     train_unit_rate,
     train_without_rows,
+    tune,
     watching,
 )
 from lrnn.validation import (
@@ -60,6 +63,7 @@ from lrnn.validation import (
     check_order,
     check_refine,
     check_solver,
+    check_start,
     check_without_rows,
     fit_context,
     raw_matrix,
@@ -121,6 +125,19 @@ def warn_if_interrupted(trained: Trained) -> None:
         )
 
 
+def warn_if_falling(trained: Trained, settings: Settings) -> None:
+    """More steps would have led further."""
+    curve = next((curve for curve in trained.curves if curve.still_falling), None)
+    if settings.tol and curve is not None and not trained.interrupted:
+        steps = "steps" if settings.solver == "gram" else "passes"
+        warn(
+            f"the error was still falling after max_iter={settings.max_iter} {steps}, by more than "
+            f"tol={settings.tol:g} in the last ten; give a higher max_iter for a lower error, or a "
+            "higher tol to be content with this one",
+            ConvergenceWarning,
+        )
+
+
 class LRNNAutoencoder(
     CallbackSupportMixin,  # type: ignore[misc]
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
@@ -158,9 +175,12 @@ class LRNNAutoencoder(
         Passes over the data in which the whole saturating network is trained end to end
         afterwards. They never make it worse; a few are worth their time, above all for several
         hidden layers.
-    init : {"anchors", "random"}, optional
-        Initial weights: profiles of well-chosen attributes (for the gram solver, its default), or
-        random ones.
+    init : {"anchors", "random"} or (encoder, decoder), optional
+        Initial weights: profiles of well-chosen attributes (for the gram solver, its default),
+        random ones, or given ones, such as another model's ``encoders_`` and ``decoders_``: two
+        matrices, or two lists of them for several hidden layers (which then are trained end to
+        end, for ``fine_tune`` passes). The error is never above theirs. What is 0 in a given
+        encoder stays 0, unless it is trained end to end.
     moment : {"auto", "dense", "implicit"}, default="auto"
         How the gram solver knows the second moment: as a matrix, or only through products with
         the data. The cheaper one by default.
@@ -171,7 +191,8 @@ class LRNNAutoencoder(
         other), or passes over the data.
     tol : float, default=1e-4
         Training ends when the lowest error has fallen by less than this share in ten steps or
-        passes. 0 never ends it.
+        passes. 0 never ends it. If ``max_iter`` ends it before, a ``ConvergenceWarning`` of
+        scikit-learn says so.
     evaluate_every : int, optional
         Take the error on all rows every so many iterations (minibatches), besides the end of
         every pass; the weights with the lowest are kept.
@@ -296,7 +317,7 @@ class LRNNAutoencoder(
         "rates": [StrOptions({"free", "unit"})],
         "stacking": [StrOptions({"layerwise", "joint"})],
         "fine_tune": [Interval(Integral, 0, None, closed="left")],
-        "init": [StrOptions({"anchors", "random"}), None],
+        "init": [StrOptions({"anchors", "random"}), tuple, list, None],
         "moment": [StrOptions({"auto", "dense", "implicit"})],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -322,7 +343,7 @@ class LRNNAutoencoder(
         rates: Rates = "free",
         stacking: str = "layerwise",
         fine_tune: int = 0,
-        init: str | None = None,
+        init: Any = None,
         moment: MomentKind = "auto",
         batch_size: int = 100,
         max_iter: int = 200,
@@ -423,6 +444,7 @@ class LRNNAutoencoder(
         fitted = Fitted.after(trained, trained.evaluation, self.rates, bound=True)
         self._become(replace(fitted, memory=remembered(moment.sums, trained, run)))
         warn_if_interrupted(trained)
+        warn_if_falling(trained, settings)
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit(self, X: Any, *watchers: Observer, sample_weight: Any = None) -> Rows:
@@ -440,22 +462,26 @@ class LRNNAutoencoder(
             evaluation = replace(evaluation, error=error)
         self._become(Fitted.after(trained, evaluation, self.rates))
         warn_if_interrupted(trained)
+        warn_if_falling(trained, settings)
         return rows
 
     def _train(self, rows: Rows, run: Run) -> Trained:
         """The one place where the training is chosen."""
         settings = run.settings
+        given = settings.start
         if settings.solver == "minibatch":
-            start = random_weights(settings.sizes, run.random, rows.weights)
+            start = given or random_weights(settings.sizes, run.random, rows.weights)
             by_layers = settings.layerwise and len(settings.sizes) > 2
             trained = (train_layerwise if by_layers else train_jointly)(rows, start, run)
         elif settings.rates == "unit":
             trained = train_unit_rate(rows, run)
+        elif given is not None and len(settings.sizes) > 2:
+            return tune(rows, given, run)
         else:
-            trained = train_gram(rows, run)
+            trained = never_worse(rows, train_gram(rows, run), run)
             if settings.inhibition and not trained.interrupted:
                 return train_inhibitory(rows, trained, run)
-        return fine_tuned(rows, trained, run) if settings.fine_tune else trained
+        return never_worse(rows, fine_tuned(rows, trained, run), run)
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -529,7 +555,7 @@ class LRNNAutoencoder(
         settings, weights = run.settings, getattr(self, "weights_", None)
         on_minibatches = settings.solver == "minibatch" or settings.rates == "unit"
         if not on_minibatches and not settings.inhibition:
-            start = None if weights is None else weights.on(rows.backend)
+            start = settings.start if weights is None else weights.on(rows.backend)
             return train_part(rows, getattr(self, "_memory", None), start, run)
         rows = rows.in_memory()
         if weights is not None:
@@ -537,6 +563,7 @@ class LRNNAutoencoder(
         run = replace(run, settings=replace(settings, max_iter=1))
         if settings.inhibition:
             return train_on_part(rows, weights, run), None
+        weights = weights or settings.start
         weights = weights or random_weights(settings.sizes, run.random, rows.weights)
         return train_jointly(rows, weights, run), None
 
@@ -544,6 +571,7 @@ class LRNNAutoencoder(
         """How to train on these rows; what does not go together is refused."""
         check_solver(self.solver, self.init)
         check_inhibition(self, rows.shape[0])
+        backend = rows.backend if isinstance(rows, Rows) else backend_for(self)
         if isinstance(rows, Rows):
             check_order(
                 rows,
@@ -553,12 +581,14 @@ class LRNNAutoencoder(
                 inhibition=self.inhibition,
                 early_stopping=self.early_stopping,
             )
+        sizes = (rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes, rows.shape[1]))
         return Settings(
-            sizes=(rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes, rows.shape[1])),
+            sizes=sizes,
             solver=self.solver,
             rates=self.rates,
             layerwise=self.stacking == "layerwise",
-            anchors=self.init != "random",
+            anchors=not (isinstance(self.init, str) and self.init == "random"),
+            start=check_start(self, sizes, backend, host_dtype(rows.dtype)),
             moment=self.moment,
             batch_size=self.batch_size,
             max_iter=self.max_iter,

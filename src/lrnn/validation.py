@@ -5,9 +5,10 @@ What scikit-learn keeps private is imported here and nowhere else (tried with 1.
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ from lrnn.tables.scaling import ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
 from lrnn.tables.words import warn
+from lrnn.weights import Weights, over_one
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -75,10 +77,12 @@ __all__ = [
     "check_order",
     "check_refine",
     "check_solver",
+    "check_start",
     "check_without_rows",
     "fit_context",
     "held_out_rows",
     "hidden_width",
+    "matrices_of",
     "raw_matrix",
     "read_once",
     "wants_frames",
@@ -576,9 +580,9 @@ def check_layer_sizes(sizes: Any, attributes: int) -> tuple[int, ...]:
     return tuple(int(width) for width in widths)
 
 
-def check_solver(solver: str, init: str | None) -> None:
+def check_solver(solver: str, init: Any) -> None:
     """Settings that do not go together are refused."""
-    if solver == "minibatch" and init == "anchors":
+    if solver == "minibatch" and isinstance(init, str) and init == "anchors":
         raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
 
 
@@ -603,6 +607,89 @@ def check_refine(refine: Any, inhibition: bool) -> None:
             f"refine={refine} needs a decoder without inhibition, whose outputs are sums of what "
             "each code neuron adds; take refine=0, or train with inhibition=False"
         )
+
+
+def check_start(
+    estimator: Any, sizes: Sequence[int], backend: Backend, dtype: np.dtype[Any]
+) -> Weights | None:
+    """Weights to start from, for layers of these sizes, if ``init`` gives any."""
+    init = estimator.init
+    if init is None or isinstance(init, str):
+        return None
+    if len(init) != 2:
+        raise ValueError(
+            f"init has {len(init)} parts; it is (encoder, decoder): two matrices, or two lists of "
+            "them for several hidden layers"
+        )
+    layers: list[Array] = []
+    for part, given, widths in zip(("encoder", "decoder"), init, (sizes, sizes[::-1]), strict=True):
+        matrices, count = matrices_of(given), len(sizes) - 1
+        if len(matrices) != count:
+            raise ValueError(
+                f"init has {len(matrices)} {part}{'s' * (len(matrices) != 1)}, and "
+                f"{count} hidden layer{'s' * (count != 1)} need {count}; give as many, or another "
+                "hidden_layer_sizes"
+            )
+        for i, (matrix, shape) in enumerate(zip(matrices, pairwise(widths), strict=True)):
+            name = part if count == 1 else f"{part} {i}"
+            found = _start_matrix(matrix, shape, name, dtype)
+            layers.append(backend.array(found.astype(dtype, copy=False)))
+    weights = Weights.of(layers)
+    if estimator.rates == "unit" and (over := [*map(over_one, layers)].count(True)):
+        raise ValueError(
+            f"rates='unit', but rows of {over} of the matrices of init sum to more than 1; divide "
+            "such rows by their sum, as lrnn.functional.adjust_rows does, or train with "
+            "rates='free'"
+        )
+    if len(sizes) > 2 and estimator.solver == "gram" and estimator.rates == "free":
+        if estimator.inhibition:
+            raise ValueError(
+                "init=(encoders, decoders) of several hidden layers does not go with "
+                "inhibition=True; leave init=None, or give one hidden layer"
+            )
+        if not estimator.fine_tune:
+            raise ValueError(
+                "init=(encoders, decoders) of several hidden layers is trained end to end: say for "
+                "how many passes, as fine_tune=10 does, or take solver='minibatch'"
+            )
+    return weights
+
+
+def matrices_of(given: Any) -> list[Any]:
+    """A matrix, or matrices that follow each other, as a list."""
+    if is_array(given) or sparse.issparse(given) or hasattr(given, "columns"):
+        return [given]
+    try:
+        listed = list(given)
+    except TypeError:
+        raise ValueError(f"init has {given!r:.40} where a matrix of weights belongs") from None
+    first = listed[0] if listed else ()
+    return listed if hasattr(first, "shape") and len(first.shape) == 2 else [given]
+
+
+def _start_matrix(given: Any, shape: tuple[int, int], name: str, dtype: Any) -> NDArray[Any]:
+    """A matrix of ``init``, which must be of this shape, finite, and not negative."""
+    plain = given.toarray() if sparse.issparse(given) else given
+    try:
+        matrix = np.asarray(to_numpy(plain) if is_array(plain) else plain, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"the {name} of init is no matrix of numbers: {given!r:.40}") from None
+    if matrix.shape != shape:
+        raise ValueError(
+            f"the {name} of init has shape {matrix.shape}, and layers of {shape[0]} and {shape[1]} "
+            f"neurons need {shape}; give its transpose, or another hidden_layer_sizes"
+        )
+    most = float(np.finfo(dtype).max) ** 0.5  # no product of two overflows
+    wrong = ~((matrix >= 0) & (matrix <= most))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        value = matrix[row, column]
+        what = "not a number" if np.isnan(value) else "negative" if value < 0 else "too large"
+        raise ValueError(
+            f"the {name} of init has {value:g} in row {row}, column {column}, which is {what}; "
+            "weights are finite and at least 0"
+        )
+    return matrix
 
 
 def check_inhibition(estimator: Any, rows: int) -> None:

@@ -31,6 +31,20 @@ def folder(call, tmp_path_factory):
     return folder
 
 
+def test_an_error_that_was_still_falling_is_told_in_the_words_of_the_command_line(call, tmp_path):
+    few = ("fit", "digits", "--hidden", "6", "--max-iter", "3")
+    done = call(*few, "-o", "a.safetensors", cwd=tmp_path)
+    said = "the error was still falling after 3 steps, by more than 0.0001 in the last ten; give "
+    assert said + "--max-iter 15 for a lower one, or a higher --tol" in " ".join(
+        done.stderr.split()
+    )
+    assert "max_iter" not in done.stderr
+    done = call(*few, "--json", "--quiet", "-o", "b.safetensors", cwd=tmp_path)
+    assert (json.loads(done.stdout)["converged"], done.stderr) == (False, "")
+    done = call(*few, "--tol", "0", "--json", "-o", "c.safetensors", cwd=tmp_path)
+    assert (json.loads(done.stdout)["converged"], done.stderr) == (None, "")
+
+
 def test_the_command_line_is_the_library_bit_for_bit(call, folder):
     data = load_wine().data
     scaled = Scaling.fit(data, "minmax").apply(data)

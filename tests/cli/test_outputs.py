@@ -66,6 +66,7 @@ def contents(folder):
         "frontier frontier/frontier.csv -o frontier --hidden 4",
         "frontier x.csv --test frontier/frontier.csv -o frontier --hidden 4",
         "frontier images -o link --hidden 4",
+        "width images -o images/0.png",
         "benchmark fit --data images -o images --hidden 4 --quick",
     ],
 )

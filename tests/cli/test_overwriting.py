@@ -36,6 +36,8 @@ TAKEN = [
     ("frontier none.csv -o f", "f/frontier.json"),
     ("frontier none.csv -o f", "f/frontier.png"),
     ("frontier none.csv", "none-frontier/models/03.safetensors"),
+    ("width none.csv -o a.json", "a.json"),
+    ("width none.csv -o a.png", "a.png"),
     ("benchmark fit --data none.csv -o b", "b/results.json"),
     ("benchmark encode --data none.csv", "lrnn-benchmark-encode/encode.svg"),
     ("reproduce iris -o r", "r/README.md"),
@@ -167,6 +169,7 @@ def test_a_demo_of_its_own_is_written_again(call, tmp_path, monkeypatch):
         "export m.safetensors -o new.onnx",
         "fit x.npy -o new.safetensors",
         "frontier x.npy -o new",
+        "width x.npy -o new.json",
         "benchmark encode --quick --data x.npy --hidden 2 -o new",
     ],
 )
@@ -182,6 +185,7 @@ def test_an_interruption_is_one_line_and_leaves_nothing(
         "lrnn.autoencoder.LRNNAutoencoder.arrivals",
         "lrnn.storage.export.to_onnx",
         "lrnn.benchmark.run",
+        "lrnn.width_paths.held_out_errors",
     ):
         monkeypatch.setattr(place, interrupted)
     before = set(folder.rglob("*")), signal.getsignal(signal.SIGTERM)

@@ -9,7 +9,7 @@ from lrnn import LRNNAutoencoder
 from lrnn.moments import DenseMoment, ImplicitMoment
 from lrnn.rows import held
 from lrnn.training import Observer, Run, Settings, evaluate, train_gram
-from lrnn.training.anchors import anchor_correlations, anchor_weights
+from lrnn.training.anchors import anchor_weights, find_anchors, one_hot_weights
 from lrnn.training.evaluation import largest_drives
 from lrnn.training.gram import GramDescent, GramSearch, starts, unsaturated
 
@@ -62,11 +62,11 @@ def test_no_code_neuron_saturates_and_saturated_outputs_only_help(digits):
 
 
 def test_dense_and_implicit_moments_lead_to_the_same_weights(digits):
-    start = anchor_weights(dense(digits), anchor_correlations(dense(digits), 6), 4.0)
+    start = anchor_weights(dense(digits), find_anchors(dense(digits), 6), 4.0)
     states = []
     for kind in (DenseMoment, ImplicitMoment):
         for data in (digits, sparse.csr_array(digits)):
-            descent = GramDescent(kind(held(data)), *start)
+            descent = GramDescent(kind(held(data)), *start[:2])
             for _ in range(10):
                 descent.step()
             states.append(descent.state)
@@ -84,6 +84,77 @@ def test_rows_in_another_order_give_the_same_error(digits):
     shuffled = digits[np.random.default_rng(0).permutation(len(digits))]
     a, b = solved(digits, 12, max_iter=20), solved(shuffled, 12, max_iter=20)
     assert a.reconstruction_err_ == pytest.approx(b.reconstruction_err_, rel=1e-6)
+
+
+def binary_tables():
+    """Attributes that are alike: many of the same size, copies, constants, flags."""
+    random = np.random.default_rng(0)
+    flags = np.zeros((60, 12))
+    for i in range(12):
+        flags[random.permutation(60)[:20], i] = 1
+    return {
+        "flags of equal sizes": flags,
+        "copies": np.repeat(random.random((40, 8)), 3, axis=1),
+        "one of twelve": np.eye(12)[random.integers(12, size=90)],
+        "with constants": np.c_[random.random((50, 6)), np.ones((50, 3)), np.zeros((50, 2))],
+    }
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", [*binary_tables(), "digits", "few steps"])
+def test_attributes_in_another_order_give_the_same_error(digits, name, dtype):
+    X = binary_tables().get(name, digits[:300]).astype(dtype)
+    X = np.tile(X, (1, 4)) if name == "few steps" else X  # for which starts are given up
+    orders = [np.random.RandomState(seed).permutation(X.shape[1]) for seed in range(3)]
+    steps = {"max_iter": 20 if name == "few steps" else 60}
+    errors = [
+        solved(np.ascontiguousarray(X[:, order]), 5, **steps).reconstruction_err_
+        for order in (slice(None), *orders)
+    ]
+    assert max(errors) - min(errors) < 1e-3 * max(errors) + np.finfo(dtype).eps
+
+
+def mixtures(pixels, noise, seed=0):
+    """Spectra of four materials, mixed in pixels of which some are pure: bands by pixels."""
+    random = np.random.default_rng(seed)
+    materials = np.abs(np.cumsum(random.normal(size=(4, 60)), axis=1))
+    materials /= materials.max()
+    shares = random.dirichlet([0.5] * 4, pixels)
+    shares[:4] = np.eye(4)
+    X = shares @ materials + noise * random.normal(size=(pixels, 60))
+    return np.clip(X, 0, 1).T, materials
+
+
+def angles(found, known):
+    """Of each known direction to the nearest that was found, in degrees."""
+    unit = [m / np.linalg.norm(m, axis=1, keepdims=True) for m in (found, known)]
+    return np.degrees(np.arccos(np.clip(unit[1] @ unit[0].T, -1, 1).max(axis=1)))
+
+
+@pytest.mark.parametrize("pixels", [100, 700])  # all starts go to the end; one is chosen before
+def test_separable_mixtures_are_unmixed(pixels):
+    X, materials = mixtures(pixels, noise=1e-3)
+    model = solved(X, 4)
+    assert model.reconstruction_err_ < 2e-6  # the noise has 1e-6
+    assert angles(model.transform(X).T, materials).max() < 1
+
+
+def test_one_hot_codes_are_anchors_and_fitted():
+    X, _ = mixtures(50, noise=0.0)
+    moment = dense(X)
+    anchors = find_anchors(moment, 4)
+    encoder, decoder, product = one_hot_weights(moment, anchors)
+    assert sorted(anchors.attributes) == [0, 1, 2, 3]  # the pure pixels
+    np.testing.assert_array_equal(np.argmax(encoder, axis=0), anchors.attributes)
+    np.testing.assert_allclose(product, moment.dot(encoder), rtol=1e-10)
+    assert ((X - X @ encoder @ decoder) ** 2).mean() < 1e-4 * (X**2).mean()
+
+
+@pytest.mark.parametrize("power", [2.0, 16.0])
+def test_profiles_come_with_their_product(digits, power):
+    moment = dense(digits)
+    encoder, _, product = anchor_weights(moment, find_anchors(moment, 6), power)
+    np.testing.assert_allclose(product, moment.dot(encoder), rtol=1e-12)
 
 
 @pytest.mark.parametrize("hidden", [64, 65, 150])
@@ -117,7 +188,7 @@ def test_odd_data_are_learnt(name, data, hidden, init):
 
 def test_anchors_of_an_exhausted_rank_are_still_different_attributes():
     data = np.repeat(np.random.default_rng(0).random((30, 2)), 4, axis=1)
-    correlations = anchor_correlations(dense(data), 6)
+    correlations = find_anchors(dense(data), 6).correlations
     assert correlations.shape == (8, 6)
     assert np.isfinite(correlations).all()
     assert len(np.unique(np.argmax(correlations, axis=0))) >= 2

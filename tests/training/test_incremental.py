@@ -282,7 +282,7 @@ def test_a_stream_that_cannot_be_is_refused(digits, tmp_path, change, words):
 def test_a_fit_on_a_moment_goes_on_exactly(digits, recwarn):
     one, other = digits[:900], digits[900:]
     for sizes in (10, (24, 10)):
-        model = LRNNAutoencoder(sizes, max_iter=20, stacking="joint", random_state=0)
+        model = LRNNAutoencoder(sizes, max_iter=20, tol=0, stacking="joint", random_state=0)
         model.fit(Moment.of(one))
         before = -model.score(digits)
         model.partial_fit(other)

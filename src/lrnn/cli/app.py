@@ -30,6 +30,7 @@ from lrnn.cli.report import report
 from lrnn.cli.reproduce import reproduce
 from lrnn.cli.simulate import simulate
 from lrnn.cli.voice import make_printable, tell
+from lrnn.cli.width import width
 from lrnn.tables.words import as_options
 
 app = CommandLine(
@@ -39,9 +40,8 @@ app = CommandLine(
 )
 INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
-    demo, fit, encode, reconstruct, impute, inspect, simulate, frontier, moment, report, export,
-    reproduce,
-    benchmark,
+    demo, fit, encode, reconstruct, impute, inspect, simulate, frontier, width, moment, report,
+    export, reproduce, benchmark,
 )  # fmt: skip
 
 
@@ -121,6 +121,7 @@ def main() -> None:
     SAID.clear()
     warnings.showwarning = _show_warning
     warnings.filterwarnings("ignore", ".*does not have valid feature names")  # files may have none
+    warnings.filterwarnings("ignore", "the error was still falling")  # lrnn fit says it itself
     signals: list[int] = []
     try:
         with _interruptions(signals):

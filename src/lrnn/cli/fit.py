@@ -182,6 +182,7 @@ def fit(
         if not interrupted:
             remove(unfinished)
     rule = hidden_rule(hidden, attributes)
+    falling = tol > 0 and any(curve.still_falling for curve in model.history_)
     voice.result(
         {
             "model": str(output),
@@ -193,6 +194,7 @@ def fit(
             "error": model.reconstruction_err_,
             "error_is_bound": model.error_is_bound_,
             "spike_cost": model.spike_cost_,
+            "converged": None if tol == 0 else not (falling or interrupted),
             "interrupted": interrupted,
             **tell(cut, voice),
         },
@@ -202,6 +204,12 @@ def fit(
     )
     if interrupted:
         say_how_to_go_on(unfinished, voice)
+    elif falling:
+        made = f"{max_iter} {'steps' if solver is Solver.gram else 'passes'}"
+        voice.note(
+            f"the error was still falling after {made}, by more than {tol:g} in the last ten; give "
+            f"--max-iter {5 * max_iter} for a lower one, or a higher --tol to be content with it"
+        )
 
 
 def save(model: Any, output: Path) -> None:

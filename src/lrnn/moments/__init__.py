@@ -7,6 +7,7 @@ its cost per step does not depend on the number of rows.
 
 from lrnn.moments.dense import DenseMoment, dense_pays
 from lrnn.moments.implicit import ImplicitMoment
+from lrnn.moments.left_out import MomentWithout
 from lrnn.moments.moment import Moment
 from lrnn.moments.second_moment import MomentKind, SecondMoment
 from lrnn.moments.sums import Sums, sums_of
@@ -18,6 +19,7 @@ __all__ = [
     "ImplicitMoment",
     "Moment",
     "MomentKind",
+    "MomentWithout",
     "SecondMoment",
     "Sums",
     "second_moment",

@@ -13,6 +13,7 @@ from lrnn.plots.images import image_grid, layer_image
 from lrnn.plots.model import overview, parts, reconstructions
 from lrnn.plots.networks import network
 from lrnn.plots.spikes import raster, simulated_layers
+from lrnn.plots.width_paths import widths
 
 __all__ = [
     "classes",
@@ -31,4 +32,5 @@ __all__ = [
     "reconstructions",
     "simulated_layers",
     "time_against_size",
+    "widths",
 ]

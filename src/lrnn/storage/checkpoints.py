@@ -24,8 +24,10 @@ from lrnn.rows import Rows
 from lrnn.storage.model_files import (
     READ_ERRORS,
     TensorFileError,
+    checksum,
     plain_parameters,
     read_tensors,
+    start_tensors,
     write_tensors,
 )
 from lrnn.tables.words import warn
@@ -96,6 +98,8 @@ def checkpoint_of(
     """
     parameters = plain_parameters(model)
     del parameters["verbose"]
+    if start := start_tensors(model):
+        parameters["init"] = checksum("", start)
     facts = {"lrnn": lrnn.__version__, **parameters, **more}
     earlier = read(path, facts) if resume and path.exists() else None
     return Checkpoint(path, every, facts, rows, earlier)

@@ -1,6 +1,7 @@
 """Models in safetensors files: numbers and text only, nothing that could be run.
 
-The tensors are ``encoder.0`` …, ``decoder.0`` …, ``firing_rates.0`` … and, for each learning
+The tensors are ``encoder.0`` …, ``decoder.0`` …, ``firing_rates.0`` …, those that the parameter
+``init`` gave, if it gave any, ``init_encoder.0`` …, ``init_decoder.0`` …, and, for each learning
 curve, ``history.0.batch_errors``, ``history.0.iterations``, ``history.0.errors``,
 ``history.0.seconds``. What fills missing cells, if it was learnt, is ``filling.decoder``,
 ``filling.codes`` and ``filling.root``. The document holds everything else. Checkpoints are such
@@ -21,9 +22,10 @@ from typing import Any, get_args
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
+from scipy import sparse
 
 import lrnn
-from lrnn.arrays import Array, Rates, to_numpy
+from lrnn.arrays import Array, Rates, is_array, to_numpy
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.rows.gaps import Filling
 from lrnn.tables.atomic import write_atomically
@@ -31,6 +33,7 @@ from lrnn.tables.scaling import Scaling
 from lrnn.tables.sources import check_file
 from lrnn.tables.words import warn
 from lrnn.training import LearningCurve, StopReason
+from lrnn.validation import matrices_of
 from lrnn.weights import Weights, over_one
 
 FORMAT = 2
@@ -80,6 +83,7 @@ def save(
         ("inhibitory_decoder", model.inhibitory_decoders_ or ()),
     ):
         tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
+    tensors |= start_tensors(model)
     for i, curve in enumerate(model.history_):
         tensors |= {f"history.{i}.{name}": getattr(curve, name) for name in CURVE_ARRAYS}
     filling = getattr(model, "filling_", None)
@@ -155,7 +159,24 @@ def plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
             return [plain(v) for v in value]
         return value if isinstance(value, bool | int | float | str) else None
 
-    return {name: plain(value) for name, value in model.get_params().items()}
+    given = model.get_params()
+    if not isinstance(given["init"], str):
+        given["init"] = None  # weights are kept as tensors
+    return {name: plain(value) for name, value in given.items()}
+
+
+def start_tensors(model: LRNNAutoencoder) -> dict[str, Array]:
+    """The weights that the parameter ``init`` gives, if it gives any."""
+    if model.init is None or isinstance(model.init, str):
+        return {}
+    found = {}
+    for part, given in zip(("encoder", "decoder"), model.init, strict=True):
+        for i, matrix in enumerate(matrices_of(given)):
+            full = matrix.toarray() if sparse.issparse(matrix) else matrix
+            found[f"init_{part}.{i}"] = np.asarray(
+                to_numpy(full) if is_array(full) else full, dtype=np.float64
+            )
+    return found
 
 
 def _check_format(document: dict[str, Any]) -> None:
@@ -184,6 +205,9 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         raise ModelFileError(f"it has unknown parameters {', '.join(unknown)}")
     if isinstance(parameters.get("hidden_layer_sizes"), list):
         parameters["hidden_layer_sizes"] = tuple(parameters["hidden_layer_sizes"])
+    if "init_encoder.0" in tensors:
+        parts = [_matrices(tensors, f"init_{part}") for part in ("encoder", "decoder")]
+        parameters["init"] = tuple(m[0] if len(m) == 1 else m for m in parts)
     model = LRNNAutoencoder(**parameters)
     model._validate_params()
     weights = _weights(tensors, inhibition=document["format"] > 1)

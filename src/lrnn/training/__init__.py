@@ -4,7 +4,7 @@
 end to end, and with inhibition.
 """
 
-from lrnn.training.end_to_end import fine_tuned, train_end_to_end
+from lrnn.training.end_to_end import fine_tuned, never_worse, train_end_to_end, tune
 from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, known_error
 from lrnn.training.filling import learn_filling
 from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
@@ -13,7 +13,7 @@ from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.incremental import MOST_STEPS, Memory, remembered, train_part
 from lrnn.training.inhibition import train_inhibitory, train_on_part
 from lrnn.training.minibatch import train_jointly, train_layerwise
-from lrnn.training.run import Observer, Run, StopReason, watching
+from lrnn.training.run import Observer, ProgressBar, Run, StopReason, watching
 from lrnn.training.settings import Settings
 from lrnn.training.states import State, StateError
 from lrnn.training.unit_rate import train_unit_rate
@@ -26,6 +26,7 @@ __all__ = [
     "Memory",
     "Observer",
     "PenalisedNetwork",
+    "ProgressBar",
     "Run",
     "Settings",
     "State",
@@ -37,6 +38,7 @@ __all__ = [
     "fine_tuned",
     "known_error",
     "learn_filling",
+    "never_worse",
     "penalties_for",
     "remembered",
     "train_end_to_end",
@@ -49,5 +51,6 @@ __all__ = [
     "train_part",
     "train_unit_rate",
     "train_without_rows",
+    "tune",
     "watching",
 ]

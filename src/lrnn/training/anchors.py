@@ -1,33 +1,122 @@
 """Initial weights from anchor attributes, picked from the second moment alone."""
 
+from dataclasses import dataclass, replace
+from functools import partial
 from math import sqrt
+from typing import TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 
-from lrnn.arrays import Array, copied, like, to_numpy
+from lrnn.arrays import Array, Floats, copied, like, to_numpy
 from lrnn.functional import gram_error
 from lrnn.moments import SecondMoment
 
+Start: TypeAlias = tuple[Array, Array, Array]  # an encoder, its decoder, and G @ encoder
+
 FLOOR = 1e-4  # weights between uncorrelated attributes: small, but free to grow
+LEAK = 0.01  # weights to a code that is one attribute, from all others together
+RIDGE = 1e-6  # on the least squares for its decoder: anchors may be all but dependent
+ROUNDS = 3  # in which attributes of the same size are told apart
+TIED = 1e-5  # share by which residuals, or sums, of equal attributes may differ by rounding
 
 
-def anchor_correlations(moment: SecondMoment, hidden: int) -> Array:
-    """Correlations (cosines) of all attributes with ``hidden`` anchors.
+def own_order(moment: SecondMoment) -> tuple[NDArray[np.intp], Floats]:
+    """Attributes in an order that depends on what they are, and the sums of the rows of G.
 
-    Anchors are the pivots of a pivoted Cholesky factorisation of G: each time the attribute of
-    which the anchors before explain the least. Where the rank of G is exhausted, attributes that
-    are no anchors yet follow in order of their size.
+    They are sorted by their size; those of equal size by their products with all others; and those
+    for which these are equal, too, by products with all others weighted by their place so far, as
+    long as this tells any apart. What is still equal is (nearly always) interchangeable.
     """
-    lengths = to_numpy(moment.diagonal).astype(np.float64)
+    sizes = moment.diagonal
+    make = partial(like, sizes)
+    sums = _host(moment.dot(make(np.ones((moment.n_attributes, 1)))))[:, 0]
+    places = _refined(_places(_host(sizes)), _places(sums))
+    for _ in range(ROUNDS):
+        apart = places.max(initial=0) + 1
+        if apart == len(places):
+            break
+        products = moment.dot(make(np.sqrt(1.0 + places)[:, None]))
+        places = _refined(places, _places(_host(products)[:, 0]))
+        if places.max() + 1 == apart:
+            break
+    return np.argsort(places, kind="stable"), sums
+
+
+def _places(values: Floats) -> NDArray[np.intp]:
+    """Of numbers in ascending order; those that only rounding tells apart share one."""
+    order = np.argsort(values)
+    apart = np.diff(values[order]) > TIED * np.abs(values).max(initial=0.0)
+    places = np.empty(len(values), dtype=np.intp)
+    places[order] = np.concatenate([[0], np.cumsum(apart)])
+    return places
+
+
+def _refined(places: NDArray[np.intp], more: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Places of which those that are shared are told apart by others."""
+    return np.unique(np.stack([places, more], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _host(array: Array) -> Floats:
+    return np.asarray(to_numpy(array), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """Attributes of which the others are made, as far as one can.
+
+    Attributes
+    ----------
+    attributes : ndarray of int
+        Which they are, the one that explains the most first.
+    products : ndarray of shape (n_attributes, n_anchors)
+        Their columns of G, in float64 on the host.
+    order : ndarray of shape (n_attributes,)
+        All attributes in an order that does not depend on where they stand.
+    sums : ndarray of shape (n_attributes,)
+        Sums of the rows of G.
+    correlations : ndarray of shape (n_attributes, n_anchors)
+        Correlations (cosines) of all attributes with them.
+    """
+
+    attributes: NDArray[np.intp]
+    products: Floats
+    order: NDArray[np.intp]
+    sums: Floats
+    correlations: Floats
+
+    def first(self, count: int) -> "Anchors":
+        """The first ones; these are what `find_anchors` finds if it looks for so many."""
+        return replace(
+            self,
+            attributes=self.attributes[:count],
+            products=self.products[:, :count],
+            correlations=self.correlations[:, :count],
+        )
+
+
+def find_anchors(moment: SecondMoment, hidden: int) -> Anchors:
+    """The pivots of a pivoted Cholesky factorisation of G.
+
+    This is each time the attribute of which the anchors before explain the least. Where the rank of
+    G is exhausted, attributes that are no anchors yet follow in order of their size. Of several
+    that are alike the first in their `own_order` is taken, so that it does not matter where they
+    stand.
+    """
+    order, sums = own_order(moment)
+    lengths = _host(moment.diagonal)
     left = lengths.copy()
     factor = np.zeros((len(lengths), hidden))
     columns = np.zeros((len(lengths), hidden))
+    anchors = np.zeros(hidden, dtype=np.intp)
     spent = np.zeros(len(lengths), dtype=bool)
-    enough = 1e-10 * lengths.max(initial=0.0)
+    known = float(array_namespace(moment.diagonal).finfo(moment.diagonal.dtype).eps)
+    enough = max(1e-10, 10 * known) * lengths.max(initial=0.0)
     for k in range(hidden):
         score = np.where(spent, -1.0, left if left.max() > enough else lengths)
-        anchor = int(np.argmax(score))
+        alike = score[order] >= (1 - TIED) * score.max()
+        anchor = anchors[k] = order[np.argmax(alike)]
         spent[anchor] = True
         columns[:, k] = to_numpy(moment.columns(np.array([anchor])))[:, 0]
         if left[anchor] > enough:
@@ -35,9 +124,10 @@ def anchor_correlations(moment: SecondMoment, hidden: int) -> Array:
             factor[:, k] = pivot / np.sqrt(left[anchor])
             left = np.maximum(left - factor[:, k] ** 2, 0)
             left[anchor] = 0
-        columns[:, k] /= np.sqrt(max(lengths[anchor], np.finfo(float).tiny))
-    cosines = columns / np.sqrt(np.maximum(lengths, np.finfo(float).tiny))[:, None]
-    return np.minimum(cosines, 1)  # more, where squares of tiny numbers have underflowed
+    roots = np.sqrt(np.maximum(lengths, np.finfo(float).tiny))
+    cosines = columns / roots[anchors] / roots[:, None]
+    # more than 1, where squares of tiny numbers have underflowed
+    return Anchors(anchors, columns, order, sums, np.minimum(cosines, 1))
 
 
 def sharpened(correlations: Array, power: float) -> Array:
@@ -45,14 +135,33 @@ def sharpened(correlations: Array, power: float) -> Array:
     return np.maximum(correlations, 0) ** power + FLOOR
 
 
-def anchor_weights(moment: SecondMoment, correlations: Array, power: float) -> tuple[Array, Array]:
+def anchor_weights(moment: SecondMoment, anchors: Anchors, power: float) -> Start:
     """Encoder and decoder that start as sharpened correlation profiles, optimally scaled."""
-    encoder = like(moment.diagonal, sharpened(correlations, power))
+    encoder = like(moment.diagonal, sharpened(anchors.correlations, power))
     xp = array_namespace(encoder)
     decoder = copied(encoder.T)
-    moments = moment.dot(encoder).T
-    gram = moments @ encoder
+    product = moment.dot(encoder)
+    moments = product.T
     linear = float(xp.sum(moments * decoder, dtype=xp.float64))
-    square = gram_error(0.0, 0 * moments, gram, decoder)
+    square = gram_error(0.0, 0 * moments, moments @ encoder, decoder)
     scale = sqrt(linear / square) if square > 0 else 1.0
-    return encoder * scale, decoder * scale
+    return encoder * scale, decoder * scale, product * scale
+
+
+def one_hot_weights(moment: SecondMoment, anchors: Anchors) -> Start:
+    """Codes that are the anchors themselves, and the decoder that fits them best.
+
+    This is where sharper and sharper profiles lead to. If each part of the data has an attribute
+    that is its alone (data are then called separable), it is the solution but for noise. No product
+    with G is needed: that of the encoder is made of G's columns, and of the sums of its rows.
+    """
+    attributes, hidden = anchors.products.shape
+    leak = LEAK / attributes
+    encoder = np.full((attributes, hidden), leak)
+    encoder[anchors.attributes, np.arange(hidden)] = 1
+    product = leak * anchors.sums[:, None] + (1 - leak) * anchors.products
+    gram = leak * product.sum(axis=0) + (1 - leak) * product[anchors.attributes]
+    ridge = max(RIDGE * np.trace(gram) / hidden, np.finfo(float).tiny)
+    decoder = np.linalg.solve(gram + ridge * np.eye(hidden), product.T)
+    made = partial(like, moment.diagonal)
+    return made(encoder), made(np.maximum(decoder, 0)), made(product)

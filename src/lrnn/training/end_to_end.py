@@ -11,6 +11,7 @@ from lrnn.functional import error_gradients
 from lrnn.rows import Rows
 from lrnn.rows.memory import CELLS_AT_ONCE
 from lrnn.training.adam import Descent, StepSchedule
+from lrnn.training.evaluation import evaluate
 from lrnn.training.history import Batches, History, Trained
 from lrnn.training.run import Run
 from lrnn.weights import Weights, widest
@@ -57,9 +58,25 @@ def fine_tuned(rows: Rows, trained: Trained, run: Run) -> Trained:
     settings = run.settings
     if not settings.fine_tune or trained.interrupted:
         return trained
-    passes = replace(run, settings=replace(settings, max_iter=settings.fine_tune, tol=0))
-    tuned = train_end_to_end(rows, trained.weights, passes)
+    tuned = tune(rows, trained.weights, run)
     return Trained(tuned.weights, [*trained.curves, *tuned.curves])
+
+
+def tune(rows: Rows, start: Weights, run: Run) -> Trained:
+    """Train for ``fine_tune`` passes."""
+    settings = replace(run.settings, max_iter=run.settings.fine_tune, tol=0)
+    return train_end_to_end(rows, start, replace(run, settings=settings))
+
+
+def never_worse(rows: Rows, trained: Trained, run: Run) -> Trained:
+    """What was trained, or the weights that ``init`` has given if their error is lower."""
+    given = run.settings.start
+    if given is None or trained.interrupted:
+        return trained
+    before, after = evaluate(rows, given), trained.evaluation or evaluate(rows, trained.weights)
+    if before.error < after.error:
+        return Trained(given, trained.curves, before)
+    return replace(trained, evaluation=after)
 
 
 def loosened(weights: Weights, rates: Rates, random: np.random.RandomState) -> Weights:

@@ -19,6 +19,7 @@ from lrnn.weights import Weights
 
 Price: TypeAlias = Callable[[Evaluation, Weights], float]
 
+ENDED_BY_TOL = ("gram solver", "as printed")
 HIGHEST = 1 + 1e-6  # no mean squared error of numbers in [0, 1] is higher, but for rounding
 
 
@@ -62,6 +63,14 @@ class LearningCurve:
     def lowest(self) -> float:
         """Lowest error on all rows (that of the weights which were kept)."""
         return float(self.errors.min())
+
+    @property
+    def still_falling(self) -> bool:
+        """Whether ``max_iter`` ended it, where ``tol`` should have done so.
+
+        Other stages have as many passes as they were given.
+        """
+        return self.stopped == "max_iter" and self.stage in ENDED_BY_TOL
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from lrnn.moments.reservoir import Reservoir
 from lrnn.moments.residual import ResidualMoment
 from lrnn.moments.sums import LARGEST
 from lrnn.rows import Rows, held
-from lrnn.training.anchors import anchor_correlations, sharpened
+from lrnn.training.anchors import find_anchors, sharpened
 from lrnn.training.evaluation import Evaluation, divisor, evaluate
 from lrnn.training.gram import (
     MOMENTUM,
@@ -211,7 +211,7 @@ def begun(rows: Rows, kept: Kept, start: Weights | None, run: Run) -> tuple[Memo
 
 def anchored(moment: SecondMoment, hidden: int, run: Run) -> list[GramDescent]:
     """Where to begin; not at random besides, for there is no time to see which is better."""
-    settings = replace(run.settings, max_iter=sys.maxsize)
+    settings = replace(run.settings, max_iter=sys.maxsize, start=None)
     return starts(moment, hidden, replace(run, settings=settings))
 
 
@@ -325,8 +325,8 @@ class ContinuedDescent(GramDescent):
         chosen = np.flatnonzero(uses <= USELESS * uses.sum())
         seen = len(chosen) > 0
         chosen = chosen if seen else np.array([np.argmin(uses)])
-        correlations = anchor_correlations(left, len(chosen))
-        profiles = like(state.encoder, sharpened(correlations, POWER))
+        anchors = find_anchors(left, len(chosen))
+        profiles = like(state.encoder, sharpened(anchors.correlations, POWER))
         if not seen and use_of(profiles, self.moment, left) <= LOST * uses[chosen[0]]:
             return False
         encoder, decoder = copied(state.encoder), copied(state.decoder)

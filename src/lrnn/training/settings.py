@@ -7,6 +7,7 @@ from typing import Literal
 
 from lrnn.arrays import Rates
 from lrnn.moments import MomentKind
+from lrnn.weights import Weights
 
 PASSES = 20  # of training with inhibition, over the data, if nobody says how many
 LEAST_STEPS = 4_000  # however few the rows are
@@ -22,6 +23,8 @@ class Settings:
         Widths of the input and of the encoding layers.
     held_out : float
         The share of rows that are held out.
+    start : Weights or None
+        Weights to begin with, on the backend of the rows; they are given by ``init``.
 
     The others are parameters of `LRNNAutoencoder`.
     """
@@ -41,6 +44,7 @@ class Settings:
     spike_penalty: float = 0.0
     held_out: float = 0.0
     forget: float | None = None
+    start: Weights | None = None
 
     @property
     def on_minibatches(self) -> bool:

@@ -7,7 +7,7 @@ do, and the second moment is not enough: the network is trained end to end.
 from lrnn.functional import adjust_rows
 from lrnn.moments import second_moment
 from lrnn.rows import Rows
-from lrnn.training.anchors import anchor_correlations, sharpened
+from lrnn.training.anchors import find_anchors, sharpened
 from lrnn.training.end_to_end import train_end_to_end
 from lrnn.training.gram import nothing_to_learn, pass_through
 from lrnn.training.history import Trained
@@ -22,10 +22,14 @@ def train_unit_rate(rows: Rows, run: Run) -> Trained:
     """Train all layers: a shallow network as wide as the narrowest one, split over them."""
     sizes = run.settings.sizes
     width, hidden = rows.shape[1], min(sizes)
+    if run.settings.start is not None and len(sizes) > 2:
+        return train_end_to_end(rows, run.settings.start, run)
     if hidden == width:
         trained = Trained(pass_through(width, width, rows.weights), [nothing_to_learn(None)])
     else:
-        if run.settings.anchors:
+        if run.settings.start is not None:
+            start = run.settings.start
+        elif run.settings.anchors:
             start = anchored(rows, hidden)
         else:
             start = random_weights((width, hidden), run.random, rows.weights)
@@ -37,6 +41,6 @@ def train_unit_rate(rows: Rows, run: Run) -> Trained:
 
 def anchored(rows: Rows, hidden: int) -> Weights:
     """Each attribute sends its spikes to the anchors it correlates with, and gets them back."""
-    correlations = anchor_correlations(second_moment(rows, hidden), hidden)
+    correlations = find_anchors(second_moment(rows, hidden), hidden).correlations
     profile = rows.weights(sharpened(correlations, POWER))
     return Weights((adjust_rows(profile),), (adjust_rows(profile.T),))

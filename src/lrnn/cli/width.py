@@ -1,0 +1,140 @@
+"""``lrnn width``: how many code neurons data need."""
+
+import json
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lrnn.cli.inputs import DataOf, DeviceOf, Seed, check_range, numbers_explained, tell
+from lrnn.cli.outputs import Force, check_new
+from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
+from lrnn.cli.voice import Json, Quiet, Voice, text_table
+
+ENDINGS = (".json", ".png", ".svg", ".pdf")
+
+
+@takes_tables
+def width(
+    data: DataOf,
+    options: TableOptions,
+    widths: Annotated[
+        str | None,
+        typer.Option(
+            metavar="8,16,32",
+            help="Numbers of code neurons, below that of attributes. By default 1, 2, 3, 4, 6, 8, "
+            "11 and so on, up to 128.",
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=5,
+            help="How often other rows are held out. By default 5 times for up to 2,500 rows, and "
+            "once for more.",
+        ),
+    ] = None,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", help=f"{', '.join(ENDINGS)}; may be given again."),
+    ] = None,
+    seed: Seed = 0,
+    device: DeviceOf = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Find how many code neurons data need, by entries that were held out.
+
+    Rows are held out of training, and in these a fifth of the attributes at a time, which is
+    foretold from the others: better and better until there are as many code neurons as the data
+    have parts, and then worse again. (The error of whole rows, which [bold]lrnn fit[/bold] tells,
+    only falls.) The narrowest width whose error is within one standard error of the lowest is
+    suggested.
+
+    Examples:
+
+        lrnn width digits
+
+        lrnn width wine --widths 1,2,3,4,5,6 -o widths.png
+
+        lrnn width table.csv --label class -o widths.json --device cuda
+    """
+    import lrnn
+    from lrnn.tables.atomic import check_apart, write_atomically
+    from lrnn.tables.cut_off import CutOff
+    from lrnn.tables.sources import Source
+    from lrnn.width_paths import HEADER
+
+    voice = Voice(quiet, as_json)
+    wanted, outputs = _widths(widths), output or []
+    for path in outputs:
+        _check_output(path)
+        check_apart(path, data)
+    check_new(force, *outputs)
+    table = options.open(data, voice)
+    scaling = options.scaling(table, data, voice)
+    with voice.working(f"reading {data}"):
+        table = attributes_of(table, scaling, cut := CutOff())
+    unscaled = scaling.kind == "none"
+    if unscaled and not isinstance(table.data, Source):
+        check_range(table, data)
+    with numbers_explained(table, data) if unscaled else nullcontext():
+        found = lrnn.widths(
+            table.data,
+            wanted,
+            folds=folds,
+            scale=replace(scaling, recipe=None),
+            device=device,
+            random_state=seed,
+            verbose=voice.verbose,
+        )
+    document = {"data": data, **found.to_json(), **tell(cut, voice)}
+    for path in outputs:
+        if path.suffix == ".json":
+            write_atomically(path, json.dumps(document, indent=1).encode())
+        else:
+            _draw(found, path)
+    title = f"{data}, {found.attributes} attributes, {found.rows} rows held out"
+    voice.result(document, text_table(HEADER, found.lines(), f"{title} ({found.seconds:.0f} s)"))
+    remark = f" ({found.remark})" if found.remark else ""
+    written = f"\nwritten to {', '.join(map(str, outputs))}" if outputs else ""
+    voice.say(f"suggested: --hidden {found.suggested.width}{remark}{written}")
+
+
+def _widths(text: str | None) -> list[int] | None:
+    """Widths as a user writes them."""
+    if text is None:
+        return None
+    words = text.replace(",", " ").split()
+    if not words or not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise typer.BadParameter(
+            f"{text!r} should be numbers of code neurons, such as 8,16,32", param_hint="--widths"
+        )
+    return [int(word) for word in words]
+
+
+def _check_output(path: Path) -> None:
+    """Complain of a name that cannot be written to, before any work is done for it."""
+    if path.suffix not in ENDINGS:
+        raise typer.BadParameter(
+            f"{str(path)!r} should end in {', '.join(ENDINGS)}", param_hint="--output"
+        )
+    if path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write to")
+
+
+def _draw(found: Any, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from lrnn import plots
+    from lrnn.plots.axes import write_figure
+
+    figure = Figure(figsize=(4.8, 3.4), dpi=150, layout="constrained")
+    plots.widths(found, ax=figure.add_subplot())
+    write_figure(figure, path)
