@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import HOST, Array, Floats, Layer, Rates, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
-from lrnn.moments import MomentKind
+from lrnn.moments import Corruption, MomentKind
 from lrnn.network import RandomNeuralNetwork
 from lrnn.rows import Rows
 from lrnn.tables.scaling import KINDS, Scaling
@@ -29,6 +29,7 @@ from lrnn.training import (
     Settings,
     Trained,
     evaluate,
+    evaluate_both,
     ever_saturated,
     fine_tuned,
     train_gram,
@@ -44,6 +45,7 @@ from lrnn.validation import (
     Interval,
     StrOptions,
     check_codes,
+    check_corruption,
     check_data,
     check_inhibition,
     check_layer_sizes,
@@ -66,6 +68,7 @@ class Fitted:
     error: float
     layer_spike_costs: Floats
     spike_cost: float
+    corrupted_error: float | None = None
 
     @classmethod
     def after(cls, trained: Trained, evaluation: Evaluation, rates: Rates) -> "Fitted":
@@ -73,7 +76,8 @@ class Fitted:
         costs = trained.weights.spikes(evaluation.mean_activations, rates)
         n_iter = max(1, *(curve.passes for curve in trained.curves))  # the data were read
         spikes = float(costs.sum())
-        return cls(trained.weights, trained.curves, n_iter, evaluation.error, costs, spikes)
+        error, corrupted = evaluation.error, evaluation.corrupted_error
+        return cls(trained.weights, trained.curves, n_iter, error, costs, spikes, corrupted)
 
 
 def warn_if_interrupted(trained: Trained) -> None:
@@ -162,12 +166,19 @@ class LRNNAutoencoder(
         beyond the range of training is cut off, with a warning that counts. Data frames may have
         other columns than numbers, if a Scaling says what to do with them. By default data are
         taken as they are.
+    corruption : ("mask", float) or ("noise", float), optional
+        Learn to give back rows from corrupted ones: cells become 0 with this probability, or get
+        Gaussian noise of this standard deviation and are clipped to [0, 1]. The gram solver does it
+        without sampling, at about the cost of a plain fit: it knows the second moments of corrupted
+        rows exactly. Training end to end (``fine_tune``, ``rates="unit"``, ``inhibition``) draws
+        new samples for each minibatch. ``solver="minibatch"`` cannot do it.
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, through PyTorch or CuPy, and brings the
         results back. By default work is done where the data are: arrays of torch and CuPy stay on
         their device, and so do weights and codes.
     random_state : int, RandomState instance or None, default=None
-        Determines the initial weights and the minibatches.
+        Determines the initial weights and the minibatches; a number also what becomes of corrupted
+        rows, which otherwise are always the same.
     verbose : int, default=0
         Show a progress bar if above 0.
 
@@ -189,7 +200,12 @@ class LRNNAutoencoder(
     layer_spike_costs_ : ndarray
         The same, for each of these layers. (Neurons that lead nowhere need not fire.)
     reconstruction_err_ : float
-        Mean squared error per attribute on the training data.
+        Mean squared error per attribute on the training data as they are: ``-score(X)``, also
+        with a ``corruption``.
+    corrupted_err_ : float or None
+        With a ``corruption``, the mean squared error of giving back the training data from a sample
+        of corrupted ones. This is what training makes small, and what ``history_`` tells of. (There
+        the gram solver's are expectations, before outputs above 1 count as 1: slightly higher.)
     history_ : list of LearningCurve
         Errors after each iteration and each evaluation, one curve per trained layer pair (one
         for all, if trained together; one more for fine-tuning and each :meth:`partial_fit`).
@@ -253,6 +269,7 @@ class LRNNAutoencoder(
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
+        "corruption": [tuple, list, None],
         "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -277,6 +294,7 @@ class LRNNAutoencoder(
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         scale: str | Scaling | None = None,
+        corruption: tuple[str, float] | None = None,
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -297,6 +315,7 @@ class LRNNAutoencoder(
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.scale = scale
+        self.corruption = corruption
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -333,7 +352,9 @@ class LRNNAutoencoder(
         near = rows.in_memory() if settings.on_minibatches else rows
         with watching(self, X, settings.most_passes(rows.shape[0]), *watchers) as observer:
             trained = self._train(near, Run(settings, self._random, observer))
-        evaluation = trained.evaluation or evaluate(near, trained.weights)
+        evaluation = trained.evaluation
+        if evaluation is None:
+            evaluation = evaluate_both(near, trained.weights, settings.corruption)
         self._become(Fitted.after(trained, evaluation, self.rates))
         warn_if_interrupted(trained)
         return rows
@@ -370,6 +391,7 @@ class LRNNAutoencoder(
         rows = check_data(self, X, reset=first)
         check_order(rows, minibatch=True)
         check_inhibition(self, rows.shape[0])
+        check_corruption(self, partly=True)
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
         settings, weights = replace(self._settings(rows), max_iter=1), None
@@ -383,7 +405,8 @@ class LRNNAutoencoder(
             else:
                 weights = weights or random_weights(settings.sizes, run.random, rows.weights)
                 trained = train_jointly(rows, weights, run)
-        fitted = Fitted.after(trained, evaluate(rows, trained.weights), self.rates)
+        evaluation = evaluate_both(rows, trained.weights, settings.corruption)
+        fitted = Fitted.after(trained, evaluation, self.rates)
         if not first:  # what was before this part counts
             history, n_iter = [*self.history_, *fitted.history], self.n_iter_ + 1
             fitted = replace(fitted, history=history, n_iter=n_iter)
@@ -395,6 +418,7 @@ class LRNNAutoencoder(
         """How to train on these rows; what does not go together is refused."""
         check_solver(self.solver, self.init)
         check_inhibition(self, rows.shape[0])
+        check_corruption(self)
         check_order(
             rows,
             minibatch=self.solver == "minibatch",
@@ -418,6 +442,7 @@ class LRNNAutoencoder(
             inhibition=self.inhibition,
             spike_penalty=self.spike_penalty,
             held_out=self.validation_fraction if self.early_stopping else 0.0,
+            corruption=Corruption.of(self.corruption, self.random_state),
         )
 
     def _become(self, fitted: Fitted) -> None:
@@ -427,6 +452,7 @@ class LRNNAutoencoder(
         self.history_ = list(fitted.history)
         self.n_iter_ = fitted.n_iter
         self.reconstruction_err_ = fitted.error
+        self.corrupted_err_ = fitted.corrupted_error
         self.layer_spike_costs_ = fitted.layer_spike_costs
         self.spike_cost_ = fitted.spike_cost
 

@@ -486,6 +486,22 @@ def check_inhibition(estimator: Any, rows: int) -> None:
         )
 
 
+def check_corruption(estimator: Any, partly: bool = False) -> None:
+    """The printed algorithms know no corrupted rows; a part of a stream is trained by these."""
+    if estimator.corruption is None:
+        return
+    if estimator.solver == "minibatch":
+        raise ValueError(
+            f"corruption={estimator.corruption!r} needs solver='gram': the paper's algorithms give "
+            "back what they are given"
+        )
+    if partly and not estimator.inhibition:
+        raise ValueError(
+            f"corruption={estimator.corruption!r} needs all rows at once, or inhibition=True: use "
+            "fit instead of partial_fit"
+        )
+
+
 def check_order(rows: Rows, **wanted: bool) -> None:
     """Training on minibatches takes rows in random order, which not all data can give.
 

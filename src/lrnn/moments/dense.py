@@ -7,6 +7,7 @@ from array_api_compat import array_namespace, is_numpy_array
 from scipy import sparse
 
 from lrnn.arrays import Array, backend_of
+from lrnn.moments.second_moment import SecondMoment
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.rows.memory import ROWS_TO_SUM
@@ -16,7 +17,7 @@ STEPS = 100  # of a solver that the cost is reckoned for
 LARGEST = 1 << 28  # cells of G: 1 GiB in float32
 
 
-class DenseMoment:
+class DenseMoment(SecondMoment):
     """G itself, summed up block by block in float64, then kept in the precision of the data.
 
     A block's own product is taken in the precision of the data: its rows are few enough for its
@@ -72,14 +73,16 @@ def products(block: Array) -> Array:
     return total
 
 
-def dense_pays(rows: Rows, hidden: int) -> bool:
+def dense_pays(rows: Rows, hidden: int, matrices: int = 1) -> bool:
     """In multiplications: rows·V² (half of that by symmetry) once, or 2·cells·H a step.
 
-    Rows that have to be read again for every step are only read again if G is too large.
+    Rows that have to be read again for every step are only read again if G (or as many such
+    ``matrices`` as are needed) is too large.
     """
     attributes = rows.shape[1]
     square = attributes * attributes
-    if square > LARGEST or not rows.resident:
-        return bool(square <= LARGEST)
+    fits = matrices * square <= LARGEST
+    if not fits or not rows.resident:
+        return bool(fits)
     forming = rows.cells * attributes / 2
     return bool(forming + STEPS * 2 * square * hidden < STEPS * 2 * 2 * rows.cells * hidden)

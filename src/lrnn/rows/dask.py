@@ -253,7 +253,7 @@ def checked(
 def _work_on(
     check: Callable[..., HostRows], one: Pass, summing: bool, block: Any, first: int
 ) -> Any:
-    total = check(block, first).make(one)
+    total = check(block, first).make(replace(one, before=first))
     return (total, [digest(block)]) if summing else total
 
 

@@ -1,7 +1,7 @@
 """Rows for a device: arrays of torch, CuPy and others where they are, or the host's sent there."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,15 @@ class OneBlockAtATime(Rows):
 
     def make(self, one: Pass) -> Any:
         """Make a pass."""
-        results = self._results(one.work, one.widest, one.most, one.skip)
+        results = self._results(one.of, one.widest, one.most, one.skip)
         return one.over((part.stop, result) for part, result in results)
 
     def _results(
-        self, work: Work, widest: int, most: int | None = None, skip: int = 0
+        self,
+        work: Callable[[Array, int], Any],
+        widest: int,
+        most: int | None = None,
+        skip: int = 0,
     ) -> Iterator[tuple[slice, Any]]:
         first, count = skip, self.shape[0]
         height = min(max(1, CELLS_ON_DEVICE // widest), most or count)
@@ -47,7 +51,7 @@ class OneBlockAtATime(Rows):
             part = slice(first, min(first + height, count))
             lacking = ""
             try:
-                result = work(self.take(part))
+                result = work(self.take(part), part.start)
             except Exception as error:
                 if not self.backend.out_of_memory(error):
                     raise
@@ -64,6 +68,9 @@ class OneBlockAtATime(Rows):
                     "some, or train on the CPU (device=None)"
                 )
             self.backend.free_memory()
+
+    def _passed(self, work: Work, widest: int) -> Iterator[tuple[slice, Any]]:
+        return self._results(lambda block, _: work(block), widest)
 
 
 class DeviceRows(OneBlockAtATime):
@@ -89,7 +96,7 @@ class DeviceRows(OneBlockAtATime):
         """What ``work`` makes of all rows, in the memory of the device."""
         shape = (self.shape[0], width)
         found = self.backend.xp.empty(shape, dtype=dtype, device=self.backend.device)
-        for part, block in self._results(work, widest):
+        for part, block in self._passed(work, widest):
             found[part, ...] = block
         return found
 
@@ -117,7 +124,7 @@ class SentRows(OneBlockAtATime):
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
         """What ``work`` makes of all rows, in the memory of the host."""
         found = np.empty((self.shape[0], width), dtype=host_dtype(dtype))
-        for part, block in self._results(work, widest):
+        for part, block in self._passed(work, widest):
             found[part] = to_numpy(block)
         return found
 

@@ -64,8 +64,8 @@ def converted(rows: Rows, dtype: Any) -> Rows:
     return DerivedRows(rows, change, rows.shape[1], dtype)
 
 
-def _after(work: Work, change: Work, block: Array) -> Any:
-    return work(change(block))
+def _after(work: Work, change: Work, block: Array, *first: int) -> Any:
+    return work(change(block), *first)
 
 
 def _as_type(xp: Any, dtype: Any, block: Array) -> Array:

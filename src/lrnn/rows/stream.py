@@ -87,7 +87,8 @@ class Stream(Rows):
         """Make a pass; each block is worked on as rows in memory are."""
         total, seen = one.begin, one.skip
         for block in self.blocks(one.skip):
-            total = held(block).make(replace(one, begin=total, skip=0, reached=None))
+            part = replace(one, begin=total, skip=0, reached=None, before=one.before + seen)
+            total = held(block).make(part)
             seen += block.shape[0]
             if one.reached is not None:
                 one.reached(seen, total)

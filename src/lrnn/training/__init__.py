@@ -5,7 +5,7 @@ end to end, and with inhibition.
 """
 
 from lrnn.training.end_to_end import fine_tuned, train_end_to_end
-from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated
+from lrnn.training.evaluation import Evaluation, evaluate, evaluate_both, ever_saturated
 from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
 from lrnn.training.gram import train_gram
 from lrnn.training.history import LearningCurve, Trained
@@ -28,6 +28,7 @@ __all__ = [
     "StopReason",
     "Trained",
     "evaluate",
+    "evaluate_both",
     "ever_saturated",
     "fine_tuned",
     "penalties_for",

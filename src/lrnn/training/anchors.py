@@ -50,9 +50,9 @@ def anchor_weights(moment: SecondMoment, correlations: Array, power: float) -> t
     encoder = like(moment.diagonal, sharpened(correlations, power))
     xp = array_namespace(encoder)
     decoder = copied(encoder.T)
-    moments = moment.dot(encoder).T
-    gram = moments @ encoder
-    linear = float(xp.sum(moments * decoder, dtype=xp.float64))
-    square = gram_error(0.0, 0 * moments, gram, decoder)
+    product, target = moment.driven(encoder)
+    gram = product.T @ encoder
+    linear = float(xp.sum(target.T * decoder, dtype=xp.float64))
+    square = gram_error(0.0, 0 * target.T, gram, decoder)
     scale = sqrt(linear / square) if square > 0 else 1.0
     return encoder * scale, decoder * scale

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lrnn.arrays import Rates
-from lrnn.moments import MomentKind
+from lrnn.moments import Corruption, MomentKind
 
 PASSES = 20  # of training with inhibition, over the data, if nobody says how many
 LEAST_STEPS = 4_000  # however few the rows are
@@ -22,6 +22,8 @@ class Settings:
         Widths of the input and of the encoding layers.
     held_out : float
         The share of rows that are held out.
+    corruption : Corruption or None
+        What becomes of the inputs.
 
     The others are parameters of `LRNNAutoencoder`.
     """
@@ -40,6 +42,7 @@ class Settings:
     inhibition: bool = False
     spike_penalty: float = 0.0
     held_out: float = 0.0
+    corruption: Corruption | None = None
 
     @property
     def on_minibatches(self) -> bool:

@@ -22,7 +22,7 @@ def train_unit_rate(rows: Rows, run: Run) -> Trained:
     """Train all layers: a shallow network as wide as the narrowest one, split over them."""
     sizes = run.settings.sizes
     width, hidden = rows.shape[1], min(sizes)
-    if hidden == width:
+    if hidden == width and run.settings.corruption is None:
         trained = Trained(pass_through(width, width, rows), [nothing_to_learn(None)])
     else:
         if run.settings.anchors:
