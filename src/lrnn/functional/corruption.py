@@ -14,7 +14,7 @@ Samples are functions of a key and of a cell's number (splitmix64; Steele, Lea &
 same for arrays of all libraries, however the rows are divided into blocks.
 """
 
-from math import pi, sqrt, tau
+from math import erfc, exp, log, pi, sqrt, tau
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from lrnn.arrays import Array, at_least, at_most, backend_of, like, to_numpy
 from lrnn.compiled import compiled
 
 FAR = 40.0  # standard deviations, beyond which there is nothing
+NEAR = 9.0  # below which there is more than 1e-18
 GOLDEN, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 FINE = 40  # bits that decide whether a cell is masked
 RARE = 1e-9  # probability that a drive is beyond what `highest_drives` says, at most
@@ -43,6 +44,11 @@ def clipped_noise(values: Array, deviation: float) -> tuple[Array, Array]:
     >>> variances.round(4)
     array([0.0034, 0.01  , 0.0034])
     """
+    if is_numpy_array(values):
+        values = np.ascontiguousarray(values)
+        means, variances = np.empty_like(values), np.empty_like(values)
+        _clip_noise(values.reshape(-1), deviation, means.reshape(-1), variances.reshape(-1))
+        return means, variances
     low, low_square = _lost(values, deviation)
     high, high_square = _lost(1 - values, deviation)
     shift = low - high
@@ -60,8 +66,6 @@ def _lost(distance: Array, deviation: float) -> tuple[Array, Array]:
 
 def normal_cdf(z: Array) -> Array:
     """The standard normal distribution function."""
-    if is_numpy_array(z):
-        return ndtr(z)
     if is_torch_array(z):
         import torch
 
@@ -86,10 +90,26 @@ def highest_drives(
     squares = encoder * encoder
     average = means @ encoder + offsets[0] * xp.sum(encoder, axis=0)
     spread = variances @ squares + offsets[1] * xp.sum(squares, axis=0)
-    unlikely = -np.log(RARE)
+    unlikely = -log(RARE)
     jump = unlikely / 3 * xp.max(encoder, axis=0)
-    most = average + jump + xp.sqrt(jump * jump + 2 * float(unlikely) * at_least(spread, 0))
+    most = average + jump + xp.sqrt(jump * jump + 2 * unlikely * at_least(spread, 0))
     return xp.minimum(most, xp.sum(encoder, axis=0)[None, :])
+
+
+@compiled
+def _clip_noise(values: Any, deviation: float, means: Any, variances: Any) -> None:
+    """As above, number by number; most are at a bound, or far from both."""
+    for i in range(values.size):
+        shift, square = 0.0, 1.0
+        for side in range(2):
+            z = min((1 - values[i] if side else values[i]) / deviation, FAR)
+            if z < NEAR:
+                tail, density = 0.5 * erfc(z / sqrt(2.0)) if z else 0.5, exp(-z * z / 2) / sqrt(tau)
+                lost = density - z * tail
+                shift += -lost if side else lost
+                square -= (1 - z * z) * tail + z * density
+        means[i] = values[i] + deviation * shift
+        variances[i] = deviation**2 * max(square - shift * shift, 0.0)
 
 
 # Samples

@@ -13,6 +13,7 @@ from lrnn.arrays import Array, is_array
 from lrnn.functional.corruption import clipped_noise, highest_drives, key_of, masked, noisy
 
 Kind: TypeAlias = Literal["mask", "noise"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 LEAST = 1e-6  # level, besides 0; and share of cells that a mask leaves
 STRIDE = 1 << 32  # numbers of cells between minibatches
@@ -56,7 +57,7 @@ class Corruption:
                 "('mask', 0.5) or ('noise', 0.1)"
             )
         kind, level = wanted
-        if kind not in get_args(Kind):
+        if kind not in KINDS:
             raise ValueError(f"corruption={wanted!r}: the kind must be 'mask' or 'noise'")
         if isinstance(level, bool) or not isinstance(level, Real):
             raise ValueError(f"corruption={wanted!r}: the level must be a number")
