@@ -72,7 +72,8 @@ def inspect(
         f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
         f"{found.solver}{_inhibition(found)} on data scaled by {scaling}\n"
         f"mean squared error {found.reconstruction_err_:.5f}{from_corrupted(found)}, "
-        f"{found.spike_cost_:.4g} firings per unit time ({' + '.join(f'{cost:.4g}' for cost in costs)} by layer)\n{audit}",
+        f"{found.spike_cost_:.4g} firings per unit time "
+        f"({' + '.join(f'{cost:.4g}' for cost in costs)} by layer)\n{audit}",
     )
     if parts and not as_json:
         voice.say("")

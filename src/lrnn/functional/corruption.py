@@ -159,16 +159,7 @@ def random_bits(key: int, numbers: Array) -> Array:
 
 def key_of(seed: int, purpose: int) -> int:
     """A key of 64 bits: others for other seeds and purposes."""
-    numbers = np.array([purpose], dtype=np.int64)
-    return int(random_bits(_mixed(seed), numbers)[0]) % (1 << 64)
-
-
-def _mixed(seed: int) -> int:
-    found = 0
-    while seed:  # seeds may have any number of bits
-        found = (found ^ (seed & 0xFFFFFFFFFFFFFFFF)) * FIRST % (1 << 64)
-        seed >>= 64
-    return found
+    return int(random_bits(seed, np.array([purpose], dtype=np.int64))[0]) % (1 << 64)
 
 
 def _high_bits(bits: Array, count: int) -> Array:
