@@ -14,7 +14,7 @@ Samples are functions of a key and of a cell's number (splitmix64; Steele, Lea &
 same for arrays of all libraries, however the rows are divided into blocks.
 """
 
-from math import erfc, exp, log, pi, sqrt, tau
+from math import log, pi, sqrt, tau
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,8 @@ from scipy import sparse
 from scipy.special import ndtr
 
 from lrnn.arrays import Array, at_least, at_most, backend_of, like, to_numpy
-from lrnn.compiled import compiled
 
 FAR = 40.0  # standard deviations, beyond which there is nothing
-NEAR = 9.0  # below which there is more than 1e-18
 GOLDEN, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 FINE = 40  # bits that decide whether a cell is masked
 RARE = 1e-9  # probability that a drive is beyond what `highest_drives` says, at most
@@ -47,7 +45,9 @@ def clipped_noise(values: Array, deviation: float) -> tuple[Array, Array]:
     if is_numpy_array(values):
         values = np.ascontiguousarray(values)
         means, variances = np.empty_like(values), np.empty_like(values)
-        _clip_noise(values.reshape(-1), deviation, means.reshape(-1), variances.reshape(-1))
+        from lrnn.functional.corruption_kernels import clip_noise
+
+        clip_noise(values.reshape(-1), deviation, means.reshape(-1), variances.reshape(-1))
         return means, variances
     low, low_square = _lost(values, deviation)
     high, high_square = _lost(1 - values, deviation)
@@ -96,22 +96,6 @@ def highest_drives(
     return xp.minimum(most, xp.sum(encoder, axis=0)[None, :])
 
 
-@compiled
-def _clip_noise(values: Any, deviation: float, means: Any, variances: Any) -> None:
-    """As above, number by number; most are at a bound, or far from both."""
-    for i in range(values.size):
-        shift, square = 0.0, 1.0
-        for side in range(2):
-            z = min((1 - values[i] if side else values[i]) / deviation, FAR)
-            if z < NEAR:
-                tail, density = 0.5 * erfc(z / sqrt(2.0)) if z else 0.5, exp(-z * z / 2) / sqrt(tau)
-                lost = density - z * tail
-                shift += -lost if side else lost
-                square -= (1 - z * z) * tail + z * density
-        means[i] = values[i] + deviation * shift
-        variances[i] = deviation**2 * max(square - shift * shift, 0.0)
-
-
 # Samples
 
 
@@ -126,7 +110,7 @@ def masked(block: Array, share: float, key: int, start: Any) -> Array:
         found.data[_high_bits(random_bits(key, start + _places(found)), FINE) < least] = 0
         return found
     if is_numpy_array(block):
-        return _each(_mask, block, np.uint64(least), key, start)
+        return _each("mask", block, np.uint64(least), key, start)
     xp = array_namespace(block)
     kept = _high_bits(random_bits(key, _numbers(block, start)), FINE) >= least
     return xp.where(kept, block, xp.zeros_like(block))
@@ -140,7 +124,7 @@ def noisy(block: Array, deviation: float, key: int, start: Any) -> Array:
     if sparse.issparse(block):
         block = block.toarray()
     if is_numpy_array(block):
-        return _each(_add_noise, block, block.dtype.type(deviation), key, start)
+        return _each("add_noise", block, block.dtype.type(deviation), key, start)
     xp = array_namespace(block)
     bits = random_bits(key, _numbers(block, start))
     one = (xp.astype(_high_bits(bits, 32), block.dtype) + 0.5) / 2.0**32
@@ -186,34 +170,11 @@ def _places(block: Any) -> Any:
     return rows * block.shape[1] + block.indices
 
 
-def _each(kernel: Any, block: Any, level: Any, key: int, start: int) -> Any:
+def _each(kernel: str, block: Any, level: Any, key: int, start: int) -> Any:
+    from lrnn.functional import corruption_kernels  # compiled, by those who need them
+
     block = np.ascontiguousarray(block)
     found = np.empty_like(block)
-    kernel(block.reshape(-1), level, np.uint64(key), np.uint64(start), found.reshape(-1))
+    work = getattr(corruption_kernels, kernel)
+    work(block.reshape(-1), level, np.uint64(key), np.uint64(start), found.reshape(-1))
     return found
-
-
-@compiled
-def _bits(key: Any, number: Any) -> Any:
-    found = number * np.uint64(GOLDEN) + key
-    found = (found ^ (found >> np.uint64(30))) * np.uint64(FIRST)
-    found = (found ^ (found >> np.uint64(27))) * np.uint64(SECOND)
-    return found ^ (found >> np.uint64(31))
-
-
-@compiled
-def _mask(cells: Any, least: Any, key: Any, start: Any, found: Any) -> None:
-    for i in range(cells.size):
-        kept = _bits(key, start + np.uint64(i)) >> np.uint64(64 - FINE) >= least
-        found[i] = cells[i] if kept else 0
-
-
-@compiled
-def _add_noise(cells: Any, deviation: Any, key: Any, start: Any, found: Any) -> None:
-    number = cells.dtype.type
-    for i in range(cells.size):
-        bits = _bits(key, start + np.uint64(i))
-        one = (number(bits >> np.uint64(32)) + number(0.5)) / number(2.0**32)
-        other = number(bits & np.uint64(0xFFFFFFFF)) / number(2.0**32)
-        normal = np.sqrt(number(-2) * np.log(one)) * np.cos(number(2 * pi) * other)
-        found[i] = min(max(cells[i] + deviation * normal, number(0)), number(1))
