@@ -66,9 +66,9 @@ class DenseNoisyMoment(DenseMoment):
         xp = backend.xp
         shape = (3, self.n_attributes, self.n_attributes)
         nothing = partial(xp.zeros, shape, dtype=xp.float64, device=backend.device)
-        work, widest = partial(noisy_products, deviation), 3 * self.n_attributes
+        work = partial(noisy_products, deviation)
         total = (fold or rows.fold)(
-            work, iadd, widest, begin=nothing, most=ROWS_TO_SUM, threads=False
+            work, iadd, self.n_attributes, begin=nothing, most=ROWS_TO_SUM, threads=False
         )
         total = total / self.n_rows
         self.trace = float(xp.sum(xp.linalg.diagonal(total[0, ...])))
