@@ -29,6 +29,7 @@ SAID = {
     "spiking_digits": "random neural network: valid",
     "classifier_pipeline": "the best has",
     "spike_budget": "no linear map of rank 12 is below",
+    "pooled_sums": "sums and rows give the same network",
     "recurrent_learning": "wine: RandomNeuralNetwork(22 neurons, 484 excitatory and 484 inhibitory",
 }
 ARGUMENTS = {

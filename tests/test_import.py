@@ -34,7 +34,8 @@ print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
     assert done.stdout.split() == []
 
 
-NAMES = {"LRNNAutoencoder", "RandomNeuralNetwork", "Scaling", "frontier", "load"}
+NAMES = {"LRNNAutoencoder", "Moment", "RandomNeuralNetwork", "Scaling", "frontier", "load",
+         "load_moment"}  # fmt: skip
 MODULES = {"bounds", "checkpoints", "datasets", "export", "functional", "plots", "streaming"}
 
 

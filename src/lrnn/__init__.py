@@ -11,6 +11,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "LRNNAutoencoder",
+    "Moment",
     "RandomNeuralNetwork",
     "Scaling",
     "bounds",
@@ -20,6 +21,7 @@ __all__ = [
     "frontier",
     "functional",
     "load",
+    "load_moment",
     "plots",
     "streaming",
 ]
@@ -31,19 +33,23 @@ if _TYPE_CHECKING:
     from lrnn import plots as plots
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
     from lrnn.frontiers import frontier as frontier
+    from lrnn.moments import Moment as Moment
     from lrnn.network import RandomNeuralNetwork as RandomNeuralNetwork
     from lrnn.storage import checkpoints as checkpoints
     from lrnn.storage import export as export
     from lrnn.storage import streaming as streaming
     from lrnn.storage.model_files import load as load
+    from lrnn.storage.moment_files import load_moment as load_moment
     from lrnn.tables.scaling import Scaling as Scaling
 
 _NAMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
+    "Moment": "lrnn.moments",
     "RandomNeuralNetwork": "lrnn.network",
     "Scaling": "lrnn.tables.scaling",
     "frontier": "lrnn.frontiers",
     "load": "lrnn.storage.model_files",
+    "load_moment": "lrnn.storage.moment_files",
 }
 _MODULES = {
     "bounds": "lrnn.bounds",

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import HOST, Array, Floats, Layer, Rates, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
-from lrnn.moments import Corruption, MomentKind
+from lrnn.moments import Corruption, Moment, MomentKind
 from lrnn.network import RandomNeuralNetwork
 from lrnn.rows import Rows
 from lrnn.tables.scaling import KINDS, Scaling
@@ -38,12 +38,14 @@ from lrnn.training import (
     train_layerwise,
     train_on_part,
     train_unit_rate,
+    train_without_rows,
     watching,
 )
 from lrnn.validation import (
     CallbackSupportMixin,
     Interval,
     StrOptions,
+    backend_for,
     check_codes,
     check_corruption,
     check_data,
@@ -51,9 +53,11 @@ from lrnn.validation import (
     check_layer_sizes,
     check_order,
     check_solver,
+    check_without_rows,
     fit_context,
     read_once,
     wants_frames,
+    weighted,
 )
 from lrnn.weights import Part, Weights, excitatory_part, random_weights, transmit
 
@@ -69,15 +73,20 @@ class Fitted:
     layer_spike_costs: Floats
     spike_cost: float
     corrupted_error: float | None = None
+    error_is_bound: bool = False
 
     @classmethod
-    def after(cls, trained: Trained, evaluation: Evaluation, rates: Rates) -> "Fitted":
-        """After training."""
+    def after(
+        cls, trained: Trained, evaluation: Evaluation, rates: Rates, *, bound: bool = False
+    ) -> "Fitted":
+        """After training; without rows the error is an upper ``bound``."""
         costs = trained.weights.spikes(evaluation.mean_activations, rates)
         n_iter = max(1, *(curve.passes for curve in trained.curves))  # the data were read
         spikes = float(costs.sum())
-        error, corrupted = evaluation.error, evaluation.corrupted_error
-        return cls(trained.weights, trained.curves, n_iter, error, costs, spikes, corrupted)
+        return cls(
+            trained.weights, trained.curves, n_iter, evaluation.error, costs, spikes,
+            evaluation.corrupted_error, bound,
+        )  # fmt: skip
 
 
 def warn_if_interrupted(trained: Trained) -> None:
@@ -205,7 +214,11 @@ class LRNNAutoencoder(
     corrupted_err_ : float or None
         With a ``corruption``, the mean squared error of giving back the training data from a sample
         of corrupted ones. This is what training makes small, and what ``history_`` tells of. (There
-        the gram solver's are expectations, before outputs above 1 count as 1: slightly higher.)
+        the gram solver's are expectations, before outputs above 1 count as 1: slightly higher. Of a
+        network that was fitted on a :class:`lrnn.Moment` it is that expectation.)
+    error_is_bound_ : bool
+        Whether the network's own error may be lower: true of one that was fitted on a
+        :class:`lrnn.Moment`, where ``reconstruction_err_`` is that of outputs that do not saturate.
     history_ : list of LearningCurve
         Errors after each iteration and each evaluation, one curve per trained layer pair (one
         for all, if trained together; one more for fine-tuning and each :meth:`partial_fit`).
@@ -320,12 +333,12 @@ class LRNNAutoencoder(
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on X.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), or Moment
             Nonnegative data, best scaled to [0, 1] (see ``scale``). Besides arrays of NumPy,
             SciPy, pandas, torch and CuPy these may be data that do not fit in memory: a memory map,
             the name of a .npy, .csv, .parquet, .zarr or .h5 file, an array of Zarr or HDF5, a
@@ -333,20 +346,60 @@ class LRNNAutoencoder(
             trained on minibatches takes rows in random order; of those that come only from the
             first to the last, as many are shuffled at a time as a buffer of 1 GiB holds, with a
             warning if that is not all.
+
+            A :class:`lrnn.Moment` takes the place of rows for the gram solver with free rates.
+            Code neurons are then kept out of saturation by the largest drive that the ranges of
+            the columns allow, not the largest that occurs: codes are smaller, and what the network
+            gives back is the same. ``reconstruction_err_`` is exact but for outputs that saturate,
+            which may only lower it (``error_is_bound_``); spikes are exact.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, 0 or more: a weight of 2 counts a row twice, one of 0 leaves it
+            out. The gram solver with free rates takes them, without what trains on minibatches.
         """
-        self._fit(X)
+        if isinstance(X, Moment):
+            self._fit_moment(X, sample_weight)
+        else:
+            self._fit(X, sample_weight=sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Train on X and return its codes: the same as ``fit(X).transform(X)``."""
-        rows = self._fit(X)
+        rows = self._fit(X, sample_weight=sample_weight)
         return self._passed(rows, self.weights_.encoding)
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def _fit(self, X: Any, *watchers: Observer) -> Rows:
-        rows = check_data(self, X, reset=True)
+    def _fit_moment(self, moment: Moment, sample_weight: Any) -> None:
+        check_without_rows(self, "a Moment", moment=self.moment)
+        if sample_weight is not None:
+            raise ValueError(
+                "a Moment has no rows for sample_weight; give it to Moment.of, where they are"
+            )
+        if not moment.n_rows or not moment.weight:
+            raise ValueError(f"{moment!r} has no rows with any weight to train on")
+        moment.check_scale(self.scale)
+        check_corruption(self, rowless=Corruption.of(self.corruption) is not None)
+        self._random = check_random_state(self.random_state)
+        self.n_features_in_ = moment.shape[1]
+        if moment.names is not None:
+            self.feature_names_in_ = np.array(moment.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.white_, self.scaling_ = moment.white, moment.scaling
+        settings = self._settings(moment)
+        with watching(self, moment, settings.most_passes(moment.n_rows)) as observer:
+            run = Run(settings, self._random, observer)
+            trained = train_without_rows(moment, backend_for(self), run)
+        assert trained.evaluation is not None
+        self._become(Fitted.after(trained, trained.evaluation, self.rates, bound=True))
+        warn_if_interrupted(trained)
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, *watchers: Observer, sample_weight: Any = None) -> Rows:
+        if sample_weight is not None:
+            check_without_rows(self, "sample_weight")
+        rows = weighted(check_data(self, X, reset=True), sample_weight)
         self._random = check_random_state(self.random_state)
         settings = self._settings(rows)
         near = rows.in_memory() if settings.on_minibatches else rows
@@ -414,19 +467,20 @@ class LRNNAutoencoder(
         warn_if_interrupted(trained)
         return self
 
-    def _settings(self, rows: Rows) -> Settings:
+    def _settings(self, rows: Rows | Moment) -> Settings:
         """How to train on these rows; what does not go together is refused."""
         check_solver(self.solver, self.init)
         check_inhibition(self, rows.shape[0])
         check_corruption(self)
-        check_order(
-            rows,
-            minibatch=self.solver == "minibatch",
-            unit=self.rates == "unit",
-            fine_tune=self.fine_tune > 0,
-            inhibition=self.inhibition,
-            early_stopping=self.early_stopping,
-        )
+        if isinstance(rows, Rows):
+            check_order(
+                rows,
+                minibatch=self.solver == "minibatch",
+                unit=self.rates == "unit",
+                fine_tune=self.fine_tune > 0,
+                inhibition=self.inhibition,
+                early_stopping=self.early_stopping,
+            )
         return Settings(
             sizes=(rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes, rows.shape[1])),
             solver=self.solver,
@@ -453,6 +507,7 @@ class LRNNAutoencoder(
         self.n_iter_ = fitted.n_iter
         self.reconstruction_err_ = fitted.error
         self.corrupted_err_ = fitted.corrupted_error
+        self.error_is_bound_ = fitted.error_is_bound
         self.layer_spike_costs_ = fitted.layer_spike_costs
         self.spike_cost_ = fitted.spike_cost
 
@@ -482,10 +537,14 @@ class LRNNAutoencoder(
 
         return self._reverted(read_once(self, X, passed), white)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean squared error per attribute on X: the higher, the better."""
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the mean squared error per attribute on X: the higher, the better.
+
+        Rows may have weights (``sample_weight``), as in :meth:`fit`.
+        """
         check_is_fitted(self)
-        return -evaluate(*self._together(check_data(self, X, reset=False))).error
+        rows = weighted(check_data(self, X, reset=False), sample_weight)
+        return -evaluate(*self._together(rows)).error
 
     def _passed(self, rows: Rows, layers: Sequence[Layer]) -> Array:
         """Activations behind some layers; for the host they come back from a device."""

@@ -28,9 +28,10 @@ from lrnn.arrays import (
     detached,
     is_array,
     is_dask,
+    to_numpy,
     unmasked,
 )  # fmt: skip
-from lrnn.rows import HostRows, Rows
+from lrnn.rows import HostRows, Rows, WeightedRows
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
 from lrnn.rows.checks import check_foreign, check_values, summed, white_of
@@ -59,6 +60,7 @@ __all__ = [
     "CallbackSupportMixin",
     "Interval",
     "StrOptions",
+    "backend_for",
     "check_codes",
     "check_data",
     "check_inhibition",
@@ -66,14 +68,21 @@ __all__ = [
     "check_matrix",
     "check_order",
     "check_solver",
+    "check_without_rows",
     "fit_context",
     "held_out_rows",
     "hidden_width",
     "read_once",
     "wants_frames",
+    "weighted",
 ]
 
 SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
+
+
+def backend_for(estimator: Any) -> Backend:
+    """Whose arrays an estimator works with, if it is given no rows."""
+    return HOST if estimator.device is None else backend_named(estimator.device)
 
 
 def check_data(estimator: Any, X: Any, *, reset: bool) -> Rows:
@@ -192,8 +201,7 @@ def _rows_of_matrix(
     matrix = _floats(X, validate)
     if isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP:  # no second one beside it
         source = ScaledSource(ArraySource(matrix), scaling, cut)
-        device = HOST if estimator.device is None else backend_named(estimator.device)
-        return stream(source, user, device, None), scaling
+        return stream(source, user, backend_for(estimator), None), scaling
     names = getattr(X, "columns", None)
     return HostRows(check_values(scaling.scaled(matrix, cut), names, user)), scaling
 
@@ -406,6 +414,48 @@ def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     return rows
 
 
+def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True) -> Rows:
+    """Rows with weights, if there are any: finite numbers, 0 or more, one for each row.
+
+    Where only their ratios matter (``relative``), all are divided by some power of two such that
+    sums of them do not overflow.
+    """
+    if sample_weight is None:
+        return rows
+    found = detached(sample_weight, "sample_weight")
+    try:
+        weights = np.asarray(to_numpy(found) if is_array(found) else found, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight must hold numbers, got {sample_weight!r:.100}") from None
+    dropped = () if rows.cut_off is None else rows.cut_off.dropped
+    if weights.ndim == 0:
+        weights = np.full(rows.shape[0], weights)
+    elif weights.shape == (rows.shape[0] + len(dropped),):
+        weights = np.delete(weights, dropped)  # of rows that a scaling leaves out
+    if weights.shape != rows.shape[:1]:
+        raise ValueError(
+            f"sample_weight has the shape {weights.shape}, and X has {rows.shape[0]} rows; give "
+            "one weight for each row"
+        )
+    wrong = ~np.isfinite(weights) | (weights < 0)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        more = f" (and {wrong.sum() - 1} more)" if wrong.sum() > 1 else ""
+        raise ValueError(
+            f"sample_weight is {weights[row]:g} at row {row + 1}{more}; a weight is a finite "
+            "number, 0 or more"
+        )
+    if not weights.any():
+        raise ValueError("all of sample_weight is zero: no row has any weight; leave it out")
+    if relative:
+        weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight sums to infinity; divide all weights by some large number")
+    return WeightedRows(rows, weights)
+
+
 def held_out_rows(rows: int, share: float) -> int:
     """How many rows are held out: at least one."""
     return max(1, round(share * rows))
@@ -486,8 +536,11 @@ def check_inhibition(estimator: Any, rows: int) -> None:
         )
 
 
-def check_corruption(estimator: Any, partly: bool = False) -> None:
-    """The printed algorithms know no corrupted rows; a part of a stream is trained by these."""
+def check_corruption(estimator: Any, *, partly: bool = False, rowless: bool = False) -> None:
+    """The printed algorithms know no corrupted rows; a part of a stream is trained by these.
+
+    Without rows, masks can be reckoned with, and noise cannot.
+    """
     if estimator.corruption is None:
         return
     if estimator.solver == "minibatch":
@@ -500,6 +553,29 @@ def check_corruption(estimator: Any, partly: bool = False) -> None:
             f"corruption={estimator.corruption!r} needs all rows at once, or inhibition=True: use "
             "fit instead of partial_fit"
         )
+    if rowless and estimator.corruption[0] == "noise":
+        raise ValueError(
+            f"corruption={estimator.corruption!r} needs the rows: a Moment does not tell what "
+            "noise makes of their cells (it does for masks, such as corruption=('mask', 0.5))"
+        )
+
+
+def check_without_rows(estimator: Any, given: str, moment: str = "auto") -> None:
+    """What trains on minibatches of rows takes no moment, and no weights of rows."""
+    for name, asked in (
+        ("solver='minibatch'", estimator.solver == "minibatch"),
+        ("rates='unit'", estimator.rates == "unit"),
+        (f"fine_tune={estimator.fine_tune!r}", estimator.fine_tune > 0),
+        ("inhibition=True", estimator.inhibition),
+        ("early_stopping=True", estimator.early_stopping),
+        ("moment='implicit'", moment == "implicit"),
+    ):
+        if asked:
+            how = "goes through the rows" if "implicit" in name else "trains on minibatches of rows"
+            raise ValueError(
+                f"{name} {how}, which does not go with {given}: that needs solver='gram' with "
+                "rates='free', without fine_tune and inhibition"
+            )
 
 
 def check_order(rows: Rows, **wanted: bool) -> None:

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-import lrnn.moments.dense
+import lrnn.moments.sums
 from lrnn import LRNNAutoencoder, checkpoints
 from lrnn.rows.dask import dask_array_of
 
@@ -96,14 +96,14 @@ def test_losing_the_scheduler(digits, tmp_path, processes, monkeypatch):
     client.close(timeout=2)
     _, client = processes()
     with client:
-        formed, real, here = [], lrnn.moments.dense.products, os.getpid()
+        formed, real, here = [], lrnn.moments.sums.products, os.getpid()
 
         def noted(block):
             assert os.getpid() == here  # and not on a worker, where the whole would be formed
             formed.append(block.shape[0])
             return real(block)
 
-        monkeypatch.setattr("lrnn.moments.dense.products", noted)
+        monkeypatch.setattr("lrnn.moments.sums.products", noted)
         model = checkpoints.fit(LRNNAutoencoder(**settings), rows(), path)
         assert formed == [300]  # only of the first rows, to compare
     expected = LRNNAutoencoder(**settings).fit

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 from scipy import sparse
 
-import lrnn.moments.dense
+import lrnn.moments.sums
 from lrnn import LRNNAutoencoder, bounds, checkpoints, streaming
 from lrnn.moments import DenseMoment, second_moment
 from lrnn.rows import encoded
@@ -254,11 +254,11 @@ def test_an_interrupted_pass_goes_on_from_its_last_block(digits, tmp_path, monke
     path = npy(digits, tmp_path)
     worked_on = []
 
-    def products(block, real=lrnn.moments.dense.products):
+    def products(block, real=lrnn.moments.sums.products):
         worked_on.append(block.shape[0])
         return real(block)
 
-    monkeypatch.setattr("lrnn.moments.dense.products", products)
+    monkeypatch.setattr("lrnn.moments.sums.products", products)
     monkeypatch.setattr("lrnn.training.run.COMPARED", 10)
 
     class StoppedError(Exception):

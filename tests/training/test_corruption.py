@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lrnn import LRNNAutoencoder, checkpoints, frontier, load
+from lrnn import LRNNAutoencoder, Moment, checkpoints, frontier, load
 from lrnn.functional.gradients import error_gradients, penalised_gradients
 from lrnn.moments import Corruption
 from lrnn.rows import HostRows
@@ -314,6 +314,40 @@ def test_parts_of_a_stream_with_inhibition(digits):
     model = LRNNAutoencoder(6, corruption=("mask", 0.5), inhibition=True, random_state=0)
     errors = [model.partial_fit(digits).corrupted_err_ for _ in range(5)]
     assert errors[-1] < errors[0]
+
+
+# Moments and weights
+
+
+@pytest.mark.parametrize("hidden", [5, 70, (9, 5)], ids=str)
+def test_a_moment_is_enough_for_masks(hidden, digits):
+    settings = {"corruption": ("mask", 0.5), "max_iter": 10, "random_state": 0}
+    by_rows = LRNNAutoencoder(hidden, **settings).fit(digits)
+    model = LRNNAutoencoder(hidden, **settings).fit(Moment.of(digits))
+    assert model.weights_.sizes == by_rows.weights_.sizes
+    linear = by_rows.weights_.excitatory
+    if hidden == 5:
+        expected = linear[0] @ linear[1]
+        np.testing.assert_allclose(model.encoders_[0] @ model.decoders_[0], expected, atol=1e-9)
+        assert model.corrupted_err_ == pytest.approx(by_rows.history_[-1].errors[-1])
+        assert model.corrupted_err_ == pytest.approx(by_rows.corrupted_err_, rel=0.1)
+    assert model.corrupted_err_ < model.reconstruction_err_
+    with pytest.raises(ValueError, match=r"\('noise', 0.1\) needs the rows"):
+        LRNNAutoencoder(5, corruption=("noise", 0.1)).fit(Moment.of(digits))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("moment", ["dense", "implicit"])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_a_weight_of_two_is_a_row_twice(case, moment, make, digits):
+    X, weights = digits[:60], np.arange(60) % 3
+    settings = {"corruption": case, "moment": moment, "max_iter": 5, "random_state": 0}
+    weighed = LRNNAutoencoder(5, **settings).fit(make(X), sample_weight=weights)
+    doubled = LRNNAutoencoder(5, **settings).fit(make(np.repeat(X, weights, axis=0)))
+    for one, other in zip(weighed.weights_.excitatory, doubled.weights_.excitatory, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+    assert weighed.reconstruction_err_ == pytest.approx(doubled.reconstruction_err_)
+    assert weighed.corrupted_err_ == pytest.approx(doubled.corrupted_err_, rel=0.2)  # samples
 
 
 # Files

@@ -1,4 +1,4 @@
-"""Model files and checkpoints: damaged in any place, or forged with a right checksum.
+"""Model files, moments and checkpoints: damaged in any place, or forged with a right checksum.
 
 A damaged file is refused, or gives what it gave. A forged one is refused, or gives a model that
 keeps what models promise.
@@ -17,9 +17,10 @@ from safetensors.numpy import load as tensors_of
 from safetensors.numpy import save as to_bytes
 
 import lrnn
-from lrnn import LRNNAutoencoder, checkpoints
+from lrnn import LRNNAutoencoder, Moment, checkpoints
 from lrnn.storage.checkpoints import CheckpointError
 from lrnn.storage.model_files import ModelFileError, checksum
+from lrnn.storage.moment_files import MomentFileError
 from trial.harness import Refusal, answer, cases, damaged
 
 X = np.random.default_rng(0).random((40, 5))
@@ -186,3 +187,43 @@ def test_damaged(case):
 def test_forged(case):
     """What is not refused keeps what models promise."""
     attempt(case, case.pick(list(FILES)), forged)
+
+
+@cache
+def summed():
+    """Bytes of moments of several kinds, and the moments."""
+    found = [Moment.of(X), Moment.of(X, scale="minmax") * 0.5, Moment.of(X) - Moment.of(X[:9])]
+    found.append(Moment.of((X * 255).astype(np.uint8), np.arange(40)))
+    contents = []
+    with TemporaryDirectory() as folder:
+        for moment in found:
+            moment.save(Path(folder, "moment"))
+            contents.append(Path(folder, "moment").read_bytes())
+    return contents, found
+
+
+def load_moment(content, folder):
+    (folder / "moment").write_bytes(content)
+    return lrnn.load_moment(folder / "moment")
+
+
+@cases(short=50, full=20_000)
+def test_moments(case):
+    """A file is refused, or gives a moment that a model can be trained on."""
+    contents, moments = summed()
+    i = int(case.rng.integers(len(contents)))
+    harmed = case.chance(0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        content = (damaged if harmed else forged)(case, contents[i])
+        found = answer(load_moment, content, case.folder)
+        if isinstance(found, Refusal):
+            assert isinstance(found.error, MomentFileError), found
+            assert str(case.folder / "moment") in str(found.error), found
+            return
+        assert not harmed or found == moments[i], "another moment"
+        found.save(case.folder / "again")
+        assert lrnn.load_moment(case.folder / "again") == found
+        if found.n_rows and found.weight:
+            trained = LRNNAutoencoder(2, max_iter=3).fit(found)
+            check_promises(trained, case.folder)

@@ -24,6 +24,7 @@ from lrnn.cli.export import export
 from lrnn.cli.fit import fit
 from lrnn.cli.frontier import frontier
 from lrnn.cli.inspect import inspect
+from lrnn.cli.moment import moment
 from lrnn.cli.report import report
 from lrnn.cli.reproduce import reproduce
 from lrnn.cli.simulate import simulate
@@ -37,7 +38,7 @@ app = CommandLine(
 )
 INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
-    demo, fit, encode, reconstruct, inspect, simulate, frontier, report, export, reproduce,
+    demo, fit, encode, reconstruct, inspect, simulate, frontier, moment, report, export, reproduce,
     benchmark,
 )  # fmt: skip
 

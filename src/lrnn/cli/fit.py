@@ -29,7 +29,8 @@ from lrnn.cli.inputs import (
     say_how_to_go_on,
     tell,
 )
-from lrnn.cli.outputs import Force, check_new, named_after
+from lrnn.cli.moment import bound_note, moment_in
+from lrnn.cli.outputs import Force, check_model_output, check_new, named_after
 from lrnn.cli.tables import TableOptions, attributes_of, scale_note, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -92,9 +93,10 @@ def fit(
 
     Data may be the name of a data set ([bold]lrnn data list[/bold]), a table, another file of
     numbers or a folder of images; rows are samples. Large files are read block by block, and need
-    not fit in memory. [bold]lrnn data describe[/bold] shows what a table holds, and the command for
-    it. What becomes of its columns is remembered in the model, and done again by
-    [bold]encode[/bold] and all others. A training that was killed goes on with
+    not fit in memory; a moment ([bold]lrnn moment[/bold]) takes the place of rows. [bold]lrnn data
+    describe[/bold] shows what a table holds, and the command for it. What becomes of its columns is
+    remembered in the model, and done again by [bold]encode[/bold] and all others. A training that
+    was killed goes on with
     [bold]--resume[/bold] from its last checkpoint, and ends as if nothing had happened.
 
     Examples:
@@ -115,6 +117,8 @@ def fit(
 
         lrnn fit large.npy -o large.safetensors --workers 8
 
+        lrnn fit moment.safetensors -o model.safetensors --hidden 16
+
         lrnn fit mnist -o mnist.safetensors --hidden 50 --inhibition --spike-penalty 1e-6
 
         lrnn fit mnist -o mnist.safetensors --hidden 50 --corruption mask 0.5
@@ -123,26 +127,32 @@ def fit(
     from lrnn.autoencoder import LRNNAutoencoder
     from lrnn.tables.atomic import check_apart, remove, sole_writer
     from lrnn.tables.cut_off import CutOff
+    from lrnn.tables.scaling import Scaling
     from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
     check_corruption(corruption, solver)
     output = output or named_after(data, ".safetensors")
     unfinished = output.with_name(f"{output.name}.checkpoint")
-    check_output(output)
+    check_model_output(output)
     check_apart(output, data)
 
     def own() -> bool:
         return unfinished.exists() and is_unfinished(output)
 
     check_new(force, output, own=own)
-    table = options.open(data, voice)
-    scaling = options.scaling(table, data, voice)
-    with voice.working(f"reading {data}"):
-        table = attributes_of(table, scaling, cut := CutOff())
-    count, attributes = table.data.shape
+    on_workers, cut = dask is not None or workers is not None, CutOff()
+    moment = moment_in(data, options, on_workers=on_workers, resume=resume is not None)
+    if moment is None:
+        table = options.open(data, voice)
+        scaling = options.scaling(table, data, voice)
+        with voice.working(f"reading {data}"):
+            table = attributes_of(table, scaling, cut)
+        count, attributes = table.data.shape
+    else:
+        scaling, (count, attributes) = moment.scaling or Scaling("none"), moment.shape
     sizes = hidden_sizes(hidden, attributes)
-    unscaled = scaling.kind == "none"
+    unscaled = moment is None and scaling.kind == "none"
     if unscaled and not isinstance(table.data, Source):  # which is checked as it is read
         check_range(table, data)
     model = LRNNAutoencoder(
@@ -158,7 +168,7 @@ def fit(
         spike_penalty=spike_penalty,
         early_stopping=early_stopping,
         corruption=corruption,
-        scale=replace(scaling, recipe=None),
+        scale=replace(scaling, recipe=None) if moment is None else None,
         device=device,
         random_state=seed,
         verbose=voice.verbose,
@@ -166,15 +176,17 @@ def fit(
     with sole_writer(output):
         check_new(force, output, own=own)  # another process may have been quicker
         check_leftover(unfinished, resume, voice)
-        on_workers = dask is not None or workers is not None
-        shared = cluster(dask, workers, voice) if on_workers else nullcontext()
-        explained = numbers_explained(table, data) if unscaled else nullcontext()
-        with shared as client, explained:
-            rows = table.data if client is None else on_cluster(data, table.data)
-            with going_on(unfinished, voice):
-                checkpoints.fit(model, rows, unfinished, every=checkpoint, resume=bool(resume))
-        if table.names is not None:
-            model.feature_names_in_ = np.array(table.names, dtype=object)
+        if moment is not None:
+            model.fit(moment)
+        else:
+            shared = cluster(dask, workers, voice) if on_workers else nullcontext()
+            explained = numbers_explained(table, data) if unscaled else nullcontext()
+            with shared as client, explained:
+                rows = table.data if client is None else on_cluster(data, table.data)
+                with going_on(unfinished, voice):
+                    checkpoints.fit(model, rows, unfinished, every=checkpoint, resume=bool(resume))
+            if table.names is not None:
+                model.feature_names_in_ = np.array(table.names, dtype=object)
         model.scale = model.scaling_ = scaling
         save(model, output)
         interrupted = model.history_[-1].stopped == "interrupted"
@@ -191,12 +203,14 @@ def fit(
             "scale": scaling.kind,
             "error": model.reconstruction_err_,
             "corrupted_error": model.corrupted_err_,
+            "error_is_bound": model.error_is_bound_,
             "spike_cost": model.spike_cost_,
             "interrupted": interrupted,
             **tell(cut, voice),
         },
         f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
-        f"{model.reconstruction_err_:.5f}{from_corrupted(model)}\n{hidden_note(rule, sizes)}"
+        f"{bound_note(model)}{model.reconstruction_err_:.5f}{from_corrupted(model)}\n"
+        f"{hidden_note(rule, sizes)}"
         f"{scale_note(options.scale, scaling)}written to {output}",
     )
     if interrupted:
@@ -259,15 +273,3 @@ def is_unfinished(path: Path) -> bool:
         return bool(lrnn.load(path).history_[-1].stopped == "interrupted")
     except (OSError, ValueError):
         return False
-
-
-def check_output(output: Path) -> None:
-    """Complain of a name that no model can be written to, before any work is done for it."""
-    if output.suffix != ".safetensors":
-        raise typer.BadParameter(
-            f"{str(output)!r} should end in .safetensors", param_hint="--output"
-        )
-    if output.is_dir():
-        raise IsADirectoryError(f"{str(output)!r} is a folder; give the name of a file")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")

@@ -7,6 +7,7 @@ import typer
 
 from lrnn.cli.fit import from_corrupted
 from lrnn.cli.inputs import ModelOf
+from lrnn.cli.moment import bound_note, inspect_moment
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 STRONGEST = 4  # attributes that are named of each part
@@ -20,6 +21,8 @@ def inspect(
 ) -> None:
     """Show a model's structure, its error, the audit of its firing rates, and its parts.
 
+    Of a file with a moment ([bold]lrnn moment[/bold]), show what it is of.
+
     A part is what a code neuron adds to the output: its strongest attributes are named, in percent
     of the strongest one. (For pictures of them see [bold]lrnn report[/bold].)
 
@@ -30,7 +33,11 @@ def inspect(
         lrnn inspect wine.safetensors --parts 100
     """
     import lrnn
+    from lrnn.storage.moment_files import is_moment
 
+    if is_moment(model):
+        inspect_moment(model, Voice(quiet, as_json))
+        return
     found = lrnn.load(model)
     audit = found.audit()
     sizes = found.to_network().layer_sizes or ()
@@ -60,6 +67,7 @@ def inspect(
             "corruption": found.corruption,
             "error": found.reconstruction_err_,
             "corrupted_error": found.corrupted_err_,
+            "error_is_bound": found.error_is_bound_,
             "spike_cost": found.spike_cost_,
             "layer_spike_costs": [None if isnan(c) else c for c in costs],
             "valid": audit.valid,
@@ -71,7 +79,8 @@ def inspect(
         },
         f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
         f"{found.solver}{_inhibition(found)} on data scaled by {scaling}\n"
-        f"mean squared error {found.reconstruction_err_:.5f}{from_corrupted(found)}, "
+        f"mean squared error {bound_note(found)}{found.reconstruction_err_:.5f}"
+        f"{from_corrupted(found)}, "
         f"{found.spike_cost_:.4g} firings per unit time "
         f"({' + '.join(f'{cost:.4g}' for cost in costs)} by layer)\n{audit}",
     )

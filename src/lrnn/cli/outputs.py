@@ -33,6 +33,18 @@ def check_output(output: Path, force: bool, *inputs: str | Path) -> None:
     check_new(force, output)
 
 
+def check_model_output(output: Path) -> None:
+    """Complain of a name that no model can be written to, before any work is done for it."""
+    if output.suffix != ".safetensors":
+        raise typer.BadParameter(
+            f"{str(output)!r} should end in .safetensors", param_hint="--output"
+        )
+    if output.is_dir():
+        raise IsADirectoryError(f"{str(output)!r} is a folder; give the name of a file")
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")
+
+
 def named_after(source: str | Path, ending: str) -> Path:
     """A name in this folder for what is made of data or a model: wine.csv and ``-report``."""
     name = Path(source).resolve().name.removesuffix(".gz")

@@ -158,6 +158,15 @@ class TableOptions:
             reading=Reading(**reading),
         )
 
+    @property
+    def given(self) -> list[str]:
+        """Names of the options that say something else than they do by default."""
+        usual = TableOptions.of({name: default for name, (_, default) in OPTIONS.items()})
+        mine, others = vars(self), vars(usual)
+        found = [f"--{name}" for name in mine if name != "reading" and mine[name] != others[name]]
+        own, default = vars(self.reading), vars(usual.reading)
+        return found + [f"--{name}" for name in own if own[name] != default[name]]
+
     def open(self, source: str, voice: Voice) -> Any:
         """The table that a user calls so; large ones are left where they are."""
         from lrnn.datasets import open_table

@@ -15,6 +15,7 @@ from lrnn.functional.forward import (
     propagate,
     saturate,
     squared_error,
+    weighed,
 )
 from lrnn.functional.gradients import (
     error_gradients,
@@ -57,4 +58,5 @@ __all__ = [
     "squared_error",
     "update_decoder",
     "update_encoder",
+    "weighed",
 ]

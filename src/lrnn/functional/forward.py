@@ -57,10 +57,11 @@ def activations(
     return layers
 
 
-def squared_error(inputs: Array, outputs: Array) -> Array:
+def squared_error(inputs: Array, outputs: Array, weights: Array | None = None) -> Array:
     """Sum of squared differences, a number of float64; ``inputs`` may be sparse.
 
-    A row's sum is taken in the precision of the arrays, and the rows' are added up in float64.
+    A row's sum is taken in the precision of the arrays, and the rows' are added up in float64, each
+    times its weight if there are any.
 
     Examples
     --------
@@ -72,11 +73,32 @@ def squared_error(inputs: Array, outputs: Array) -> Array:
         inputs = sparse.csr_array(inputs)
     difference = inputs - outputs
     xp = array_namespace(outputs)
-    return xp.sum(xp.vecdot(difference, difference), dtype=xp.float64)
+    of_rows = xp.vecdot(difference, difference)
+    return xp.sum(of_rows if weights is None else of_rows * weights, dtype=xp.float64)
 
 
-def column_sums(block: Array, dtype: Any = None) -> Array:
-    """Sums over the rows of a block, which may be sparse, for each of its columns."""
+def column_sums(block: Array, dtype: Any = None, weights: Array | None = None) -> Array:
+    """Sums over the rows of a block, which may be sparse, for each of its columns.
+
+    Rows may have ``weights``.
+    """
+    block = weighed(block, weights)
     if sparse.issparse(block):
         return block.sum(axis=0, dtype=dtype)
     return array_namespace(block).sum(block, axis=0, dtype=dtype)
+
+
+def weighed(block: Array, weights: Array | None) -> Array:
+    """Each row times its weight, in the type of the block, which may be sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighed(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([2.0, 0.5])).tolist()
+    [[2.0, 4.0], [1.5, 2.0]]
+    """
+    if weights is None:
+        return block
+    if sparse.issparse(block):
+        return sparse.csr_array(block.multiply(weights.astype(block.dtype)[:, None]))
+    return block * array_namespace(block).astype(weights, block.dtype)[:, None]

@@ -9,7 +9,9 @@ from lrnn.moments.corrupted import DenseNoisyMoment, ImplicitNoisyMoment, Masked
 from lrnn.moments.corruption import Corruption
 from lrnn.moments.dense import DenseMoment, dense_pays
 from lrnn.moments.implicit import ImplicitMoment
+from lrnn.moments.moment import Moment
 from lrnn.moments.second_moment import MomentKind, SecondMoment
+from lrnn.moments.sums import Sums, sums_of
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 
@@ -18,9 +20,12 @@ __all__ = [
     "DenseMoment",
     "ImplicitMoment",
     "MaskedMoment",
+    "Moment",
     "MomentKind",
     "SecondMoment",
+    "Sums",
     "second_moment",
+    "sums_of",
 ]
 
 

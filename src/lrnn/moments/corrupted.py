@@ -21,11 +21,12 @@ from array_api_compat import array_namespace
 from scipy import sparse
 
 from lrnn.arrays import Array, backend_of
-from lrnn.functional import column_sums
+from lrnn.functional import column_sums, weighed
 from lrnn.moments.corruption import statistics
-from lrnn.moments.dense import DenseMoment, products
+from lrnn.moments.dense import DenseMoment
 from lrnn.moments.implicit import ImplicitMoment, squares
 from lrnn.moments.second_moment import SecondMoment
+from lrnn.moments.sums import products
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.rows.memory import ROWS_TO_SUM
@@ -70,7 +71,7 @@ class DenseNoisyMoment(DenseMoment):
         total = (fold or rows.fold)(
             work, iadd, self.n_attributes, begin=nothing, most=ROWS_TO_SUM, threads=False
         )
-        total = total / self.n_rows
+        total = total / rows.weight
         self.trace = float(xp.sum(xp.linalg.diagonal(total[0, ...])))
         total = xp.astype(total, rows.dtype, copy=False)
         self.gram, self._inputs, self._targets = (total[i, ...] for i in range(3))
@@ -108,43 +109,50 @@ class ImplicitNoisyMoment(ImplicitMoment):
 # Work on blocks. Means of a sparse block are ``means + mean``, the first of them sparse.
 
 
-def noisy_products(deviation: float, block: Array) -> Array:
+def noisy_products(deviation: float, block: Array, weights: Array | None = None) -> Array:
     """XᵀX, the same of noisy inputs, and E X̃ᵀX."""
     means, variances, mean, variance = statistics(block, deviation)
-    rows, width = block.shape
-    spread = _total(variances) + rows * variance
-    clean, inputs, targets = products(block), products(means), _full(means.T @ block)
+    rows = _weight(block, weights)
+    spread = _total(variances, weights) + rows * variance
+    clean, inputs = products(block, weights), products(means, weights)
+    targets = _full(means.T @ weighed(block, weights))
     xp = array_namespace(clean)
     if mean:
-        sums = mean * _total(means)
+        sums = mean * _total(means, weights)
         inputs = inputs + sums[:, None] + sums[None, :] + rows * mean**2
-        targets = targets + mean * _total(block)[None, :]
-    itself = xp.eye(width, dtype=clean.dtype, device=backend_of(clean).device)
+        targets = targets + mean * _total(block, weights)[None, :]
+    itself = xp.eye(block.shape[1], dtype=clean.dtype, device=backend_of(clean).device)
     inputs = inputs + itself * xp.astype(spread, clean.dtype)
     return xp.stack([clean, inputs, targets])
 
 
-def noisy_squares(deviation: float, block: Array) -> Array:
+def noisy_squares(deviation: float, block: Array, weights: Array | None = None) -> Array:
     """Sums of squares of the columns, and of the variances of their cells."""
     _, variances, _, variance = statistics(block, deviation)
-    clean = squares(block)
-    return array_namespace(clean).stack([clean, _total(variances) + block.shape[0] * variance])
+    clean = squares(block, weights)
+    spread = _total(variances, weights) + _weight(block, weights) * variance
+    return array_namespace(clean).stack([clean, spread])
 
 
-def noisy_driven(deviation: float, encoder: Array, block: Array) -> Array:
+def noisy_driven(
+    deviation: float, encoder: Array, block: Array, weights: Array | None = None
+) -> Array:
     """``M.T @ (M @ encoder)`` and ``X.T @ (M @ encoder)`` for the means M."""
     means, _, mean, _ = statistics(block, deviation)
     xp = array_namespace(encoder)
     drive = means @ encoder
     if mean:
         drive = drive + mean * xp.sum(encoder, axis=0)
+    drive = weighed(drive, weights)
     return xp.stack([_back(means, mean, drive), block.T @ drive])
 
 
-def noisy_wanted(deviation: float, matrix: Array, block: Array) -> Array:
+def noisy_wanted(
+    deviation: float, matrix: Array, block: Array, weights: Array | None = None
+) -> Array:
     """``M.T @ (X @ matrix)``."""
     means, _, mean, _ = statistics(block, deviation)
-    return _back(means, mean, block @ matrix)
+    return _back(means, mean, weighed(block @ matrix, weights))
 
 
 def _back(means: Array, mean: float, drive: Array) -> Array:
@@ -152,10 +160,15 @@ def _back(means: Array, mean: float, drive: Array) -> Array:
     return found + mean * array_namespace(drive).sum(drive, axis=0) if mean else found
 
 
-def _total(block: Array) -> Any:
+def _total(block: Array, weights: Array | None) -> Any:
     """Column sums in float64."""
     xp = None if sparse.issparse(block) else array_namespace(block)
-    return column_sums(block, "float64" if xp is None else xp.float64)
+    return column_sums(block, "float64" if xp is None else xp.float64, weights)
+
+
+def _weight(block: Array, weights: Array | None) -> float:
+    """What the rows of a block weigh."""
+    return float(block.shape[0] if weights is None else array_namespace(weights).sum(weights))
 
 
 def _full(matrix: Array) -> Array:

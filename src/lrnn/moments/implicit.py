@@ -11,6 +11,7 @@ from array_api_compat import array_namespace
 from scipy import sparse
 
 from lrnn.arrays import Array
+from lrnn.functional import column_sums, weighed
 from lrnn.moments.second_moment import SecondMoment
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold, Work
@@ -29,10 +30,10 @@ class ImplicitMoment(SecondMoment):
         self.n_rows, self.n_attributes = rows.shape
         self._rows = rows
         xp = rows.backend.xp
-        width = self.n_attributes
+        width, self.weight = self.n_attributes, rows.weight
         nothing = self._nothing(width if sums is None else (count, width))
         total = (fold or rows.fold)(sums or squares, iadd, count * width, begin=nothing)
-        self._sums = xp.reshape(total / self.n_rows, (count, width))
+        self._sums = xp.reshape(total / self.weight, (count, width))
         self.trace = float(xp.sum(self._sums[0, ...]))
         self.diagonal = xp.astype(self._sums[0, ...], rows.dtype)
         self._most = ROWS_TO_SUM
@@ -49,7 +50,7 @@ class ImplicitMoment(SecondMoment):
         own = 0 if self._rows.sparse else self.n_attributes  # numbers that a row takes, or more
         widest = max(own, int(matrix.shape[1]))
         total = self._rows.fold(work, iadd, widest, most=self._most, begin=nothing)
-        return xp.astype(total / self.n_rows, matrix.dtype, copy=False)
+        return xp.astype(total / self.weight, matrix.dtype, copy=False)
 
     def columns(self, attributes: Array) -> Array:
         """Columns of G."""
@@ -63,14 +64,12 @@ class ImplicitMoment(SecondMoment):
         return partial(backend.xp.zeros, shape, dtype=backend.xp.float64, device=backend.device)
 
 
-def squares(block: Array) -> Array:
+def squares(block: Array, weights: Array | None = None) -> Array:
     """Sums of squares of the columns."""
-    if sparse.issparse(block):
-        return (block * block).sum(axis=0, dtype=np.float64)
-    xp = array_namespace(block)
-    return xp.sum(block * block, axis=0, dtype=xp.float64)
+    wide = np.float64 if sparse.issparse(block) else array_namespace(block).float64
+    return column_sums(block * block, wide, weights)
 
 
-def twice(matrix: Array, block: Array) -> Array:
+def twice(matrix: Array, block: Array, weights: Array | None = None) -> Array:
     """``block.T @ (block @ matrix)``."""
-    return block.T @ (block @ matrix)
+    return block.T @ weighed(block @ matrix, weights)

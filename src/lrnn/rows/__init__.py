@@ -7,7 +7,7 @@
 
 from lrnn.rows.base import Rows
 from lrnn.rows.device import held
-from lrnn.rows.encoded import encoded
+from lrnn.rows.encoded import WeightedRows, encoded
 from lrnn.rows.memory import HostRows
 
-__all__ = ["HostRows", "Rows", "encoded", "held"]
+__all__ = ["HostRows", "Rows", "WeightedRows", "encoded", "held"]

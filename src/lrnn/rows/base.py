@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lrnn.arrays import Array, Backend, host_dtype
+from lrnn.arrays import Array, Backend, Floats, backend_of, host_dtype
 from lrnn.tables.cut_off import CutOff
 
 BUFFER_BYTES = 1 << 30  # of rows in memory, for minibatches of those that come only in order
 
-Work = Callable[..., Any]  # of a block, and perhaps of the number of its first row
+Work = Callable[..., Any]  # of a block, of its rows' weights, if any, and of its number, if asked
 Combine = Callable[[Any, Any], Any]
 Reached = Callable[[int, Any], None]
 Fold = Callable[..., Any]  # a pass over rows: Rows.fold, or one that is watched
@@ -66,6 +66,16 @@ class Rows(ABC):
     def sparse(self) -> bool:
         """Whether blocks are sparse matrices."""
         return False
+
+    @property
+    def weight(self) -> float:
+        """What all rows weigh: each weighs 1, unless weights were given (`WeightedRows`)."""
+        return float(self.shape[0])
+
+    @property
+    def counted(self) -> int:
+        """How many rows weigh anything."""
+        return self.shape[0]
 
     @property
     def parts(self) -> Sequence[int]:
@@ -189,10 +199,15 @@ class Pass:
     reached: Reached | None
     numbered: bool = False
     before: int = 0  # rows of all that are before those of this pass
+    weights: Floats | None = None  # of all rows that it is made over
 
-    def of(self, block: Array, first: int) -> Any:
-        """The result of the work on a block that begins with this row."""
-        return self.work(block, self.before + first) if self.numbered else self.work(block)
+    def on(self, block: Array, first: int) -> Any:
+        """Work on a block, whose first row is number ``first`` of those of this pass."""
+        number = {"first": self.before + first} if self.numbered else {}
+        if self.weights is None:
+            return self.work(block, **number)
+        own = self.weights[first : first + block.shape[0]]
+        return self.work(block, backend_of(block).array(own), **number)
 
     def over(self, results: Iterator[tuple[int, Any]]) -> Any:
         """Combine results, each told with the number of rows up to its end."""

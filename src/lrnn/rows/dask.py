@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 from scipy import sparse
 
-from lrnn.arrays import HOST, Array, Backend, host_dtype, unmasked
+from lrnn.arrays import HOST, Array, Backend, Floats, host_dtype, unmasked
 from lrnn.rows.base import Pass, Rows, Work, total_of
 from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, summed, white_of
 from lrnn.rows.content import digest
@@ -108,11 +109,13 @@ class DaskRows(Rows):
         from dask import compute, delayed
 
         summing = None in self._sums
-        of_block = partial(_work_on, self._check, replace(one, reached=None), summing)
+        weights, bounds = one.weights, self._bounds
+        of_block = partial(_work_on, self._check, replace(one, reached=None, weights=None), summing)
         shared = delayed(of_block, pure=False, traverse=False)  # with its weights, once a worker
         run = delayed(_called, pure=False)
         blocks = self._array.to_delayed().ravel()
-        parts = [run(shared, b, r) for b, r in zip(blocks, self._bounds[:-1], strict=True)]
+        own = [None if weights is None else weights[i:j] for i, j in pairwise(bounds)]
+        parts = [run(shared, b, i, w) for b, i, w in zip(blocks, bounds[:-1], own, strict=True)]
         combine = partial(_both, one.combine) if summing else one.combine
         join = delayed(partial(_combined, combine), pure=False)
         while len(parts) > 1:
@@ -131,7 +134,8 @@ class DaskRows(Rows):
         rows, width = max(self._array.chunks[0]), self.shape[1]
         held = rows * width * (self._array.dtype.itemsize + self.dtype.itemsize)
         total = total_of(begin)  # zeros take no memory until they are used
-        return int(held + 2 * (total.nbytes if isinstance(total, np.ndarray) else 0))
+        arrays = total if isinstance(total, list) else [total]
+        return int(held + 2 * sum(a.nbytes for a in arrays if isinstance(a, np.ndarray)))
 
     def _check_memory(self, begin: Any) -> None:
         """Complain of blocks that no worker could hold, before they try."""
@@ -251,14 +255,19 @@ def checked(
 
 
 def _work_on(
-    check: Callable[..., HostRows], one: Pass, summing: bool, block: Any, first: int
+    check: Callable[..., HostRows],
+    one: Pass,
+    summing: bool,
+    block: Any,
+    first: int,
+    weights: Floats | None,
 ) -> Any:
-    total = check(block, first).make(replace(one, before=first))
+    total = check(block, first).make(replace(one, before=first, weights=weights))
     return (total, [digest(block)]) if summing else total
 
 
-def _called(work: Callable[..., Any], block: Any, first: int) -> Any:
-    return work(block, first)
+def _called(work: Callable[..., Any], block: Any, first: int, weights: Floats | None) -> Any:
+    return work(block, first, weights)
 
 
 def _both(combine: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Any, list[str]]:

@@ -35,15 +35,15 @@ class OneBlockAtATime(Rows):
 
     def make(self, one: Pass) -> Any:
         """Make a pass."""
-        results = self._results(one.of, one.widest, one.most, one.skip)
+
+        def of_part(part: slice) -> Any:
+            return one.on(self.take(part), part.start)
+
+        results = self._results(of_part, one.widest, one.most, one.skip)
         return one.over((part.stop, result) for part, result in results)
 
     def _results(
-        self,
-        work: Callable[[Array, int], Any],
-        widest: int,
-        most: int | None = None,
-        skip: int = 0,
+        self, work: Callable[[slice], Any], widest: int, most: int | None = None, skip: int = 0
     ) -> Iterator[tuple[slice, Any]]:
         first, count = skip, self.shape[0]
         height = min(max(1, CELLS_ON_DEVICE // widest), most or count)
@@ -51,7 +51,7 @@ class OneBlockAtATime(Rows):
             part = slice(first, min(first + height, count))
             lacking = ""
             try:
-                result = work(self.take(part), part.start)
+                result = work(part)
             except Exception as error:
                 if not self.backend.out_of_memory(error):
                     raise
@@ -68,9 +68,6 @@ class OneBlockAtATime(Rows):
                     "some, or train on the CPU (device=None)"
                 )
             self.backend.free_memory()
-
-    def _passed(self, work: Work, widest: int) -> Iterator[tuple[slice, Any]]:
-        return self._results(lambda block, _: work(block), widest)
 
 
 class DeviceRows(OneBlockAtATime):
@@ -96,7 +93,7 @@ class DeviceRows(OneBlockAtATime):
         """What ``work`` makes of all rows, in the memory of the device."""
         shape = (self.shape[0], width)
         found = self.backend.xp.empty(shape, dtype=dtype, device=self.backend.device)
-        for part, block in self._passed(work, widest):
+        for part, block in self._results(lambda part: work(self.take(part)), widest):
             found[part, ...] = block
         return found
 
@@ -124,7 +121,7 @@ class SentRows(OneBlockAtATime):
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
         """What ``work`` makes of all rows, in the memory of the host."""
         found = np.empty((self.shape[0], width), dtype=host_dtype(dtype))
-        for part, block in self._passed(work, widest):
+        for part, block in self._results(lambda part: work(self.take(part)), widest):
             found[part] = to_numpy(block)
         return found
 

@@ -5,8 +5,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lrnn.arrays import Array, Layer
+import numpy as np
+
+from lrnn.arrays import Array, Floats, Layer
 from lrnn.rows.base import Pass, Rows, Work
+from lrnn.rows.content import digest
 from lrnn.weights import through
 
 
@@ -19,6 +22,16 @@ class DerivedRows(Rows):
         self.dtype = dtype
         self.backend, self.resident = rows.backend, rows.resident
         self.in_any_order, self.held_on_device = rows.in_any_order, rows.held_on_device
+
+    @property
+    def weight(self) -> float:
+        """That of the others."""
+        return self.rows.weight
+
+    @property
+    def counted(self) -> int:
+        """As many as of the others."""
+        return self.rows.counted
 
     def take(self, rows: Any) -> Array:
         """Some rows."""
@@ -52,6 +65,44 @@ class DerivedRows(Rows):
         return self.rows.identity(count)
 
 
+class WeightedRows(DerivedRows):
+    """The same rows, each with a weight: a pass over them gives these to its work."""
+
+    def __init__(self, rows: Rows, weights: Floats) -> None:
+        super().__init__(rows, _same, rows.shape[1], rows.dtype)
+        self.of_rows = weights
+        self.white, self.columns, self.cut_off = rows.white, rows.columns, rows.cut_off
+
+    @property
+    def weight(self) -> float:
+        """The sum of the weights."""
+        return float(self.of_rows.sum())
+
+    @property
+    def counted(self) -> int:
+        """Those with a weight above 0."""
+        return int(np.count_nonzero(self.of_rows))
+
+    @property
+    def cells(self) -> int:
+        """Those of the others."""
+        return self.rows.cells
+
+    @property
+    def sparse(self) -> bool:
+        """As the others are."""
+        return self.rows.sparse
+
+    def make(self, one: Pass) -> Any:
+        """Make a pass over the others, with weights."""
+        return self.rows.make(replace(one, weights=self.of_rows))
+
+    def identity(self, count: int | None = None) -> str:
+        """That of the others, and a sum over the weights."""
+        own = digest(self.of_rows[:count].reshape(-1, 1))
+        return f"{self.rows.identity(count)} {own}"
+
+
 def encoded(rows: Rows, layers: Sequence[Layer]) -> Rows:
     """Activations behind ``layers`` of excitatory weights."""
     last = layers[-1]
@@ -64,8 +115,12 @@ def converted(rows: Rows, dtype: Any) -> Rows:
     return DerivedRows(rows, change, rows.shape[1], dtype)
 
 
-def _after(work: Work, change: Work, block: Array, *first: int) -> Any:
-    return work(change(block), *first)
+def _same(block: Array) -> Array:
+    return block
+
+
+def _after(work: Work, change: Work, block: Array, *weights: Array, **number: int) -> Any:
+    return work(change(block), *weights, **number)
 
 
 def _as_type(xp: Any, dtype: Any, block: Array) -> Array:

@@ -86,7 +86,7 @@ class HostRows(Rows):
         """Make a pass."""
 
         def of_part(part: slice) -> tuple[int, Any]:
-            return part.stop, one.of(self.take(part), part.start)
+            return part.stop, one.on(self.take(part), part.start)
 
         count = self.shape[0]
         parts = map_rows(of_part, count, one.widest, one.most, one.skip, one.threads)

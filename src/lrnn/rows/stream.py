@@ -87,9 +87,11 @@ class Stream(Rows):
         """Make a pass; each block is worked on as rows in memory are."""
         total, seen = one.begin, one.skip
         for block in self.blocks(one.skip):
-            part = replace(one, begin=total, skip=0, reached=None, before=one.before + seen)
-            total = held(block).make(part)
-            seen += block.shape[0]
+            end = seen + block.shape[0]
+            own = None if one.weights is None else one.weights[seen:end]
+            before = one.before + seen
+            part = replace(one, begin=total, skip=0, reached=None, weights=own, before=before)
+            total, seen = held(block).make(part), end
             if one.reached is not None:
                 one.reached(seen, total)
         return total

@@ -11,7 +11,8 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
@@ -35,7 +36,8 @@ FORMAT = 2
 
 Version 2 has inhibitory weights, ``inhibitory_encoder.0`` … and ``inhibitory_decoder.0`` …; files
 of networks without them are still of version 1. What a document may lack is what earlier versions
-of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``binary``), ``stage``.
+of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``binary``), ``stage``,
+``error_is_bound``.
 """
 
 CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
@@ -90,6 +92,8 @@ def save(model: LRNNAutoencoder, path: str | os.PathLike[str]) -> None:
         "scaling": None if model.scaling_ is None else model.scaling_.to_json(),
         "white": model.white_,
     }
+    if model.error_is_bound_:
+        document["error_is_bound"] = True
     if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
         document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
     if model.corrupted_err_ is not None:
@@ -106,17 +110,26 @@ def load(path: str | os.PathLike[str]) -> LRNNAutoencoder:
 
     A file that is damaged, foreign or of a newer format gives one :class:`ModelFileError`.
     """
-    if Path(path).is_dir():
-        raise ModelFileError(f"{os.fspath(path)!r} is a folder, not a model file")
-    try:
+    with explained(path, "model", ModelFileError):
         return _model(*read_tensors(path, _check_format))
+
+
+@contextmanager
+def explained(
+    path: str | os.PathLike[str], what: str, kind: type[TensorFileError]
+) -> Iterator[None]:
+    """Whatever goes wrong with a file gives one error that says so, of this ``kind``."""
+    if Path(path).is_dir():
+        raise kind(f"{os.fspath(path)!r} is a folder, not a {what} file")
+    try:
+        yield
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no file {os.fspath(path)!r}") from None
     except PermissionError:
         raise PermissionError(f"no permission to read {os.fspath(path)!r}") from None
     except READ_ERRORS as error:
         reason = str(error) or type(error).__name__
-        raise ModelFileError(f"cannot read {os.fspath(path)!r} as a model: {reason}") from None
+        raise kind(f"cannot read {os.fspath(path)!r} as a {what}: {reason}") from None
 
 
 def plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
@@ -133,13 +146,19 @@ def plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
 
 
 def _check_format(document: dict[str, Any]) -> None:
-    version = document["format"]
-    if not isinstance(version, int) or version < 1:
-        raise ModelFileError(f"its format version is {version!r}")
-    if version > FORMAT:
-        raise ModelFileError(
+    if "moment" in document:
+        raise ModelFileError("it holds a moment, which lrnn.load_moment reads, and fit takes")
+    check_version(document["format"], FORMAT, document)
+
+
+def check_version(version: Any, newest: int, document: dict[str, Any]) -> None:
+    """Complain of a format that this version of lrnn does not know."""
+    if type(version) is not int or version < 1:
+        raise TensorFileError(f"its format version is {version!r:.40}")
+    if version > newest:
+        raise TensorFileError(
             f"it has format {version}, written by lrnn {document['lrnn_version']}; this is lrnn "
-            f"{lrnn.__version__}, which reads formats up to {FORMAT}. Update lrnn"
+            f"{lrnn.__version__}, which reads formats up to {newest}. Update lrnn"
         )
 
 
@@ -168,12 +187,8 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
     model.white_ = document.get("white", 1.0 if document.get("binary") is True else None)
     if model.white_ not in WHITES:
         raise ModelFileError(f"it says that the level {model.white_!r:.40} is 1")
-    names = document["feature_names"]
+    names = check_names(document["feature_names"], model.n_features_in_)
     if names is not None:
-        if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
-            raise ModelFileError("its feature names are no list of names")
-        if len(names) != model.n_features_in_:
-            raise ModelFileError("its feature names do not fit its weights")
         model.feature_names_in_ = np.array(names, dtype=object)
     spike_cost = _finite(document["spike_cost"])
     fitted = Fitted(
@@ -184,6 +199,7 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         _spike_costs(weights, document, spike_cost),
         spike_cost,
         None if corrupted is None else _finite(corrupted),
+        _truth(document.get("error_is_bound", False)),
     )
     model.scaling_ = _scaling(document["scaling"], model)
     model._become(fitted)
@@ -196,14 +212,31 @@ def _scaling(stored: Any, model: LRNNAutoencoder) -> Scaling | None:
     if not isinstance(stored, dict) or "kind" not in stored:  # a user's own note, once
         warn(f"the model was saved with a note on its scaling, {stored!r:.200}: scale data so")
         return None
-    scaling = Scaling.from_json(stored)
-    width = np.size(scaling.low) if np.ndim(scaling.low) else model.n_features_in_
-    if scaling.names is not None:
-        width = len(scaling.names)
-    if width != model.n_features_in_:
-        raise ModelFileError("its scaling does not fit its weights")
+    scaling = check_scaling(stored, model.n_features_in_)
     if model.scale is None:
         model.scale = scaling
+    return scaling
+
+
+def check_names(names: Any, width: int) -> list[str] | None:
+    """Names of so many attributes, if there are any."""
+    if names is None:
+        return None
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+        raise TensorFileError("its feature names are no list of names")
+    if len(names) != width:
+        raise TensorFileError("its feature names do not fit its attributes")
+    return names
+
+
+def check_scaling(stored: Any, width: int) -> Scaling:
+    """A scaling of so many attributes."""
+    scaling = Scaling.from_json(stored)
+    own = np.size(scaling.low) if np.ndim(scaling.low) else width
+    if scaling.names is not None:
+        own = len(scaling.names)
+    if own != width:
+        raise TensorFileError("its scaling does not fit its attributes")
     return scaling
 
 
@@ -268,6 +301,12 @@ def _spike_costs(weights: Weights, document: dict[str, Any], total: float) -> Ar
     if costs.shape != (layers,) or (known and not np.isclose(costs.sum(), total)):
         raise ModelFileError("its spikes by layer do not fit their sum")
     return costs
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ModelFileError(f"it says {value!r:.40} where yes or no is meant")
+    return value
 
 
 def _finite(value: Any) -> float:

@@ -15,6 +15,7 @@ from lrnn.training.run import Observer, Run, StopReason, watching
 from lrnn.training.settings import Settings
 from lrnn.training.states import State, StateError
 from lrnn.training.unit_rate import train_unit_rate
+from lrnn.training.without_rows import train_without_rows
 
 __all__ = [
     "Evaluation",
@@ -40,5 +41,6 @@ __all__ = [
     "train_layerwise",
     "train_on_part",
     "train_unit_rate",
+    "train_without_rows",
     "watching",
 ]

@@ -11,13 +11,13 @@ from array_api_compat import array_namespace
 from scipy import sparse
 
 from lrnn.arrays import Array, Floats, Layer, to_numpy
-from lrnn.functional import column_sums, propagate, squared_error
+from lrnn.functional import column_sums, propagate, squared_error, weighed
 from lrnn.moments import Corruption
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.weights import Weights, activations, widest
 
-Sums = tuple[Any, list[Array]]
+Totals = tuple[Any, list[Array]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def evaluate(rows: Rows, weights: Weights, corruption: Corruption | None = None)
     With a ``corruption`` it is given a sample of corrupted rows, the same one each time; the error
     is that to the rows themselves.
     """
-    count, attributes = rows.shape
+    count, attributes = rows.weight, rows.shape[1]
     work, widths = partial(_of_block, weights.layers, corruption), widest(weights.layers)
     total, sums = rows.fold(work, _added, widths, numbered=corruption is not None)
     return Evaluation(float(total) / (count * attributes), [to_numpy(s) / count for s in sums])
@@ -61,7 +61,7 @@ def evaluate_both(rows: Rows, weights: Weights, corruption: Corruption | None) -
 
 def evaluate_unsaturated(
     fold: Fold,
-    shape: tuple[int, int],
+    rows: float,
     encoder: Array,
     decoder: Array,
     corruption: Corruption | None = None,
@@ -69,9 +69,9 @@ def evaluate_unsaturated(
     """The largest drive of each code neuron, and what the network does when they are divided by it.
 
     Its code neurons then never saturate, neither on the rows nor, but for rare noise, on corrupted
-    ones. All takes a single pass, which ``fold`` makes.
+    ones. All takes a single pass, which ``fold`` makes, over so many ``rows`` (what they weigh).
     """
-    rows, columns = shape
+    columns = encoder.shape[0]
     work = partial(_of_block_unsaturated, encoder, decoder, corruption)
     more = {} if corruption is None else {"numbered": True}
     errors, sums, peak = fold(work, _added_with_peaks, widest((encoder, decoder)), **more)
@@ -103,26 +103,35 @@ def divisor(peak: Array) -> Array:
 
 
 def _of_block(
-    layers: Sequence[Layer], corruption: Corruption | None, block: Array, first: int = 0
-) -> Sums:
+    layers: Sequence[Layer],
+    corruption: Corruption | None,
+    block: Array,
+    weights: Array | None = None,
+    first: int = 0,
+) -> Totals:
     seen = block if corruption is None else corruption.of_rows(block, first)
     passed = activations(layers, seen)
-    return squared_error(block, passed[-1]), [column_sums(layer) for layer in passed]
+    sums = [column_sums(layer, weights=weights) for layer in passed]
+    return squared_error(block, passed[-1], weights), sums
 
 
 def _of_block_unsaturated(
-    encoder: Array, decoder: Array, corruption: Corruption | None, block: Array, first: int = 0
+    encoder: Array,
+    decoder: Array,
+    corruption: Corruption | None,
+    block: Array,
+    weights: Array | None = None,
+    first: int = 0,
 ) -> tuple[list[Any], list[Array], Array]:
     drive = block @ encoder
-    xp = array_namespace(drive)
     outputs = propagate(drive, decoder)
-    errors = [squared_error(block, outputs)]
-    sums = [column_sums(layer) for layer in (block, drive, outputs)]
-    peak = xp.max(drive, axis=0)
+    errors = [squared_error(block, outputs, weights)]
+    sums = [column_sums(layer, weights=weights) for layer in (block, drive, outputs)]
+    peak = _largest(drive, weights)
     if corruption is not None:
         seen = corruption.of_rows(block, first) @ encoder
-        errors.append(squared_error(block, propagate(seen, decoder)))
-        peak = _highest(encoder, corruption, block)
+        errors.append(squared_error(block, propagate(seen, decoder), weights))
+        peak = _highest(encoder, corruption, block, weights)
     return errors, sums, peak
 
 
@@ -136,7 +145,7 @@ def _ever(layer: Array) -> Array:
     return array_namespace(layer).any(layer >= 1, axis=0)
 
 
-def _added(a: Sums, b: Sums) -> Sums:
+def _added(a: Totals, b: Totals) -> Totals:
     return a[0] + b[0], [x + y for x, y in zip(a[1], b[1], strict=True)]
 
 
@@ -151,9 +160,17 @@ def _either(a: list[Any], b: list[Any]) -> list[Any]:
     return [x | y for x, y in zip(a, b, strict=True)]
 
 
-def _highest(matrix: Array, corruption: Corruption | None, block: Array) -> Array:
+def _highest(
+    matrix: Array, corruption: Corruption | None, block: Array, weights: Array | None = None
+) -> Array:
     drives = block @ matrix if corruption is None else corruption.highest(block, matrix)
-    return array_namespace(matrix).max(drives, axis=0)
+    return _largest(drives, weights)
+
+
+def _largest(drive: Array, weights: Array | None) -> Array:
+    """The largest of each column; rows without weight count for nothing."""
+    counted = None if weights is None else weights > 0
+    return array_namespace(drive).max(weighed(drive, counted), axis=0)
 
 
 def _larger(one: Array, other: Array) -> Array:

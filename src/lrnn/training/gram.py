@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.arrays import Array, backend_of, like, to_numpy
+from lrnn.arrays import Array, Floats, backend_of, like, to_numpy
 from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment, second_moment
 from lrnn.rows import Rows, encoded
@@ -104,24 +104,31 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     width = rows.shape[1]
     corruption = run.settings.corruption
     if hidden >= width and corruption is None:
-        return Trained(pass_through(width, hidden, rows), [nothing_to_learn(layer)])
+        return Trained(pass_through(width, hidden, rows.weights), [nothing_to_learn(layer)])
     surplus, hidden = max(hidden - width, 0), min(hidden, width)  # no map has a higher rank
     reading = run.reading(rows, f"reading {width} attributes")
     moment = second_moment(rows, hidden, run.settings.moment, reading, corruption)
-    search = GramSearch(starts(moment, hidden, run), run)
-    stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
-    state, curve = search.best.state, search.curve(layer, stopped)
+    state, curve = search_pair(moment, hidden, layer, run)
     evaluation = None
     try:
         reading = run.reading(rows, "scaling the code neurons")
         peak, evaluation = evaluate_unsaturated(
-            reading, rows.shape, state.encoder, state.decoder, corruption
+            reading, rows.weight, state.encoder, state.decoder, corruption
         )
     except KeyboardInterrupt:
         xp = array_namespace(state.encoder)
         peak = xp.sum(state.encoder, axis=0)  # no drive by data in [0, 1] is larger
         curve = replace(curve, stopped="interrupted")
     return Trained(widened(unsaturated(peak, state), surplus), [curve], evaluation)
+
+
+def search_pair(
+    moment: SecondMoment, hidden: int, layer: int | None, run: Run
+) -> tuple["GramState", LearningCurve]:
+    """The best encoder and decoder that are found, whose scale is not fixed yet."""
+    search = GramSearch(starts(moment, hidden, run), run)
+    stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
+    return search.best.state, search.curve(layer, stopped)
 
 
 def starts(moment: SecondMoment, hidden: int, run: Run) -> list["GramDescent"]:
@@ -373,10 +380,13 @@ def widened(weights: Weights, surplus: int) -> Weights:
     return Weights.of(wide).on(backend_of(weights.encoders[0]))
 
 
-def pass_through(width: int, hidden: int, rows: Rows) -> Weights:
-    """A hidden layer at least as wide as its input passes it on unchanged."""
+def pass_through(width: int, hidden: int, make: Callable[[Floats], Array]) -> Weights:
+    """A hidden layer at least as wide as its input passes it on unchanged.
+
+    ``make`` turns numbers of the host into weights.
+    """
     encoder = np.eye(width, hidden)
-    return Weights((rows.weights(encoder),), (rows.weights(encoder.T.copy()),))
+    return Weights((make(encoder),), (make(encoder.T.copy()),))
 
 
 def nothing_to_learn(layer: int | None) -> LearningCurve:

@@ -23,7 +23,7 @@ def train_unit_rate(rows: Rows, run: Run) -> Trained:
     sizes = run.settings.sizes
     width, hidden = rows.shape[1], min(sizes)
     if hidden == width and run.settings.corruption is None:
-        trained = Trained(pass_through(width, width, rows), [nothing_to_learn(None)])
+        trained = Trained(pass_through(width, width, rows.weights), [nothing_to_learn(None)])
     else:
         if run.settings.anchors:
             start = anchored(rows, hidden)

@@ -1,0 +1,192 @@
+"""What is added up over rows in one pass; a second moment as a matrix is made of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import iadd
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
+from scipy import sparse
+
+from lrnn.arrays import Array, Backend, backend_of
+from lrnn.functional import column_sums, weighed
+from lrnn.rows import Rows
+from lrnn.rows.base import Fold
+from lrnn.rows.memory import ROWS_TO_SUM
+
+CELLS_OF_PRODUCTS = 1 << 28  # that a GPU forms at once
+LARGEST = 1 << 28  # cells of XᵀX: 1 GiB in float32, 2 GiB in float64
+
+ROUNDING = 1e-11  # by which share of the rows' weight sums of numbers in [0, 1] may be wrong
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over rows X in [0, 1], each times its weight, in float64; arrays of any backend.
+
+    They add, subtract and take weights. What is not known of both is not known of their sum; what
+    is lowest and highest does not subtract.
+
+    Attributes
+    ----------
+    gram : array of shape (n_attributes, n_attributes)
+        XᵀX.
+    weight : float
+        What the rows weigh: their number, if none has another weight than 1.
+    n_rows : int
+        Their number, without those that weigh nothing.
+    columns : array of shape (n_attributes,) or None
+        Sums of the columns, where they were taken.
+    low, high : array of shape (n_attributes,) or None
+        The lowest and the highest number of each column, where they are known.
+    rounding : float
+        By how much any of the sums may be wrong, from all that was added and subtracted.
+
+    Examples
+    --------
+    >>> from lrnn.rows import held
+    >>> one, other = (sums_of(held(np.array([row]))) for row in ([0.5, 1.0], [0.0, 0.5]))
+    >>> (one * 0.5 + other).gram.tolist()
+    [[0.125, 0.25], [0.25, 0.75]]
+    """
+
+    gram: Array
+    weight: float
+    n_rows: int
+    columns: Array | None = None
+    low: Array | None = None
+    high: Array | None = None
+    rounding: float = 0.0
+
+    def __add__(self, other: "Sums") -> "Sums":
+        xp = array_namespace(self.gram)
+        return Sums(
+            self.gram + other.gram,
+            self.weight + other.weight,
+            self.n_rows + other.n_rows,
+            _both(xp.add, self.columns, other.columns),
+            _both(xp.minimum, self.low, other.low),
+            _both(xp.maximum, self.high, other.high),
+            self.rounding + other.rounding,
+        )
+
+    def __sub__(self, other: "Sums") -> "Sums":
+        return Sums(
+            self.gram - other.gram,
+            self.weight - other.weight,
+            self.n_rows - other.n_rows,
+            _both(array_namespace(self.gram).subtract, self.columns, other.columns),
+            rounding=self.rounding + other.rounding,
+        )
+
+    def __mul__(self, factor: float) -> "Sums":
+        return replace(
+            self,
+            gram=self.gram * factor,
+            weight=self.weight * factor,
+            columns=None if self.columns is None else self.columns * factor,
+            rounding=self.rounding * factor,
+        )
+
+    def on(self, backend: Backend) -> "Sums":
+        """The same numbers as arrays of a backend."""
+
+        def send(array: Array | None) -> Array | None:
+            return None if array is None else backend.send(array)
+
+        gram, columns, low, high = map(send, (self.gram, self.columns, self.low, self.high))
+        return replace(self, gram=gram, columns=columns, low=low, high=high)
+
+
+def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums:
+    """Sums over ``rows`` in one pass, which ``fold`` makes (by default `Rows.fold`).
+
+    They are ``whole``, from products in float64; or XᵀX alone, which is all that a solver asks
+    for: then a block's own product is taken in the precision of the data, since its rows are few
+    enough for its sums to be accurate, and the many blocks are added up in float64.
+    """
+    width = rows.shape[1]
+    most = ROWS_TO_SUM if rows.backend.is_numpy else None
+    options: dict[str, Any] = {"most": most, "threads": False}
+    fold = fold or rows.fold
+    if not whole:
+        begin = partial(_square, rows.backend, width)
+        gram = fold(products, iadd, width, begin=begin, **options)
+        return Sums(gram, rows.weight, rows.counted)
+    begin = partial(_nothing, rows.backend, width)
+    gram, columns, low, high = fold(_all_of, _added, width, begin=begin, **options)
+    rounding = ROUNDING * rows.weight
+    return Sums(gram, rows.weight, rows.counted, columns, low, high, rounding)
+
+
+def products(block: Array, weights: Array | None = None) -> Array:
+    """``block.T @ block``, with weights of the rows; over many rows (on a GPU) in parts."""
+    if weights is not None:
+        block = weighed(block, weights**0.5)
+    if sparse.issparse(block):
+        return (block.T @ block).toarray()
+    if is_numpy_array(block) or block.shape[0] <= ROWS_TO_SUM:
+        return block.T @ block
+    xp = array_namespace(block)
+    rows, attributes = block.shape
+    at_once = max(1, CELLS_OF_PRODUCTS // attributes**2) * ROWS_TO_SUM
+    total = xp.zeros((attributes, attributes), dtype=xp.float64, device=backend_of(block).device)
+    for first in range(0, rows, at_once):
+        some = block[first : first + at_once, :]
+        whole = some.shape[0] // ROWS_TO_SUM * ROWS_TO_SUM
+        if whole:
+            parts = xp.reshape(some[:whole, :], (-1, ROWS_TO_SUM, attributes))
+            each = xp.matmul(xp.permute_dims(parts, (0, 2, 1)), parts)
+            total += xp.sum(each, axis=0, dtype=xp.float64)
+        rest = some[whole:, :]
+        total += rest.T @ rest
+    return total
+
+
+def _all_of(block: Array, weights: Array | None = None) -> list[Array]:
+    """XᵀX, sums, lowest and highest numbers of a block's columns."""
+    if sparse.issparse(block):
+        wide = block.astype(np.float64)
+        counted = wide if weights is None else wide[weights > 0]
+        width = wide.shape[1]
+        low, high = np.ones(width), np.zeros(width)
+        if counted.shape[0]:
+            low, high = (
+                np.asarray(found.toarray()).reshape(-1)
+                for found in (counted.min(axis=0), counted.max(axis=0))
+            )
+    else:
+        xp = array_namespace(block)
+        wide = xp.astype(block, xp.float64, copy=False)
+        least = most = wide
+        if weights is not None:  # rows without any are not there
+            there = (weights > 0)[:, None]
+            least = xp.where(there, wide, xp.ones_like(wide))
+            most = xp.where(there, wide, xp.zeros_like(wide))
+        low, high = xp.min(least, axis=0), xp.max(most, axis=0)
+    return [products(wide, weights), column_sums(wide, weights=weights), low, high]
+
+
+def _added(total: list[Array], more: list[Array]) -> list[Array]:
+    xp = array_namespace(total[0])
+    total[0] += more[0]
+    total[1] += more[1]
+    total[2], total[3] = xp.minimum(total[2], more[2]), xp.maximum(total[3], more[3])
+    return total
+
+
+def _square(backend: Backend, width: int) -> Array:
+    return backend.xp.zeros((width, width), dtype=backend.xp.float64, device=backend.device)
+
+
+def _nothing(backend: Backend, width: int) -> list[Array]:
+    """Sums over no rows; no number is below 0 or above 1."""
+    where = {"dtype": backend.xp.float64, "device": backend.device}
+    zeros, ones = partial(backend.xp.zeros, **where), partial(backend.xp.ones, **where)
+    return [_square(backend, width), zeros(width), ones(width), zeros(width)]
+
+
+def _both(combine: Callable[[Array, Array], Array], one: Any, other: Any) -> Any:
+    return None if one is None or other is None else combine(one, other)

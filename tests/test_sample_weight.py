@@ -1,0 +1,121 @@
+"""Weights of rows: two equal a row twice, none equals no row."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from lrnn import LRNNAutoencoder, Scaling
+from lrnn.rows import WeightedRows, held
+from lrnn.training import evaluate
+
+SETTINGS = {"max_iter": 20, "random_state": 0}
+KINDS = [np.asarray, sparse.csr_array, pd.DataFrame, lambda X: lambda: iter(np.array_split(X, 3))]
+
+
+@pytest.fixture(name="X")
+def rows(rng):
+    return rng.random((40, 6)) ** 2
+
+
+@pytest.fixture
+def weights(rng):
+    return rng.integers(0, 4, 40)
+
+
+@pytest.mark.parametrize("moment", ["dense", "implicit"])
+@pytest.mark.parametrize("hidden", [3, (5, 2)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_are_rows_repeated(X, weights, moment, hidden, kind):
+    settings = {"hidden_layer_sizes": hidden, "moment": moment, **SETTINGS}
+    repeated = np.repeat(X, weights, axis=0)
+    many = LRNNAutoencoder(**settings).fit(repeated)
+    weighed = LRNNAutoencoder(**settings).fit(kind(X), sample_weight=weights)
+    for one, other in zip(many.encoders_, weighed.encoders_, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+    assert weighed.reconstruction_err_ == pytest.approx(many.reconstruction_err_, rel=1e-9)
+    assert weighed.spike_cost_ == pytest.approx(many.spike_cost_, rel=1e-9)
+    score = weighed.score(kind(X), sample_weight=weights)
+    assert score == pytest.approx(many.score(repeated), rel=1e-9)
+    assert score == pytest.approx(-weighed.reconstruction_err_, rel=1e-9)
+
+
+seven = st.lists(st.integers(0, 3), min_size=7, max_size=7).filter(any)
+
+
+@settings(max_examples=30)
+@given(arrays(np.float64, (7, 3), elements=st.floats(0, 1)), seven)
+def test_an_evaluation_is_that_of_rows_repeated(X, times):
+    model = LRNNAutoencoder(2, max_iter=2, random_state=0).fit(np.eye(3) * 0.9)
+    one = evaluate(WeightedRows(held(X), np.array(times, dtype=float)), model.weights_)
+    other = evaluate(held(np.repeat(X, times, axis=0)), model.weights_)
+    assert one.error == pytest.approx(other.error, rel=1e-12, abs=1e-15)
+    for a, b in zip(one.mean_activations, other.mean_activations, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
+
+
+def test_a_row_without_weight_does_not_saturate_anything(X):
+    """Code neurons are scaled by the largest drive of rows that count."""
+    strong = np.vstack([X * 0.3, np.ones((1, 6))])
+    weights = np.r_[np.ones(40), 0]
+    weighed = LRNNAutoencoder(3, **SETTINGS).fit(strong, sample_weight=weights)
+    np.testing.assert_allclose(weighed.transform(X * 0.3).max(axis=0), 1, rtol=1e-9)
+
+
+def test_weights_change_what_is_learnt(X):
+    first = np.r_[np.ones(20), np.zeros(20)]
+    settings = {"hidden_layer_sizes": 2, **SETTINGS}
+    one = LRNNAutoencoder(**settings).fit_transform(X, sample_weight=first)
+    other = LRNNAutoencoder(**settings).fit(X[:20]).transform(X)
+    np.testing.assert_allclose(one, other, rtol=1e-7)
+    assert not np.allclose(one, LRNNAutoencoder(**settings).fit_transform(X))
+    for factor in (7e5, 1e308, 1e-300):  # only their ratios matter
+        scaled = LRNNAutoencoder(**settings).fit(X, sample_weight=first * factor)
+        np.testing.assert_allclose(scaled.transform(X), one, rtol=1e-7)
+    single = LRNNAutoencoder(**settings).fit(X.astype(np.float32), sample_weight=first * 1e300)
+    np.testing.assert_allclose(single.transform(X), one, atol=1e-3)
+    assert LRNNAutoencoder(**settings).fit(X, sample_weight=3).n_iter_  # one for all
+
+
+@pytest.mark.parametrize(
+    ("weights", "match"),
+    [
+        (-np.ones(40), r"sample_weight is -1 at row 1 \(and 39 more\)"),
+        (np.r_[np.ones(39), np.nan], "sample_weight is nan at row 40; a weight is a finite"),
+        (np.r_[np.inf, np.ones(39)], "sample_weight is inf at row 1"),
+        (np.ones(39), r"has the shape \(39,\), and X has 40 rows"),
+        (np.ones((40, 1)), r"has the shape \(40, 1\)"),
+        (np.zeros(40), "all of sample_weight is zero"),
+        (["a"] * 40, "must hold numbers"),
+    ],
+)
+def test_impossible_weights_are_refused(X, weights, match):
+    with pytest.raises(ValueError, match=match):
+        LRNNAutoencoder(2).fit(X, sample_weight=weights)
+    model = LRNNAutoencoder(2, **SETTINGS).fit(X)
+    with pytest.raises(ValueError, match=match):
+        model.score(X, sample_weight=weights)
+
+
+def test_rows_that_a_scaling_leaves_out_take_their_weights_along(X, weights):
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.loc[[0, 7, 39], "c"] = np.nan
+    how = Scaling.fit(frame, missing="drop")
+    whole, kept = frame.dropna(), np.delete(weights, [0, 7, 39])
+    settings = {"hidden_layer_sizes": 3, "scale": how, **SETTINGS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows are left out, which is said
+        model = LRNNAutoencoder(**settings).fit(frame, sample_weight=weights)
+    expected = LRNNAutoencoder(**settings).fit(whole, sample_weight=kept)
+    np.testing.assert_allclose(model.transform(whole), expected.transform(whole), rtol=1e-9)
+
+
+def test_scores_take_weights_however_a_model_was_trained(X, weights):
+    model = LRNNAutoencoder(2, solver="minibatch", max_iter=2, random_state=0).fit(X)
+    expected = model.score(np.repeat(X, weights, axis=0))
+    assert model.score(X, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
