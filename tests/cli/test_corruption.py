@@ -35,6 +35,16 @@ def test_a_model_learns_from_corrupted_rows(call, folder, digits):
     assert document["corrupted_error"] == model.corrupted_err_
 
 
+def test_a_moment_is_enough_for_masks_only(call, folder):
+    assert call("moment", "x.npy", "-o", "m.safetensors", cwd=folder).returncode == 0
+    line = ("fit", "m.safetensors", "-o", "c.safetensors", "--hidden", "4", "--max-iter", "5")
+    refused = call(*line, "--corruption", "noise", "0.1", cwd=folder)
+    assert refused.returncode == 2
+    assert "--corruption: noise needs the rows" in refused.said
+    assert call(*line, "--corruption", "mask", "0.5", cwd=folder).returncode == 0
+    assert lrnn.load(folder / "c.safetensors").corrupted_err_ > 0
+
+
 def test_nothing_is_said_where_nothing_is_corrupted(call, folder):
     for options in ((), ("--corruption", "noise", "0")):
         done = fit(call, folder, *options, "--json")

@@ -143,6 +143,11 @@ def fit(
     check_new(force, output, own=own)
     on_workers, cut = dask is not None or workers is not None, CutOff()
     moment = moment_in(data, options, on_workers=on_workers, resume=resume is not None)
+    if moment is not None and corruption is not None and corruption[0] == "noise" and corruption[1]:
+        raise typer.BadParameter(
+            "noise needs the rows, and this is a moment, which is enough for mask only",
+            param_hint="--corruption",
+        )
     if moment is None:
         table = options.open(data, voice)
         scaling = options.scaling(table, data, voice)
