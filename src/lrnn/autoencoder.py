@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import HOST, Array, Floats, Layer, Rates, host_dtype, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
-from lrnn.moments import Moment, MomentKind, Sums
+from lrnn.moments import Corruption, Moment, MomentKind, Sums
 from lrnn.network import RandomNeuralNetwork
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.gaps import Filling
@@ -33,6 +33,7 @@ from lrnn.training import (
     Settings,
     Trained,
     evaluate,
+    evaluate_both,
     ever_saturated,
     fine_tuned,
     known_error,
@@ -56,6 +57,7 @@ from lrnn.validation import (
     StrOptions,
     backend_for,
     check_codes,
+    check_corruption,
     check_data,
     check_forget,
     check_inhibition,
@@ -102,6 +104,7 @@ class Fitted:
     error: float
     layer_spike_costs: Floats
     spike_cost: float
+    corrupted_error: float | None = None
     error_is_bound: bool = False
     memory: Memory | None = None  # from which a stream can go on
 
@@ -113,7 +116,10 @@ class Fitted:
         costs = trained.weights.spikes(evaluation.mean_activations, rates)
         n_iter = max(1, *(curve.passes for curve in trained.curves))  # the data were read
         spikes = float(costs.sum())
-        return cls(trained.weights, trained.curves, n_iter, evaluation.error, costs, spikes, bound)
+        return cls(
+            trained.weights, trained.curves, n_iter, evaluation.error, costs, spikes,
+            evaluation.corrupted_error, bound,
+        )  # fmt: skip
 
 
 def warn_if_interrupted(trained: Trained) -> None:
@@ -226,6 +232,12 @@ class LRNNAutoencoder(
         any others; errors and :meth:`score` are those of known cells. This is for full arrays, data
         frames and files that fit in memory, where they are brought; cells that a sparse matrix does
         not store are 0, not missing.
+    corruption : ("mask", float) or ("noise", float), optional
+        Learn to give back rows from corrupted ones: cells become 0 with this probability, or get
+        Gaussian noise of this standard deviation and are clipped to [0, 1]. The gram solver does it
+        without sampling, at about the cost of a plain fit: it knows the second moments of corrupted
+        rows exactly. Training end to end (``fine_tune``, ``rates="unit"``, ``inhibition``) draws
+        new samples for each minibatch. ``solver="minibatch"`` cannot do it.
     forget : float, optional
         For :meth:`partial_fit` with the gram solver: after how many more rows a row counts half.
         (Rows of one part count alike.) By default none is forgotten.
@@ -234,7 +246,8 @@ class LRNNAutoencoder(
         results back. By default work is done where the data are: arrays of torch and CuPy stay on
         their device, and so do weights and codes.
     random_state : int, RandomState instance or None, default=None
-        Determines the initial weights and the minibatches.
+        Determines the initial weights and the minibatches; a number also what becomes of corrupted
+        rows, which otherwise are always the same.
     verbose : int, default=0
         Show a progress bar if above 0.
 
@@ -256,7 +269,13 @@ class LRNNAutoencoder(
     layer_spike_costs_ : ndarray
         The same, for each of these layers. (Neurons that lead nowhere need not fire.)
     reconstruction_err_ : float
-        Mean squared error per attribute on the training data; of known cells, if some are missing.
+        Mean squared error per attribute on the training data as they are: ``-score(X)``, also
+        with a ``corruption``; of known cells, if some are missing.
+    corrupted_err_ : float or None
+        With a ``corruption``, the mean squared error of giving back the training data from a sample
+        of corrupted ones. This is what training makes small, and what ``history_`` tells of. (There
+        the gram solver's are expectations, before outputs above 1 count as 1: slightly higher. Of a
+        network that was fitted on a :class:`lrnn.Moment` it is that expectation.)
     error_is_bound_ : bool
         Whether the network's own error may be lower: true of one that was fitted on a
         :class:`lrnn.Moment`, where ``reconstruction_err_`` is that of outputs that do not saturate.
@@ -329,6 +348,7 @@ class LRNNAutoencoder(
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
         "missing": [StrOptions({"refuse", "allow"})],
+        "corruption": [tuple, list, None],
         "forget": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -355,6 +375,7 @@ class LRNNAutoencoder(
         validation_fraction: float = 0.1,
         scale: str | Scaling | None = None,
         missing: Literal["refuse", "allow"] = "refuse",
+        corruption: tuple[str, float] | None = None,
         forget: float | None = None,
         device: str | None = None,
         random_state: Any = None,
@@ -377,6 +398,7 @@ class LRNNAutoencoder(
         self.validation_fraction = validation_fraction
         self.scale = scale
         self.missing = missing
+        self.corruption = corruption
         self.forget = forget
         self.device = device
         self.random_state = random_state
@@ -429,6 +451,7 @@ class LRNNAutoencoder(
         if not moment.n_rows or not moment.weight:
             raise ValueError(f"{moment!r} has no rows with any weight to train on")
         moment.check_scale(self.scale)
+        check_corruption(self, rowless=Corruption.of(self.corruption) is not None)
         self._random = check_random_state(self.random_state)
         self.n_features_in_ = moment.shape[1]
         if moment.names is not None:
@@ -456,7 +479,9 @@ class LRNNAutoencoder(
         near = rows.in_memory() if settings.on_minibatches else rows
         with watching(self, X, settings.most_passes(rows.shape[0]), *watchers) as observer:
             trained = self._train(near, Run(settings, self._random, observer))
-        evaluation = trained.evaluation or evaluate(near, trained.weights)
+        evaluation = trained.evaluation
+        if evaluation is None:
+            evaluation = evaluate_both(near, trained.weights, settings.corruption)
         if rows.gaps is not None:
             error = known_error(rows.gaps, near, trained.weights, weights_of(rows))
             evaluation = replace(evaluation, error=error)
@@ -532,12 +557,16 @@ class LRNNAutoencoder(
         on_moment = self.solver == "gram" and self.rates == "free" and not self.inhibition
         check_forget(self, on_moment)
         check_order(rows, minibatch=not on_moment)
+        check_corruption(self, partly=True)
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
         settings = self._settings(rows)
         with watching(self, X, MOST_STEPS if on_moment else 1) as observer:
             trained, memory = self._train_part(rows, Run(settings, self._random, observer))
-        evaluation = trained.evaluation or evaluate(*self._together(rows, trained.weights))
+        evaluation = trained.evaluation
+        if evaluation is None:
+            here, weights = self._together(rows, trained.weights)
+            evaluation = evaluate_both(here, weights, settings.corruption)
         fitted = Fitted.after(trained, evaluation, self.rates, bound=memory is not None)
         fitted = replace(fitted, memory=memory)
         if not first:  # what was before this part counts
@@ -571,6 +600,7 @@ class LRNNAutoencoder(
         """How to train on these rows; what does not go together is refused."""
         check_solver(self.solver, self.init)
         check_inhibition(self, rows.shape[0])
+        check_corruption(self)
         backend = rows.backend if isinstance(rows, Rows) else backend_for(self)
         if isinstance(rows, Rows):
             check_order(
@@ -598,6 +628,7 @@ class LRNNAutoencoder(
             inhibition=self.inhibition,
             spike_penalty=self.spike_penalty,
             held_out=self.validation_fraction if self.early_stopping else 0.0,
+            corruption=Corruption.of(self.corruption, self.random_state),
             forget=self.forget,
         )
 
@@ -608,6 +639,7 @@ class LRNNAutoencoder(
         self.history_ = list(fitted.history)
         self.n_iter_ = fitted.n_iter
         self.reconstruction_err_ = fitted.error
+        self.corrupted_err_ = fitted.corrupted_error
         self.error_is_bound_ = fitted.error_is_bound
         self.layer_spike_costs_ = fitted.layer_spike_costs
         self.spike_cost_ = fitted.spike_cost

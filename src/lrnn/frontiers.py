@@ -208,6 +208,11 @@ def frontier(
     began = perf_counter()
     if given := sorted(set(SET_HERE) & set(parameters)):
         raise TypeError(f"frontier() sets {', '.join(given)} itself")
+    if parameters.get("corruption") is not None:
+        raise ValueError(
+            "frontier() takes the error on rows as they are, and no corruption; train single "
+            "networks with LRNNAutoencoder(inhibition=True, spike_penalty=..., corruption=...)"
+        )
     wanted = _checked(penalties)
     base = LRNNAutoencoder(hidden_layer_sizes, inhibition=True, **parameters)
     base._validate_params()

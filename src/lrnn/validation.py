@@ -713,6 +713,30 @@ def check_inhibition(estimator: Any, rows: int) -> None:
         )
 
 
+def check_corruption(estimator: Any, *, partly: bool = False, rowless: bool = False) -> None:
+    """The printed algorithms know no corrupted rows; a part of a stream is trained by these.
+
+    Without rows, masks can be reckoned with, and noise cannot.
+    """
+    if estimator.corruption is None:
+        return
+    if estimator.solver == "minibatch":
+        raise ValueError(
+            f"corruption={estimator.corruption!r} needs solver='gram': the paper's algorithms give "
+            "back what they are given"
+        )
+    if partly and not estimator.inhibition:
+        raise ValueError(
+            f"corruption={estimator.corruption!r} needs all rows at once, or inhibition=True: use "
+            "fit instead of partial_fit"
+        )
+    if rowless and estimator.corruption[0] == "noise":
+        raise ValueError(
+            f"corruption={estimator.corruption!r} needs the rows: a Moment does not tell what "
+            "noise makes of their cells (it does for masks, such as corruption=('mask', 0.5))"
+        )
+
+
 def check_without_rows(estimator: Any, given: str, moment: str = "auto") -> None:
     """What trains on minibatches of rows takes no moment, and no weights of rows."""
     for name, asked in (

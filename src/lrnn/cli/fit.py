@@ -64,6 +64,14 @@ def fit(
         bool,
         typer.Option("--early-stopping", help="With --inhibition, stop by rows held out."),
     ] = False,
+    corruption: Annotated[
+        tuple[str, float] | None,
+        typer.Option(
+            metavar="KIND LEVEL",
+            help="Learn to give back rows from corrupted ones: mask 0.5 (half of the cells are 0), "
+            "noise 0.1 (of that standard deviation).",
+        ),
+    ] = None,
     max_iter: Annotated[int, typer.Option(min=1, help="Most steps, or passes.")] = 200,
     tol: Annotated[
         float, typer.Option(min=0, help="Stop when the error falls by a smaller share; 0: never.")
@@ -112,6 +120,8 @@ def fit(
         lrnn fit moment.safetensors -o model.safetensors --hidden 16
 
         lrnn fit mnist -o mnist.safetensors --hidden 50 --inhibition --spike-penalty 1e-6
+
+        lrnn fit mnist -o mnist.safetensors --hidden 50 --corruption mask 0.5
     """
     from lrnn import checkpoints
     from lrnn.autoencoder import LRNNAutoencoder
@@ -121,6 +131,7 @@ def fit(
     from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
+    check_corruption(corruption, solver)
     output = output or named_after(data, ".safetensors")
     unfinished = output.with_name(f"{output.name}.checkpoint")
     check_model_output(output)
@@ -132,6 +143,11 @@ def fit(
     check_new(force, output, own=own)
     on_workers, cut = dask is not None or workers is not None, CutOff()
     moment = moment_in(data, options, on_workers=on_workers, resume=resume is not None)
+    if moment is not None and corruption is not None and corruption[0] == "noise" and corruption[1]:
+        raise typer.BadParameter(
+            "noise needs the rows, and this is a moment, which is enough for mask only",
+            param_hint="--corruption",
+        )
     if moment is None:
         table = options.open(data, voice)
         scaling = options.scaling(table, data, voice)
@@ -156,6 +172,7 @@ def fit(
         inhibition=inhibition,
         spike_penalty=spike_penalty,
         early_stopping=early_stopping,
+        corruption=corruption,
         scale=replace(scaling, recipe=None) if moment is None else None,
         missing="allow" if options.missing == "allow" else "refuse",
         device=device,
@@ -192,6 +209,7 @@ def fit(
             "hidden_rule": rule,
             "scale": scaling.kind,
             "error": model.reconstruction_err_,
+            "corrupted_error": model.corrupted_err_,
             "error_is_bound": model.error_is_bound_,
             "spike_cost": model.spike_cost_,
             "converged": None if tol == 0 else not (falling or interrupted),
@@ -199,7 +217,8 @@ def fit(
             **tell(cut, voice),
         },
         f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
-        f"{bound_note(model)}{model.reconstruction_err_:.5f}\n{hidden_note(rule, sizes)}"
+        f"{bound_note(model)}{model.reconstruction_err_:.5f}{from_corrupted(model)}\n"
+        f"{hidden_note(rule, sizes)}"
         f"{scale_note(options.scale, scaling)}written to {output}",
     )
     if interrupted:
@@ -210,6 +229,37 @@ def fit(
             f"the error was still falling after {made}, by more than {tol:g} in the last ten; give "
             f"--max-iter {5 * max_iter} for a lower one, or a higher --tol to be content with it"
         )
+
+
+def check_corruption(given: tuple[str, float] | None, solver: Solver) -> None:
+    """Complain of a corruption that cannot be, in the words of the command line."""
+    from lrnn.moments.corruption import KINDS, check_level
+
+    if given is None:
+        return
+    kind, level = given
+    text = f"{kind} {level:g}"
+    if kind not in KINDS:
+        raise typer.BadParameter(
+            f"{text!r}: the kind must be {' or '.join(KINDS)}", param_hint="--corruption"
+        )
+    if solver == Solver.minibatch:
+        raise typer.BadParameter(
+            f"{text!r} needs --solver gram: the paper's algorithms give back what they are given",
+            param_hint="--corruption",
+        )
+    try:
+        check_level(cast(Any, kind), level, repr(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--corruption") from None
+
+
+def from_corrupted(model: Any) -> str:
+    """What is said of a model that learnt from corrupted rows, after its error."""
+    if model.corrupted_err_ is None:
+        return ""
+    kind, level = model.corruption
+    return f", {model.corrupted_err_:.5f} from corrupted rows ({kind} {level:g})"
 
 
 def save(model: Any, output: Path) -> None:

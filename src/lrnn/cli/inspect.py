@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lrnn.cli.fit import from_corrupted
 from lrnn.cli.inputs import ModelOf
 from lrnn.cli.moment import bound_note, inspect_moment
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
@@ -63,7 +64,9 @@ def inspect(
             "inhibition": found.inhibitory_encoders_ is not None,
             "spike_penalty": found.spike_penalty,
             "scaling": scaling,
+            "corruption": found.corruption,
             "error": found.reconstruction_err_,
+            "corrupted_error": found.corrupted_err_,
             "error_is_bound": found.error_is_bound_,
             "spike_cost": found.spike_cost_,
             "layer_spike_costs": [None if isnan(c) else c for c in costs],
@@ -76,7 +79,8 @@ def inspect(
         },
         f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
         f"{found.solver}{_inhibition(found)} on data scaled by {scaling}\n"
-        f"mean squared error {bound_note(found)}{found.reconstruction_err_:.5f}, "
+        f"mean squared error {bound_note(found)}{found.reconstruction_err_:.5f}"
+        f"{from_corrupted(found)}, "
         f"{found.spike_cost_:.4g} firings per unit time "
         f"({' + '.join(f'{cost:.4g}' for cost in costs)} by layer)\n{audit}",
     )

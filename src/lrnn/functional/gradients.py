@@ -42,11 +42,16 @@ LARGEST = 4e9
 """Of a weight that is learnt: four of them multiplied are still a number of 32 bits."""
 
 
-def error_gradients(inputs: Array, weights: Sequence[Array]) -> tuple[Array, list[Array]]:
-    """Squared error of ``inputs`` in [0, 1] (may be sparse), a number, and half its gradients."""
+def error_gradients(
+    inputs: Array, weights: Sequence[Array], targets: Array | None = None
+) -> tuple[Array, list[Array]]:
+    """Squared error of ``inputs`` in [0, 1] (may be sparse), a number, and half its gradients.
+
+    With ``targets`` it is that to these, which the inputs should become.
+    """
     layers = list(accumulate(weights, propagate, initial=inputs))
     xp = array_namespace(layers[-1])
-    back = layers[-1] - (sparse.csr_array(inputs) if sparse.issparse(inputs) else inputs)
+    back = _difference(layers[-1], inputs if targets is None else targets)
     error = xp.sum(xp.vecdot(back, back), dtype=xp.float64)
     gradients: list[Array] = []
     for layer in reversed(range(len(weights))):
@@ -55,6 +60,10 @@ def error_gradients(inputs: Array, weights: Sequence[Array]) -> tuple[Array, lis
         if layer:
             back = back @ weights[layer].T
     return error, gradients
+
+
+def _difference(outputs: Array, targets: Array) -> Array:
+    return outputs - (sparse.csr_array(targets) if sparse.issparse(targets) else targets)
 
 
 def _silenced(back: Array, saturated: Array) -> Array:
@@ -108,13 +117,18 @@ Gradients = tuple[list[Array], list[Array]]
 
 
 def penalised_gradients(
-    inputs: Array, excitatory: Sequence[Array], inhibitory: Sequence[Array], penalty: Any = None
+    inputs: Array,
+    excitatory: Sequence[Array],
+    inhibitory: Sequence[Array],
+    penalty: Any = None,
+    targets: Array | None = None,
 ) -> tuple[Array, Array, Gradients]:
     """Squared error and spikes of all rows together, and gradients of error/2 + penalty × spikes.
 
     Gradients are by the excitatory and by the inhibitory weights. ``inputs`` in [0, 1] may be
     sparse, ``penalty`` an array of one number. Without it spikes are not counted: 0. Prices beyond
-    all measure are cut off, such that steps always have a direction.
+    all measure are cut off, such that steps always have a direction. With ``targets`` the error is
+    that to these.
     """
     xp = array_namespace(excitatory[0])
     layers, ratios, inhibitions = [inputs], [], []
@@ -124,7 +138,7 @@ def penalised_gradients(
         ratios.append(ratio)
         inhibitions.append(inhibition)
         layers.append(at_most(ratio, 1))
-    back = layers[-1] - (sparse.csr_array(inputs) if sparse.issparse(inputs) else inputs)
+    back = _difference(layers[-1], inputs if targets is None else targets)
     error = xp.sum(xp.vecdot(back, back), dtype=xp.float64)
     spikes = xp.zeros_like(error)
     if penalty is not None:

@@ -5,6 +5,8 @@ While no hidden neuron saturates, the error of an autoencoder depends on the dat
 its cost per step does not depend on the number of rows.
 """
 
+from lrnn.moments.corrupted import DenseNoisyMoment, ImplicitNoisyMoment, MaskedMoment
+from lrnn.moments.corruption import Corruption
 from lrnn.moments.dense import DenseMoment, dense_pays
 from lrnn.moments.implicit import ImplicitMoment
 from lrnn.moments.left_out import MomentWithout
@@ -15,8 +17,10 @@ from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 
 __all__ = [
+    "Corruption",
     "DenseMoment",
     "ImplicitMoment",
+    "MaskedMoment",
     "Moment",
     "MomentKind",
     "MomentWithout",
@@ -28,12 +32,22 @@ __all__ = [
 
 
 def second_moment(
-    rows: Rows, hidden: int, kind: MomentKind = "auto", fold: Fold | None = None
+    rows: Rows,
+    hidden: int,
+    kind: MomentKind = "auto",
+    fold: Fold | None = None,
+    corruption: Corruption | None = None,
 ) -> SecondMoment:
     """The second moment of ``rows`` for a solver with ``hidden`` units.
 
-    ``fold`` makes the first pass over them; by default it is `Rows.fold`.
+    ``fold`` makes the first pass over them; by default it is `Rows.fold`. It also knows those of
+    corrupted rows, if there is a ``corruption``.
     """
+    noise = corruption is not None and corruption.kind == "noise"
     if kind == "auto":
-        kind = "dense" if dense_pays(rows, hidden) else "implicit"
-    return DenseMoment(rows, fold) if kind == "dense" else ImplicitMoment(rows, fold)
+        kind = "dense" if dense_pays(rows, hidden, 3 if noise else 1) else "implicit"
+    if corruption is not None and noise:
+        of_kind = DenseNoisyMoment if kind == "dense" else ImplicitNoisyMoment
+        return of_kind(rows, corruption.level, fold)
+    moment = DenseMoment(rows, fold) if kind == "dense" else ImplicitMoment(rows, fold)
+    return moment if corruption is None else MaskedMoment(moment, corruption.level)

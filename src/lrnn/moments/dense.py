@@ -5,6 +5,7 @@ from typing import Any, Self
 from array_api_compat import array_namespace
 
 from lrnn.arrays import Array, backend_of
+from lrnn.moments.second_moment import SecondMoment
 from lrnn.moments.sums import LARGEST, Sums, sums_of
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
@@ -12,7 +13,7 @@ from lrnn.rows.base import Fold
 STEPS = 100  # of a solver that the cost is reckoned for
 
 
-class DenseMoment:
+class DenseMoment(SecondMoment):
     """G itself: sums over rows (`Sums`) over their weight, kept in the precision of the data."""
 
     kind = "dense"
@@ -45,14 +46,16 @@ class DenseMoment:
         return backend.xp.take(self.gram, backend.send(attributes), axis=1)
 
 
-def dense_pays(rows: Rows, hidden: int) -> bool:
+def dense_pays(rows: Rows, hidden: int, matrices: int = 1) -> bool:
     """In multiplications: rows·V² (half of that by symmetry) once, or 2·cells·H a step.
 
-    Rows that have to be read again for every step are only read again if G is too large.
+    Rows that have to be read again for every step are only read again if G (or as many such
+    ``matrices`` as are needed) is too large.
     """
     attributes = rows.shape[1]
     square = attributes * attributes
-    if square > LARGEST or not rows.resident:
-        return bool(square <= LARGEST)
+    fits = matrices * square <= LARGEST
+    if not fits or not rows.resident:
+        return bool(fits)
     forming = rows.cells * attributes / 2
     return bool(forming + STEPS * 2 * square * hidden < STEPS * 2 * 2 * rows.cells * hidden)

@@ -12,34 +12,41 @@ from scipy import sparse
 
 from lrnn.arrays import Array
 from lrnn.functional import column_sums, weighed
+from lrnn.moments.second_moment import SecondMoment
 from lrnn.rows import Rows
-from lrnn.rows.base import Fold
+from lrnn.rows.base import Fold, Work
 from lrnn.rows.memory import ROWS_TO_SUM
 
 
-class ImplicitMoment:
+class ImplicitMoment(SecondMoment):
     """G known only through ``G @ E = Xᵀ(X @ E)/n``: for sparse or very wide data."""
 
     kind = "implicit"
 
-    def __init__(self, rows: Rows, fold: Fold | None = None) -> None:
+    def __init__(
+        self, rows: Rows, fold: Fold | None = None, sums: Work | None = None, count: int = 1
+    ) -> None:
+        """``sums`` gives ``count`` sums of each attribute; the first is that of its squares."""
         self.n_rows, self.n_attributes = rows.shape
         self._rows = rows
         xp = rows.backend.xp
-        nothing = self._nothing(self.n_attributes)
-        total = (fold or rows.fold)(squares, iadd, self.n_attributes, begin=nothing)
-        self.weight = rows.weight
-        total = total / self.weight
-        self.trace = float(xp.sum(total))
-        self.diagonal = xp.astype(total, rows.dtype)
+        width, self.weight = self.n_attributes, rows.weight
+        nothing = self._nothing(width if sums is None else (count, width))
+        total = (fold or rows.fold)(sums or squares, iadd, count * width, begin=nothing)
+        self._sums = xp.reshape(total / self.weight, (count, width))
+        self.trace = float(xp.sum(self._sums[0, ...]))
+        self.diagonal = xp.astype(self._sums[0, ...], rows.dtype)
         self._most = ROWS_TO_SUM
         if rows.sparse:  # sums over as many rows have fewer terms
             self._most = ROWS_TO_SUM * math.prod(rows.shape) // max(rows.cells, 1)
 
     def dot(self, matrix: Array) -> Array:
         """``G @ matrix``."""
-        xp = self._rows.backend.xp
-        work, nothing = partial(twice, matrix), self._nothing(tuple(matrix.shape))
+        return self._folded(partial(twice, matrix), matrix, tuple(matrix.shape))
+
+    def _folded(self, work: Work, matrix: Array, shape: tuple[int, ...]) -> Array:
+        """The mean of ``work``, which multiplies by a matrix, over all rows."""
+        xp, nothing = self._rows.backend.xp, self._nothing(shape)
         own = 0 if self._rows.sparse else self.n_attributes  # numbers that a row takes, or more
         widest = max(own, int(matrix.shape[1]))
         total = self._rows.fold(work, iadd, widest, most=self._most, begin=nothing)

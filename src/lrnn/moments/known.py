@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Array, Floats
+from lrnn.moments.second_moment import SecondMoment
 
 
-class KnownMoment:
+class KnownMoment(SecondMoment):
     """G as a matrix: the covariances of pairs of known cells, plus the products of their means.
 
     Each pair has rows of its own, so that this is no moment of any rows at first. What makes the

@@ -9,7 +9,7 @@ from lrnn.moments.dense import DenseMoment
 from lrnn.moments.second_moment import SecondMoment
 
 
-class MomentWithout:
+class MomentWithout(SecondMoment):
     """What is left of a moment without some of its rows, which are in the memory of the host.
 
     No number is below 0, which rounding might make of one that is 0.

@@ -6,7 +6,7 @@ from lrnn.arrays import Array, at_least, backend_of
 from lrnn.moments.second_moment import SecondMoment
 
 
-class ResidualMoment:
+class ResidualMoment(SecondMoment):
     """(I − ED)ᵀ G (I − ED): that of the rows X − XED, where ``product`` is G @ encoder."""
 
     kind = "residual"

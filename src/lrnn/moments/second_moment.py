@@ -8,13 +8,18 @@ MomentKind: TypeAlias = Literal["auto", "dense", "implicit"]
 
 
 class SecondMoment(Protocol):
-    """G = XᵀX/n for data X in [0, 1] of n rows, as far as a solver needs to know it."""
+    """G = XᵀX/n for data X in [0, 1] of n rows, as far as a solver needs to know it.
+
+    Inputs may be corrupted: what is to be given back is X, and what is given to the network is X̃.
+    Then S = E X̃ᵀX̃/n and C = E X̃ᵀX/n are needed besides. Without corruption all three are G.
+    """
 
     kind: str
     n_rows: int
     n_attributes: int
     trace: float
     diagonal: Array
+    corrupted: bool = False
 
     def dot(self, matrix: Array) -> Array:
         """``G @ matrix``."""
@@ -23,3 +28,12 @@ class SecondMoment(Protocol):
     def columns(self, attributes: Array) -> Array:
         """Columns of G."""
         ...
+
+    def driven(self, encoder: Array) -> tuple[Array, Array]:
+        """``S @ encoder`` and ``C.T @ encoder``."""
+        product = self.dot(encoder)
+        return product, product
+
+    def wanted(self, matrix: Array) -> Array:
+        """``C @ matrix``."""
+        return self.dot(matrix)

@@ -16,7 +16,7 @@ from lrnn.tables.cut_off import CutOff
 
 BUFFER_BYTES = 1 << 30  # of rows in memory, for minibatches of those that come only in order
 
-Work = Callable[..., Any]  # of a block, and of the weights of its rows where they have any
+Work = Callable[..., Any]  # of a block, of its rows' weights, if any, and of its number, if asked
 Combine = Callable[[Any, Any], Any]
 Reached = Callable[[int, Any], None]
 Fold = Callable[..., Any]  # a pass over rows: Rows.fold, or one that is watched
@@ -137,6 +137,7 @@ class Rows(ABC):
         skip: int = 0,
         threads: bool = True,
         reached: Reached | None = None,
+        numbered: bool = False,
     ) -> Any:
         """One pass: ``combine`` the results of ``work`` on blocks of consecutive rows.
 
@@ -145,9 +146,10 @@ class Rows(ABC):
         result)`` may change its first argument, which is ``begin`` (or ``begin()``) at first, if
         that is given: a total that is nothing, or that of the rows that are passed over.
         ``reached(rows, total)`` is told how far it is. On a CPU several blocks are worked on at
-        the same time, unless ``threads`` is False; then the work itself may use all cores.
+        the same time, unless ``threads`` is False; then the work itself may use all cores. If it
+        is ``numbered``, ``work`` is also given the number of each block's first row, from 0 on.
         """
-        return self.make(Pass(work, combine, widest, most, begin, skip, threads, reached))
+        return self.make(Pass(work, combine, widest, most, begin, skip, threads, reached, numbered))
 
     @abstractmethod
     def make(self, one: "Pass") -> Any:
@@ -198,14 +200,17 @@ class Pass:
     skip: int
     threads: bool
     reached: Reached | None
+    numbered: bool = False
+    before: int = 0  # rows of all that are before those of this pass
     weights: Floats | None = None  # of all rows that it is made over
 
     def on(self, block: Array, first: int) -> Any:
-        """Work on a block, whose first row is number ``first`` of all."""
+        """Work on a block, whose first row is number ``first`` of those of this pass."""
+        number = {"first": self.before + first} if self.numbered else {}
         if self.weights is None:
-            return self.work(block)
+            return self.work(block, **number)
         own = self.weights[first : first + block.shape[0]]
-        return self.work(block, backend_of(block).array(own))
+        return self.work(block, backend_of(block).array(own), **number)
 
     def over(self, results: Iterator[tuple[int, Any]]) -> Any:
         """Combine results, each told with the number of rows up to its end."""

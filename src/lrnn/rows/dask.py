@@ -262,7 +262,7 @@ def _work_on(
     first: int,
     weights: Floats | None,
 ) -> Any:
-    total = check(block, first).make(replace(one, weights=weights))
+    total = check(block, first).make(replace(one, before=first, weights=weights))
     return (total, [digest(block)]) if summing else total
 
 

@@ -120,8 +120,8 @@ def _same(block: Array) -> Array:
     return block
 
 
-def _after(work: Work, change: Work, block: Array, *weights: Array) -> Any:
-    return work(change(block), *weights)
+def _after(work: Work, change: Work, block: Array, *weights: Array, **number: int) -> Any:
+    return work(change(block), *weights, **number)
 
 
 def _as_type(xp: Any, dtype: Any, block: Array) -> Array:

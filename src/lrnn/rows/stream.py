@@ -89,7 +89,8 @@ class Stream(Rows):
         for block in self.blocks(one.skip):
             end = seen + block.shape[0]
             own = None if one.weights is None else one.weights[seen:end]
-            part = replace(one, begin=total, skip=0, reached=None, weights=own)
+            before = one.before + seen
+            part = replace(one, begin=total, skip=0, reached=None, weights=own, before=before)
             total, seen = held(block).make(part), end
             if one.reached is not None:
                 one.reached(seen, total)

@@ -27,6 +27,7 @@ from scipy import sparse
 import lrnn
 from lrnn.arrays import Array, Rates, is_array, to_numpy
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
+from lrnn.moments import Corruption
 from lrnn.rows.gaps import Filling
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.scaling import Scaling
@@ -115,6 +116,8 @@ def save(
         tensors |= arrays
     if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
         document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
+    if model.corrupted_err_ is not None:
+        document["corrupted_err"] = model.corrupted_err_
     try:
         _model(document, tensors)
     except READ_ERRORS as error:
@@ -203,13 +206,17 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise ModelFileError(f"it has unknown parameters {', '.join(unknown)}")
-    if isinstance(parameters.get("hidden_layer_sizes"), list):
-        parameters["hidden_layer_sizes"] = tuple(parameters["hidden_layer_sizes"])
+    for name in ("hidden_layer_sizes", "corruption"):
+        if isinstance(parameters.get(name), list):
+            parameters[name] = tuple(parameters[name])
     if "init_encoder.0" in tensors:
         parts = [_matrices(tensors, f"init_{part}") for part in ("encoder", "decoder")]
         parameters["init"] = tuple(m[0] if len(m) == 1 else m for m in parts)
     model = LRNNAutoencoder(**parameters)
     model._validate_params()
+    corrupted = document.get("corrupted_err")
+    if (corrupted is None) != (Corruption.of(model.corruption) is None):
+        raise ModelFileError("its error on corrupted rows does not fit its parameters")
     weights = _weights(tensors, inhibition=document["format"] > 1)
     if model.rates == "unit" and (over := [*map(over_one, weights.excitatory)].count(True)):
         raise ModelFileError(
@@ -231,6 +238,7 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         _finite(document["reconstruction_err"]),
         _spike_costs(weights, document, spike_cost),
         spike_cost,
+        None if corrupted is None else _finite(corrupted),
         _truth(document.get("error_is_bound", False)),
     )
     model.scaling_ = _scaling(document["scaling"], model)

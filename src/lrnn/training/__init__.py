@@ -5,7 +5,13 @@ end to end, and with inhibition.
 """
 
 from lrnn.training.end_to_end import fine_tuned, never_worse, train_end_to_end, tune
-from lrnn.training.evaluation import Evaluation, evaluate, ever_saturated, known_error
+from lrnn.training.evaluation import (
+    Evaluation,
+    evaluate,
+    evaluate_both,
+    ever_saturated,
+    known_error,
+)
 from lrnn.training.filling import learn_filling
 from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
 from lrnn.training.gram import train_gram
@@ -34,6 +40,7 @@ __all__ = [
     "StopReason",
     "Trained",
     "evaluate",
+    "evaluate_both",
     "ever_saturated",
     "fine_tuned",
     "known_error",

@@ -12,6 +12,7 @@ from array_api_compat import array_namespace, is_numpy_array
 
 from lrnn.arrays import Array, Rates
 from lrnn.functional import free_gradient, reroute, reweight, route_gradient
+from lrnn.moments import Corruption
 from lrnn.training import states
 from lrnn.training.history import Batches, History, MinibatchStepper
 from lrnn.training.states import State
@@ -33,7 +34,7 @@ MOVES: dict[Rates, Move] = {
     "free": (free_gradient, reweight),
     "unit": (route_gradient, reroute),
 }
-Gradients = Callable[[Array, Any], tuple[Array, Sequence[Array]]]
+Gradients = Callable[[Array, Array, Any], tuple[Array, Sequence[Array]]]
 
 
 class LogAdam:
@@ -205,8 +206,10 @@ class Descent(MinibatchStepper):
     parameters : sequence of arrays
         The matrices of ``current``.
     gradients : callable
-        ``gradients(batch, share)`` gives the error on a batch, a number, and the gradients by
-        the parameters; ``share`` is that of the full penalty of a spike.
+        ``gradients(inputs, targets, share)`` gives the error on a batch, a number, and the
+        gradients by the parameters; ``share`` is that of the full penalty of a spike.
+    corruption : Corruption, optional
+        Inputs are samples of corrupted batches, new ones in each step.
     """
 
     def __init__(
@@ -219,8 +222,10 @@ class Descent(MinibatchStepper):
         rates: Rates,
         schedule: StepSchedule,
         history: History,
+        corruption: Corruption | None = None,
     ) -> None:
         super().__init__(batches, history)
+        self._corruption = corruption
         self._start, self._current, self._gradients = start, current, gradients
         self._adam, self._schedule, self._rates = LogAdam(parameters, rates), schedule, rates
         self._one: Callable[..., Array] = self._on_batch
@@ -229,9 +234,10 @@ class Descent(MinibatchStepper):
 
             self._one = as_graph(self._on_batch, batches.rows.backend)
 
-    def _on_batch(self, numbers: Array, scale: Any, share: Any) -> Array:
+    def _on_batch(self, numbers: Array, scale: Any, share: Any, step: Any) -> Array:
         batch = self.batches.part.take(numbers)
-        error, gradients = self._gradients(batch, share)
+        inputs = batch if self._corruption is None else self._corruption.of_batch(batch, step)
+        error, gradients = self._gradients(inputs, batch, share)
         self._adam.step(gradients, scale)
         return error / math.prod(batch.shape)
 
@@ -249,7 +255,8 @@ class Descent(MinibatchStepper):
         for numbers in self.batches:
             done = self.iterations / len(self.batches)
             scale = self._adam.scale(self._schedule.size(done))
-            self.history.batch(self._one(numbers, scale, self._schedule.penalty(done)))
+            share = self._schedule.penalty(done)
+            self.history.batch(self._one(numbers, scale, share, self.iterations))
             iteration()
         self.history.finish_pass(self._current.copy())
         self._schedule.adapt(self.history)

@@ -13,7 +13,8 @@ from lrnn.arrays import Array, Floats, copied, like, to_numpy
 from lrnn.functional import gram_error
 from lrnn.moments import SecondMoment
 
-Start: TypeAlias = tuple[Array, Array, Array]  # an encoder, its decoder, and G @ encoder
+# an encoder, its decoder, and the products with the encoder, where they are known
+Start: TypeAlias = tuple[Array, Array, tuple[Array, Array] | None]
 
 FLOOR = 1e-4  # weights between uncorrelated attributes: small, but free to grow
 LEAK = 0.01  # weights to a code that is one attribute, from all others together
@@ -140,12 +141,14 @@ def anchor_weights(moment: SecondMoment, anchors: Anchors, power: float) -> Star
     encoder = like(moment.diagonal, sharpened(anchors.correlations, power))
     xp = array_namespace(encoder)
     decoder = copied(encoder.T)
-    product = moment.dot(encoder)
-    moments = product.T
-    linear = float(xp.sum(moments * decoder, dtype=xp.float64))
-    square = gram_error(0.0, 0 * moments, moments @ encoder, decoder)
+    product, target = moment.driven(encoder)
+    gram = product.T @ encoder
+    linear = float(xp.sum(target.T * decoder, dtype=xp.float64))
+    square = gram_error(0.0, 0 * target.T, gram, decoder)
     scale = sqrt(linear / square) if square > 0 else 1.0
-    return encoder * scale, decoder * scale, product * scale
+    scaled = product * scale
+    driven = scaled, scaled if target is product else target * scale
+    return encoder * scale, decoder * scale, driven
 
 
 def one_hot_weights(moment: SecondMoment, anchors: Anchors) -> Start:
@@ -154,6 +157,7 @@ def one_hot_weights(moment: SecondMoment, anchors: Anchors) -> Start:
     This is where sharper and sharper profiles lead to. If each part of the data has an attribute
     that is its alone (data are then called separable), it is the solution but for noise. No product
     with G is needed: that of the encoder is made of G's columns, and of the sums of its rows.
+    (Those of corrupted inputs are not.)
     """
     attributes, hidden = anchors.products.shape
     leak = LEAK / attributes
@@ -164,4 +168,5 @@ def one_hot_weights(moment: SecondMoment, anchors: Anchors) -> Start:
     ridge = max(RIDGE * np.trace(gram) / hidden, np.finfo(float).tiny)
     decoder = np.linalg.solve(gram + ridge * np.eye(hidden), product.T)
     made = partial(like, moment.diagonal)
-    return made(encoder), made(np.maximum(decoder, 0)), made(product)
+    driven = None if moment.corrupted else (made(product),) * 2
+    return made(encoder), made(np.maximum(decoder, 0)), driven

@@ -28,7 +28,7 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     shrink to nothing over half as many passes as there were before.
     """
     settings, count = run.settings, rows.shape[0]
-    history = History(rows, start)
+    history = History(rows, start, corruption=settings.corruption)
     current = loosened(start, settings.rates, run.random)
     layers, passes = current.layers, settings.max_iter
     size = large_batches(count, widest(layers), settings.batch_size)
@@ -36,11 +36,13 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     steady = passes - max(1, round(passes / 3))
     schedule = StepSchedule(passes, steady, tol=settings.tol, patience=PATIENCE)
 
-    def gradients(batch: Array, _price: Any) -> tuple[Array, list[Array]]:
-        return error_gradients(batch, layers)
+    def gradients(inputs: Array, targets: Array, _price: Any) -> tuple[Array, list[Array]]:
+        return error_gradients(inputs, layers, targets)
 
-    rates = settings.rates
-    descent = Descent(batches, start, current, layers, gradients, rates, schedule, history)
+    descent = Descent(
+        batches, start, current, layers, gradients, settings.rates, schedule, history,
+        settings.corruption,
+    )  # fmt: skip
     stopped = run.train(descent, "training end to end")
     return Trained(history.best, [history.curve(None, stopped, "end to end")])
 

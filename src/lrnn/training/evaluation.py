@@ -1,7 +1,7 @@
 """What a network does with all rows, in one pass over them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import sqrt
 from typing import Any
@@ -12,6 +12,7 @@ from scipy import sparse
 
 from lrnn.arrays import Array, Floats, Layer, to_numpy
 from lrnn.functional import column_sums, propagate, squared_error, weighed
+from lrnn.moments import Corruption
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.weights import Weights, activations, through, widest
@@ -29,17 +30,24 @@ class Evaluation:
         Mean squared error per attribute.
     mean_activations : list of ndarray
         Of every neuron, layer by layer.
+    corrupted_error : float or None
+        The error of giving back the rows from corrupted ones, if that was asked for besides.
     """
 
     error: float
     mean_activations: list[Floats]
+    corrupted_error: float | None = None
 
 
-def evaluate(rows: Rows, weights: Weights) -> Evaluation:
-    """Evaluate the saturating network."""
+def evaluate(rows: Rows, weights: Weights, corruption: Corruption | None = None) -> Evaluation:
+    """Evaluate the saturating network.
+
+    With a ``corruption`` it is given a sample of corrupted rows, the same one each time; the error
+    is that to the rows themselves.
+    """
     count, attributes = rows.weight, rows.shape[1]
-    work = partial(_of_block, weights.layers)
-    total, sums = rows.fold(work, _added, widest(weights.layers))
+    work, widths = partial(_of_block, weights.layers, corruption), widest(weights.layers)
+    total, sums = rows.fold(work, _added, widths, numbered=corruption is not None)
     return Evaluation(float(total) / (count * attributes), [to_numpy(s) / count for s in sums])
 
 
@@ -58,20 +66,34 @@ def known_error(gaps: Rows, filled: Rows, weights: Weights, of_rows: Floats | No
     return total / count if count else 0.0
 
 
+def evaluate_both(rows: Rows, weights: Weights, corruption: Corruption | None) -> Evaluation:
+    """Evaluate it on the rows themselves; and on corrupted ones, if there is such a thing."""
+    found = evaluate(rows, weights)
+    if corruption is None:
+        return found
+    return replace(found, corrupted_error=evaluate(rows, weights, corruption).error)
+
+
 def evaluate_unsaturated(
-    fold: Fold, rows: float, encoder: Array, decoder: Array
+    fold: Fold,
+    rows: float,
+    encoder: Array,
+    decoder: Array,
+    corruption: Corruption | None = None,
 ) -> tuple[Array, Evaluation]:
     """The largest drive of each code neuron, and what the network does when they are divided by it.
 
-    Its code neurons then never saturate. Both take a single pass, which ``fold`` makes, over so
-    many ``rows`` (what they weigh).
+    Its code neurons then never saturate, neither on the rows nor, but for rare noise, on corrupted
+    ones. All takes a single pass, which ``fold`` makes, over so many ``rows`` (what they weigh).
     """
     columns = encoder.shape[0]
-    work = partial(_of_block_unsaturated, encoder, decoder)
-    total, sums, peak = fold(work, _added_with_peaks, widest((encoder, decoder)))
+    work = partial(_of_block_unsaturated, encoder, decoder, corruption)
+    more = {} if corruption is None else {"numbered": True}
+    errors, sums, peak = fold(work, _added_with_peaks, widest((encoder, decoder)), **more)
     xp = array_namespace(peak)
     sums[1] = sums[1] / xp.where(peak > 0, peak, xp.ones_like(peak))
-    found = Evaluation(float(total) / (rows * columns), [to_numpy(s) / rows for s in sums])
+    means = [float(error) / (rows * columns) for error in errors]
+    found = Evaluation(means[0], [to_numpy(s) / rows for s in sums], *means[1:])
     return peak, found
 
 
@@ -82,10 +104,10 @@ def ever_saturated(rows: Rows, weights: Weights) -> list[int]:
     return [int(layer.sum()) for layer in ever]
 
 
-def largest_drives(rows: Rows, matrix: Array) -> Array:
-    """The largest entry of each column of ``rows @ matrix``."""
+def largest_drives(rows: Rows, matrix: Array, corruption: Corruption | None = None) -> Array:
+    """The largest entry of each column of ``rows @ matrix``, also of corrupted rows."""
     width = matrix.shape[1] if rows.sparse else max(matrix.shape)
-    return rows.fold(partial(_highest, matrix), _larger, width)
+    return rows.fold(partial(_highest, matrix, corruption), _larger, width)
 
 
 def divisor(peak: Array) -> Array:
@@ -95,19 +117,37 @@ def divisor(peak: Array) -> Array:
     return xp.where(peak > enough, peak, xp.ones_like(peak))
 
 
-def _of_block(layers: Sequence[Layer], block: Array, weights: Array | None = None) -> Totals:
-    passed = activations(layers, block)
+def _of_block(
+    layers: Sequence[Layer],
+    corruption: Corruption | None,
+    block: Array,
+    weights: Array | None = None,
+    first: int = 0,
+) -> Totals:
+    seen = block if corruption is None else corruption.of_rows(block, first)
+    passed = activations(layers, seen)
     sums = [column_sums(layer, weights=weights) for layer in passed]
     return squared_error(block, passed[-1], weights), sums
 
 
 def _of_block_unsaturated(
-    encoder: Array, decoder: Array, block: Array, weights: Array | None = None
-) -> tuple[Any, list[Array], Array]:
+    encoder: Array,
+    decoder: Array,
+    corruption: Corruption | None,
+    block: Array,
+    weights: Array | None = None,
+    first: int = 0,
+) -> tuple[list[Any], list[Array], Array]:
     drive = block @ encoder
     outputs = propagate(drive, decoder)
+    errors = [squared_error(block, outputs, weights)]
     sums = [column_sums(layer, weights=weights) for layer in (block, drive, outputs)]
-    return squared_error(block, outputs, weights), sums, _largest(drive, weights)
+    peak = _largest(drive, weights)
+    if corruption is not None:
+        seen = corruption.of_rows(block, first) @ encoder
+        errors.append(squared_error(block, propagate(seen, decoder), weights))
+        peak = _highest(encoder, corruption, block, weights)
+    return errors, sums, peak
 
 
 def _saturated(layers: Sequence[Layer], block: Array) -> list[np.ndarray[Any, Any]]:
@@ -125,18 +165,21 @@ def _added(a: Totals, b: Totals) -> Totals:
 
 
 def _added_with_peaks(
-    a: tuple[Any, list[Array], Array], b: tuple[Any, list[Array], Array]
-) -> tuple[Any, list[Array], Array]:
-    total, sums = _added((a[0], a[1]), (b[0], b[1]))
-    return total, sums, _larger(a[2], b[2])
+    a: tuple[list[Any], list[Array], Array], b: tuple[list[Any], list[Array], Array]
+) -> tuple[list[Any], list[Array], Array]:
+    errors, sums = ([x + y for x, y in zip(a[i], b[i], strict=True)] for i in (0, 1))
+    return errors, sums, _larger(a[2], b[2])
 
 
 def _either(a: list[Any], b: list[Any]) -> list[Any]:
     return [x | y for x, y in zip(a, b, strict=True)]
 
 
-def _highest(matrix: Array, block: Array, weights: Array | None = None) -> Array:
-    return _largest(block @ matrix, weights)
+def _highest(
+    matrix: Array, corruption: Corruption | None, block: Array, weights: Array | None = None
+) -> Array:
+    drives = block @ matrix if corruption is None else corruption.highest(block, matrix)
+    return _largest(drives, weights)
 
 
 def _largest(drive: Array, weights: Array | None) -> Array:

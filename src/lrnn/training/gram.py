@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 from array_api_compat import array_namespace
 
-from lrnn.arrays import Array, Floats, like
+from lrnn.arrays import Array, Floats, backend_of, like, to_numpy
 from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
 from lrnn.moments import SecondMoment, second_moment
 from lrnn.rows import Rows, encoded
@@ -59,7 +59,8 @@ def train_gram(rows: Rows, run: Run) -> Trained:
     try:
         layered = train_layers(rows, run)
         curves = [*whole.curves, *layered.curves]
-        if not layered.interrupted and _error(rows, layered) < _error(rows, whole):
+        errors = [_error(rows, trained, run) for trained in (layered, whole)]
+        if not layered.interrupted and errors[0] < errors[1]:
             return Trained(layered.weights, curves)
         return Trained(whole.weights, curves)
     except KeyboardInterrupt:
@@ -82,7 +83,8 @@ def train_whole(rows: Rows, run: Run) -> Trained:
 def train_layers(rows: Rows, run: Run) -> Trained:
     """Train one pair after the other, each on the activations of the layer before it.
 
-    An interruption leaves the layers that were trained.
+    An interruption leaves the layers that were trained. Corrupted inputs are the first pair's
+    matter: the others learn to give back what it makes of the data themselves.
     """
     encoders: list[Array] = []
     decoders: list[Array] = []
@@ -90,6 +92,7 @@ def train_layers(rows: Rows, run: Run) -> Trained:
     for hidden in run.settings.sizes[1:]:
         layer = encoded(rows, encoders) if encoders else rows
         pair = train_pair(layer, hidden, len(encoders) + 1, run)
+        run = replace(run, settings=replace(run.settings, corruption=None))
         encoders += pair.weights.encoders
         decoders[:0] = pair.weights.decoders
         curves += pair.curves
@@ -101,20 +104,24 @@ def train_layers(rows: Rows, run: Run) -> Trained:
 def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     """An encoder to ``hidden`` units and its decoder; layer pair ``layer`` of a network."""
     width = rows.shape[1]
-    if hidden >= width:
+    corruption = run.settings.corruption
+    if hidden >= width and corruption is None:
         return Trained(pass_through(width, hidden, rows.weights), [nothing_to_learn(layer)])
+    surplus, hidden = max(hidden - width, 0), min(hidden, width)  # no map has a higher rank
     reading = run.reading(rows, f"reading {width} attributes")
-    moment = second_moment(rows, hidden, run.settings.moment, reading)
+    moment = second_moment(rows, hidden, run.settings.moment, reading, corruption)
     state, curve = search_pair(moment, hidden, layer, run)
     evaluation = None
     try:
         reading = run.reading(rows, "scaling the code neurons")
-        peak, evaluation = evaluate_unsaturated(reading, rows.weight, state.encoder, state.decoder)
+        peak, evaluation = evaluate_unsaturated(
+            reading, rows.weight, state.encoder, state.decoder, corruption
+        )
     except KeyboardInterrupt:
         xp = array_namespace(state.encoder)
         peak = xp.sum(state.encoder, axis=0)  # no drive by data in [0, 1] is larger
         curve = replace(curve, stopped="interrupted")
-    return Trained(unsaturated(peak, state), [curve], evaluation)
+    return Trained(widened(unsaturated(peak, state), surplus), [curve], evaluation)
 
 
 def search_pair(
@@ -164,7 +171,8 @@ class GramState:
 
     encoder: Array
     decoder: Array
-    product: Array  # G @ encoder
+    product: Array  # G @ encoder; that of corrupted inputs, if they are (S @ encoder)
+    target: Array  # G @ encoder, or C.T @ encoder
     error: float  # per attribute
 
 
@@ -173,14 +181,14 @@ def gram_state(
     encoder: Array,
     decoder: Array,
     sweeps: int,
-    product: Array | None = None,
+    driven: tuple[Array, Array] | None = None,
 ) -> GramState:
-    """The state at ``encoder``, with ``decoder`` improved for it; G @ encoder may be known."""
-    product = moment.dot(encoder) if product is None else product
+    """The state at ``encoder``, with ``decoder`` improved for it; products may be known."""
+    product, target = moment.driven(encoder) if driven is None else driven
     gram = encoder.T @ product
-    decoder = descend_decoder(product.T, gram, decoder, sweeps)
-    error = gram_error(moment.trace, product.T, gram, decoder) / moment.n_attributes
-    return GramState(encoder, decoder, product, error)
+    decoder = descend_decoder(target.T, gram, decoder, sweeps)
+    error = gram_error(moment.trace, target.T, gram, decoder) / moment.n_attributes
+    return GramState(encoder, decoder, product, target, error)
 
 
 class GramDescent:
@@ -191,10 +199,10 @@ class GramDescent:
         moment: SecondMoment,
         encoder: Array,
         decoder: Array,
-        product: Array | None = None,
+        driven: tuple[Array, Array] | None = None,
     ) -> None:
         self.moment = moment
-        self.state = gram_state(moment, encoder, decoder, SWEEPS, product)
+        self.state = gram_state(moment, encoder, decoder, SWEEPS, driven)
         self._errors = [self.state.error]
         self._before: Array | None = None
         self._momentum = MOMENTUM
@@ -205,6 +213,7 @@ class GramDescent:
             "encoder": self.state.encoder,
             "decoder": self.state.decoder,
             "product": self.state.product,
+            "target": None if self.state.target is self.state.product else self.state.target,
             "error": self.state.error,
             "errors": np.array(self._errors),
             "before": self._before,
@@ -216,13 +225,17 @@ class GramDescent:
         own, before = self.state, saved["before"]
         encoder = states.matrix(saved["encoder"], own.encoder, "encoder")
         decoder = states.matrix(saved["decoder"], own.decoder, "decoder")
-        product = states.matrix(saved["product"], own.product, "product with the second moment")
-        states.alike(product, self.moment.dot(encoder), "product with the second moment")
+        what = "product with the second moment"
+        product = target = states.matrix(saved["product"], own.product, what)
+        if own.target is not own.product:
+            target = states.matrix(saved["target"], own.target, what)
+        for one, found in zip((product, target), self.moment.driven(encoder), strict=True):
+            states.alike(one, found, what)
         error = states.number(saved["error"], "error")
         dtype, attributes = encoder.dtype, self.moment.n_attributes
-        found = gram_error(self.moment.trace, product.T, encoder.T @ product, decoder) / attributes
-        states.agree(error, found, dtype, "error", self.moment.trace / attributes)
-        self.state = GramState(encoder, decoder, product, error)
+        least = gram_error(self.moment.trace, target.T, encoder.T @ product, decoder) / attributes
+        states.agree(error, least, dtype, "error", self.moment.trace / attributes)
+        self.state = GramState(encoder, decoder, product, target, error)
         self._errors = states.series(saved["errors"], "errors", falling=True)
         states.demand(self._errors[-1:] == [error], "errors")
         states.demand((before is None) == (len(self._errors) == 1), "last step")
@@ -253,7 +266,7 @@ class GramDescent:
 
     def _advance(self) -> bool:
         state = self.state
-        wanted = self.moment.dot(state.decoder.T)
+        wanted = self.moment.wanted(state.decoder.T)
         given = state.product @ (state.decoder @ state.decoder.T)
         bold = multiply(state.encoder, wanted, given, RELAXATION)
         if self._before is not None:
@@ -276,10 +289,12 @@ class GramDescent:
         size = xp.max(state.encoder, axis=0)
         if bool(xp.any((size > LARGE) | ((size > 0) & (size < 1 / LARGE)))):
             size = xp.where(size > 0, size, xp.ones_like(size))
+            product, one = state.product / size, state.target is state.product
             self.state = replace(
                 state,
                 encoder=state.encoder / size,
-                product=state.product / size,
+                product=product,
+                target=product if one else state.target / size,
                 decoder=state.decoder * size[:, None],
             )
             self._before = None if self._before is None else self._before / size
@@ -387,6 +402,15 @@ def unsaturated(peak: Array, state: GramState) -> Weights:
     return Weights((state.encoder / peak,), (state.decoder * peak[:, None],))
 
 
+def widened(weights: Weights, surplus: int) -> Weights:
+    """With so many code neurons more, which do nothing."""
+    if not surplus:
+        return weights
+    encoder, decoder = (to_numpy(weight) for weight in weights.layers)
+    wide = (np.pad(encoder, ((0, 0), (0, surplus))), np.pad(decoder, ((0, surplus), (0, 0))))
+    return Weights.of(wide).on(backend_of(weights.encoders[0]))
+
+
 def pass_through(width: int, hidden: int, make: Callable[[Floats], Array]) -> Weights:
     """A hidden layer at least as wide as its input passes it on unchanged.
 
@@ -403,5 +427,5 @@ def nothing_to_learn(layer: int | None) -> LearningCurve:
     return LearningCurve(layer, np.zeros(0), first, none, none, 0, "tol", "passed on unchanged")
 
 
-def _error(rows: Rows, trained: Trained) -> float:
-    return evaluate(rows, trained.weights).error
+def _error(rows: Rows, trained: Trained, run: Run) -> float:
+    return evaluate(rows, trained.weights, run.settings.corruption).error

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Array, Floats, Rates
+from lrnn.moments import Corruption
 from lrnn.rows import Rows
 from lrnn.training import states
 from lrnn.training.evaluation import Evaluation, evaluate
@@ -95,11 +96,18 @@ def error_alone(evaluation: Evaluation, weights: Weights) -> float:
 class History:
     """Of a training on minibatches of ``rows`` that starts from ``weights``.
 
-    The best weights are those with the lowest ``price``.
+    The best weights are those with the lowest ``price``. Errors are those on corrupted rows, if
+    there is a ``corruption``.
     """
 
-    def __init__(self, rows: Rows, weights: Weights, price: Price = error_alone) -> None:
-        self._rows = rows
+    def __init__(
+        self,
+        rows: Rows,
+        weights: Weights,
+        price: Price = error_alone,
+        corruption: Corruption | None = None,
+    ) -> None:
+        self._rows, self._corruption = rows, corruption
         self._price = price
         self.best = weights
         self._batch_errors: list[float] = []
@@ -134,7 +142,7 @@ class History:
         """Take the error on all rows, and keep the weights if they are the best."""
         self.batch_errors()
         before = perf_counter()
-        found = evaluate(self._rows, weights)
+        found = evaluate(self._rows, weights, self._corruption)
         self._evaluations.append((self.iterations, found.error, before - self._began))
         price = self._price(found, weights)
         if price < self.lowest:
@@ -194,7 +202,7 @@ class History:
         )
         if self._rows.resident:
             for weights, said in ((best, error), (now, float(errors[-1]))):
-                found = evaluate(self._rows, weights)
+                found = evaluate(self._rows, weights, self._corruption)
                 states.agree(found.error, said, weights.dtype, "errors (those of other weights)")
                 if weights is best:
                     price = self._price(found, best)

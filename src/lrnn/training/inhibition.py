@@ -15,6 +15,7 @@ from array_api_compat import array_namespace
 
 from lrnn.arrays import Array, at_least, backend_of, like
 from lrnn.functional.gradients import penalised_gradients
+from lrnn.moments import Corruption
 from lrnn.rows import Rows, held
 from lrnn.training.adam import Descent, StepSchedule
 from lrnn.training.evaluation import Evaluation, evaluate
@@ -80,7 +81,8 @@ class InhibitoryTraining:
 
     def price(self, weights: Weights) -> float:
         """The error on all rows, and what its spikes cost."""
-        return self._priced(evaluate(self._judged, weights), weights)
+        corruption = self.run.settings.corruption
+        return self._priced(evaluate(self._judged, weights, corruption), weights)
 
     def _priced(self, evaluation: Evaluation, weights: Weights) -> float:
         penalty = self.run.settings.spike_penalty
@@ -92,25 +94,28 @@ class InhibitoryTraining:
     def train(self, start: Weights, schedule: StepSchedule, task: str) -> Trained:
         """Train from ``start``; the best weights on the way are kept."""
         settings = self.run.settings
-        history = History(self._judged, start, self._priced)
+        history = History(self._judged, start, self._priced, settings.corruption)
         current = start.copy()
         plus, minus = current.excitatory, current.inhibitory or ()
         per_row = settings.spike_penalty * self.rows.shape[1] / 2
 
-        def gradients(batch: Array, share: Any) -> tuple[Array, list[Array]]:
+        def gradients(inputs: Array, targets: Array, share: Any) -> tuple[Array, list[Array]]:
             price = per_row * share if per_row else None
-            error, _, (by_plus, by_minus) = penalised_gradients(batch, plus, minus, price)
+            error, _, (by_plus, by_minus) = penalised_gradients(inputs, plus, minus, price, targets)
             return error, [*by_plus, *by_minus]
 
         batches = Batches(self.rows, settings.batch_size, self.run.random, self._numbers)
         weights = [*plus, *minus]
-        descent = Descent(batches, start, current, weights, gradients, "free", schedule, history)
+        descent = Descent(
+            batches, start, current, weights, gradients, "free", schedule, history,
+            settings.corruption,
+        )  # fmt: skip
         stopped = self.run.train(descent, task)
         return Trained(history.best, [history.curve(None, stopped, "with inhibition")])
 
     def thinned(self, weights: Weights) -> Weights:
         """Without connections that do nothing, if nothing is lost with them."""
-        thin = pruned(self.rows, weights)
+        thin = pruned(self.rows, weights, self.run.settings.corruption)
         affordable = self.price(thin) <= self.price(weights) * (1 + ROUNDING)
         return thin if affordable else weights
 
@@ -152,18 +157,21 @@ def inhibited(weights: Weights, random: np.random.RandomState) -> Weights:
     return replace(loose, inhibitory=tuple(faint(weight) for weight in weights.excitatory))
 
 
-def pruned(rows: Rows, weights: Weights) -> Weights:
+def pruned(rows: Rows, weights: Weights, corruption: Corruption | None = None) -> Weights:
     """Without connections that do nothing.
 
-    These lead from neurons that are never excited, or to outputs that are never wanted, to hidden
-    neurons that lead nowhere, inhibit what nothing excites, or are nothing beside the others that
-    lead to the same neuron.
+    These lead from neurons that are never excited, not even by noise, or to outputs that are never
+    wanted, to hidden neurons that lead nowhere, inhibit what nothing excites, or are nothing beside
+    the others that lead to the same neuron.
     """
     if weights.inhibitory is None:
         return weights
     xp, send = array_namespace(weights.encoders[0]), backend_of(weights.encoders[0]).send
     excited = [send(mean > 0) for mean in evaluate(rows, weights).mean_activations]
     wanted = excited[0]
+    if corruption is not None:
+        noisy = evaluate(rows, weights, corruption).mean_activations
+        excited = [a | send(mean > 0) for a, mean in zip(excited, noisy, strict=True)]
     layers: list[tuple[Array, Array]] = []
 
     def kept(weight: Array, used: Array, beside: float) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lrnn.arrays import Rates
-from lrnn.moments import MomentKind
+from lrnn.moments import Corruption, MomentKind
 from lrnn.weights import Weights
 
 PASSES = 20  # of training with inhibition, over the data, if nobody says how many
@@ -25,6 +25,8 @@ class Settings:
         The share of rows that are held out.
     start : Weights or None
         Weights to begin with, on the backend of the rows; they are given by ``init``.
+    corruption : Corruption or None
+        What becomes of the inputs.
 
     The others are parameters of `LRNNAutoencoder`.
     """
@@ -45,6 +47,7 @@ class Settings:
     held_out: float = 0.0
     forget: float | None = None
     start: Weights | None = None
+    corruption: Corruption | None = None
 
     @property
     def on_minibatches(self) -> bool:

@@ -9,12 +9,15 @@ what training the whole network can make use of.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import pairwise
+from operator import matmul
 
 import numpy as np
 
 from lrnn.arrays import Array, Rates, backend_of, to_numpy
 from lrnn.functional import adjust_rows, firing_rates, routing
+from lrnn.moments import Corruption
 from lrnn.rows import Rows, encoded
 from lrnn.training.end_to_end import fine_tuned
 from lrnn.training.evaluation import divisor, largest_drives
@@ -32,7 +35,7 @@ def deepened(rows: Rows, shallow: Trained, run: Run) -> Trained:
     curves = tuned.curves
     if settings.rates == "free":
         try:
-            weights = on_the_verge(rows, weights)
+            weights = on_the_verge(rows, weights, settings.corruption)
         except KeyboardInterrupt:
             curves = [*curves[:-1], replace(curves[-1], stopped="interrupted")]
     return Trained(weights, curves)
@@ -57,15 +60,20 @@ def split(
     return Weights(tuple(encoders), tuple(decoders)).on(backend_of(encoder))
 
 
-def on_the_verge(rows: Rows, weights: Weights) -> Weights:
+def on_the_verge(rows: Rows, weights: Weights, corruption: Corruption | None = None) -> Weights:
     """The same network, in which each encoding neuron's largest drive by ``rows`` is 1.
 
-    Those of the code itself stay as they are.
+    Those of the code itself stay as they are. Where rows are noisy no neuron saturates, so that a
+    drive is one by the rows themselves, through the product of all matrices up to there.
     """
+    noise = corruption is not None and corruption.kind == "noise"
     encoders = list(weights.encoders)
     for i in range(len(encoders) - 1):
-        layer = encoded(rows, encoders[:i]) if i else rows
-        peak = divisor(largest_drives(layer, encoders[i]))
+        if noise:
+            drives = largest_drives(rows, reduce(matmul, encoders[: i + 1]), corruption)
+        else:
+            drives = largest_drives(encoded(rows, encoders[:i]) if i else rows, encoders[i])
+        peak = divisor(drives)
         encoders[i] = encoders[i] / peak
         encoders[i + 1] = encoders[i + 1] * peak[:, None]
     return Weights(tuple(encoders), weights.decoders)

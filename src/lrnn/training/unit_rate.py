@@ -24,7 +24,7 @@ def train_unit_rate(rows: Rows, run: Run) -> Trained:
     width, hidden = rows.shape[1], min(sizes)
     if run.settings.start is not None and len(sizes) > 2:
         return train_end_to_end(rows, run.settings.start, run)
-    if hidden == width:
+    if hidden == width and run.settings.corruption is None:
         trained = Trained(pass_through(width, width, rows.weights), [nothing_to_learn(None)])
     else:
         if run.settings.start is not None:

@@ -8,6 +8,7 @@ outputs that saturate. On data in [0, 1] that only lowers the error: what is tol
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import matmul
 from typing import Any
@@ -16,9 +17,15 @@ import numpy as np
 
 from lrnn.arrays import Array, Backend, Floats, to_numpy
 from lrnn.functional import gram_error
-from lrnn.moments import DenseMoment, Moment, Sums
+from lrnn.moments import DenseMoment, MaskedMoment, Moment, SecondMoment, Sums
 from lrnn.training.evaluation import Evaluation, divisor
-from lrnn.training.gram import nothing_to_learn, pass_through, search_pair, unsaturated
+from lrnn.training.gram import (
+    nothing_to_learn,
+    pass_through,
+    search_pair,
+    unsaturated,
+    widened,
+)
 from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.run import Run
 from lrnn.training.split import split
@@ -38,16 +45,15 @@ def train_without_rows(moment: Moment, backend: Backend, run: Run) -> Trained:
         encoder, decoder = weights.layers
         weights = split(encoder, decoder, sizes[1:], "free", run.random)
         weights = within_bounds(weights, moment.sums, weights_of)
-    error, means = evaluated(moment.sums, weights)
-    whole = Trained(weights, shallow.curves, Evaluation(error, means))
+    whole = Trained(weights, shallow.curves, evaluated(moment.sums, weights, run))
     if len(sizes) == 2 or not run.settings.layerwise or whole.interrupted:
         return whole
     layered = _layers(moment.sums, run, weights_of)
     curves = [*whole.curves, *layered.curves]
-    lower, means = evaluated(moment.sums, layered.weights)
-    if layered.interrupted or lower >= error:
+    other = evaluated(moment.sums, layered.weights, run)
+    if layered.interrupted or _aim(other) >= _aim(whole.evaluation):
         return Trained(whole.weights, curves, whole.evaluation)
-    return Trained(layered.weights, curves, Evaluation(lower, means))
+    return Trained(layered.weights, curves, other)
 
 
 def highest(sums: Sums) -> Floats:
@@ -70,16 +76,34 @@ def within_bounds(weights: Weights, sums: Sums, weights_of: "_Maker") -> Weights
     return Weights.of(map(weights_of, layers))
 
 
-def evaluated(sums: Sums, weights: Weights) -> tuple[float, list[Floats]]:
-    """The error per attribute of the network, as if no output saturated, and mean activations."""
-    gram, mean = sums.gram / sums.weight, np.asarray(sums.columns) / sums.weight
+def evaluated(sums: Sums, weights: Weights, run: Run) -> Evaluation:
+    """The error per attribute of the network, as if no output saturated, and mean activations.
+
+    The error on masked rows is what it is on average, without any sample.
+    """
+    mean = np.asarray(sums.columns) / sums.weight
     encoder, decoder = (reduce(matmul, map(_exact, part)) for part in _halves(weights))
-    product = gram @ encoder
-    error = gram_error(float(np.trace(gram)), product.T, encoder.T @ product, decoder) / len(mean)
     means = [mean]
     for layer in weights.excitatory:
         means.append(np.minimum(means[-1] @ _exact(layer), 1))
-    return error, means
+
+    def error(moment: SecondMoment) -> float:
+        product, target = moment.driven(encoder)
+        found = gram_error(moment.trace, target.T, encoder.T @ product, decoder)
+        return found / moment.n_attributes
+
+    exact = DenseMoment.of(sums, np.dtype(np.float64))
+    masked = None
+    if run.settings.corruption is not None:
+        masked = error(MaskedMoment(exact, run.settings.corruption.level))
+    return Evaluation(error(exact), means, masked)
+
+
+def _aim(evaluation: Evaluation | None) -> float:
+    """The error that is to be low."""
+    assert evaluation is not None
+    masked = evaluation.corrupted_error
+    return evaluation.error if masked is None else masked
 
 
 class _Maker:
@@ -100,12 +124,16 @@ class _Maker:
 
 def _pair(sums: Sums, hidden: int, layer: int | None, run: Run, weights_of: _Maker) -> Trained:
     """An encoder to ``hidden`` units and its decoder."""
-    width = len(sums.gram)
-    if hidden >= width:
+    width, corruption = len(sums.gram), run.settings.corruption
+    if hidden >= width and corruption is None:
         return Trained(pass_through(width, hidden, weights_of), [nothing_to_learn(layer)])
-    state, curve = search_pair(weights_of.moment(sums), hidden, layer, run)
+    moment: SecondMoment = weights_of.moment(sums)
+    if corruption is not None:  # a mask, which only lowers drives
+        moment = MaskedMoment(moment, corruption.level)
+    surplus, hidden = max(hidden - width, 0), min(hidden, width)
+    state, curve = search_pair(moment, hidden, layer, run)
     peak = weights_of(highest(sums)) @ state.encoder
-    return Trained(unsaturated(peak, state), [curve])
+    return Trained(widened(unsaturated(peak, state), surplus), [curve])
 
 
 def _layers(sums: Sums, run: Run, weights_of: _Maker) -> Trained:
@@ -116,6 +144,7 @@ def _layers(sums: Sums, run: Run, weights_of: _Maker) -> Trained:
     layer = sums
     for hidden in run.settings.sizes[1:]:
         pair = _pair(layer, hidden, len(encoders) + 1, run, weights_of)
+        run = replace(run, settings=replace(run.settings, corruption=None))
         encoders += pair.weights.encoders
         decoders[:0] = pair.weights.decoders
         curves += pair.curves
