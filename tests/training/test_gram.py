@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.decomposition import NMF
 
 from lrnn import LRNNAutoencoder
-from lrnn.moments import DenseMoment, ImplicitMoment
+from lrnn.moments import DenseMoment, ImplicitMoment, MaskedMoment
 from lrnn.rows import held
 from lrnn.training import Observer, Run, Settings, evaluate, train_gram
 from lrnn.training.anchors import anchor_weights, find_anchors, one_hot_weights
@@ -143,7 +143,8 @@ def test_one_hot_codes_are_anchors_and_fitted():
     X, _ = mixtures(50, noise=0.0)
     moment = dense(X)
     anchors = find_anchors(moment, 4)
-    encoder, decoder, product = one_hot_weights(moment, anchors)
+    encoder, decoder, (product, target) = one_hot_weights(moment, anchors)
+    assert target is product
     assert sorted(anchors.attributes) == [0, 1, 2, 3]  # the pure pixels
     np.testing.assert_array_equal(np.argmax(encoder, axis=0), anchors.attributes)
     np.testing.assert_allclose(product, moment.dot(encoder), rtol=1e-10)
@@ -153,8 +154,13 @@ def test_one_hot_codes_are_anchors_and_fitted():
 @pytest.mark.parametrize("power", [2.0, 16.0])
 def test_profiles_come_with_their_product(digits, power):
     moment = dense(digits)
-    encoder, _, product = anchor_weights(moment, find_anchors(moment, 6), power)
+    encoder, _, (product, target) = anchor_weights(moment, find_anchors(moment, 6), power)
     np.testing.assert_allclose(product, moment.dot(encoder), rtol=1e-12)
+    assert target is product
+    masked = MaskedMoment(moment, 0.5)
+    encoder, _, driven = anchor_weights(masked, find_anchors(masked, 6), power)
+    np.testing.assert_allclose(driven, masked.driven(encoder), rtol=1e-12)
+    assert one_hot_weights(masked, find_anchors(masked, 6))[2] is None
 
 
 @pytest.mark.parametrize("hidden", [64, 65, 150])

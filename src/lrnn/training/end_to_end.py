@@ -11,7 +11,7 @@ from lrnn.functional import error_gradients
 from lrnn.rows import Rows
 from lrnn.rows.memory import CELLS_AT_ONCE
 from lrnn.training.adam import Descent, StepSchedule
-from lrnn.training.evaluation import evaluate
+from lrnn.training.evaluation import evaluate_both
 from lrnn.training.history import Batches, History, Trained
 from lrnn.training.run import Run
 from lrnn.weights import Weights, widest
@@ -72,11 +72,12 @@ def tune(rows: Rows, start: Weights, run: Run) -> Trained:
 
 def never_worse(rows: Rows, trained: Trained, run: Run) -> Trained:
     """What was trained, or the weights that ``init`` has given if their error is lower."""
-    given = run.settings.start
+    given, corruption = run.settings.start, run.settings.corruption
     if given is None or trained.interrupted:
         return trained
-    before, after = evaluate(rows, given), trained.evaluation or evaluate(rows, trained.weights)
-    if before.error < after.error:
+    before = evaluate_both(rows, given, corruption)
+    after = trained.evaluation or evaluate_both(rows, trained.weights, corruption)
+    if before.aim < after.aim:
         return Trained(given, trained.curves, before)
     return replace(trained, evaluation=after)
 

@@ -38,6 +38,11 @@ class Evaluation:
     mean_activations: list[Floats]
     corrupted_error: float | None = None
 
+    @property
+    def aim(self) -> float:
+        """What training makes small."""
+        return self.error if self.corrupted_error is None else self.corrupted_error
+
 
 def evaluate(rows: Rows, weights: Weights, corruption: Corruption | None = None) -> Evaluation:
     """Evaluate the saturating network.

@@ -369,7 +369,7 @@ class GramSearch(Stepper):
         self._seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
         count, most = len(state["starts"]), len(self._starts)
         allowed = (1,) if steps >= self._trial else (most, most - 1)  # the last one was not always
-        states.demand(count in allowed, "number of starts")
+        states.demand(count > 0 and count in allowed, "number of starts")
         self._starts = self._starts[:count]
         for descent, kept in zip(self._starts, state["starts"], strict=True):
             descent.restore(kept)
