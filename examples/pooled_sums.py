@@ -28,7 +28,7 @@ DAYS = 10
 
 def fitted(data):
     """A model of rows, or of sums."""
-    return LRNNAutoencoder(16, max_iter=30, random_state=0).fit(data)
+    return LRNNAutoencoder(16, max_iter=30, tol=0, random_state=0).fit(data)
 
 
 def main(figure_path="pooled_sums.png"):

@@ -111,6 +111,15 @@ class WidthPath:
             for point in self.points
         ]
 
+    def __str__(self) -> str:
+        rows = [HEADER, *self.lines()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return "\n".join([*lines, *([self.remark] if self.remark else [])])
+
     def _repr_html_(self) -> str:
         title = f"{self.attributes} attributes, {self.rows} rows held out ({self.seconds:.0f} s)"
         return table(title, HEADER, self.lines(), [self.remark] if self.remark else [])

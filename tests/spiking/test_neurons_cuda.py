@@ -15,7 +15,8 @@ from lrnn import RandomNeuralNetwork
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 MORE = 1 if SIMULATED else 300  # a real GPU gets more to do
-ON_THE_WHOLE = ("test_events_and_recorded_spikes", "test_windows_without_room_are_made_again")
+TEAMS = ["block", "whole"]
+on_both = pytest.mark.parametrize("gpu", TEAMS, indirect=True)  # also in the simulator
 
 pytestmark = [
     pytest.mark.gpu,
@@ -24,14 +25,12 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(autouse=True, params=["block", "whole"])
+@pytest.fixture(autouse=True, params=["block"] if SIMULATED else TEAMS)
 def gpu(request, monkeypatch):
     module = pytest.importorskip("lrnn.spiking.neurons_on_gpu", reason="numba-cuda is not there")
     if not module.cuda.is_available():
         pytest.skip("there is no CUDA device; test_in_the_simulator runs the same kernels")
     before = sys.getswitchinterval()
-    if SIMULATED and request.param == "whole" and request.node.originalname not in ON_THE_WHOLE:
-        pytest.skip("the simulator has one block, and takes long; on a GPU this one runs, too")
     if SIMULATED:
         sys.setswitchinterval(1e-6)  # threads of a block wait for each other all the time
         monkeypatch.setattr(module.kernel, "THREADS", 2)
@@ -82,6 +81,7 @@ def assert_same(network, *rows, **arguments):
     return gpu
 
 
+@on_both
 def test_events_and_recorded_spikes(network):
     found = assert_same(network, PLUS, MINUS, events=70 * MORE, record=[0, 3], snapshots=[30])
     assert len(found.raster) > 5
@@ -97,6 +97,7 @@ def test_stationary_start_and_warm_up(network):
     assert_same(network, PLUS[:1], MINUS, events=40 * MORE, record=[1], **arguments)
 
 
+@on_both
 def test_windows_without_room_are_made_again(network, gpu, monkeypatch):
     give_room(gpu, monkeypatch, 5 if SIMULATED else 20, 40)
     assert_same(network, PLUS[:1], MINUS, events=45 * MORE, record=[0], snapshot_bytes=0)
