@@ -219,6 +219,15 @@ def test_networks_without_parts_have_no_such_score(four):
 def test_a_path_is_a_table_in_words():
     points = (WidthPoint(4, 0.5, 0.01), WidthPoint(8, 0.25, 0.01), WidthPoint(16, 0.25, 0.01))
     lines = str(WidthPath(20, 100, points, 1.0)).splitlines()
-    assert lines[0].split() == "code neurons error on held-out entries standard error".split()
+    assert lines[0].split() == [
+        "code",
+        "neurons",
+        "error",
+        "on",
+        "held-out",
+        "entries",
+        "standard",
+        "error",
+    ]
     assert lines[2].split() == ["8", "0.25", "0.01", "suggested,", "lowest"]
     assert len(lines) == 4
