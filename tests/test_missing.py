@@ -11,6 +11,7 @@ from sklearn.datasets import load_wine
 
 import lrnn
 from lrnn import LRNNAutoencoder, Scaling, checkpoints, frontier
+from lrnn.arrays import is_dask
 from lrnn.functional import code_prior, fill_gaps
 from lrnn.moments.known import KnownMoment
 from lrnn.storage.model_files import ModelFileError
@@ -271,13 +272,31 @@ def test_a_model_of_complete_rows_does_not_know_what_to_fill(digits, gappy):
         LRNNAutoencoder(4, **QUICK).fit(digits[:50]).impute(digits)
 
 
-def test_sparse_and_lazy_rows_have_no_gaps(gappy, dask_here):
-    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
-    gaps = gappy[0]
-    thin = sparse.csr_array(gaps)
-    for X in (thin, lambda: iter([thin]), da.from_array(gaps, chunks=(100, 64))):
+def test_sparse_rows_have_no_gaps(gappy):
+    thin = sparse.csr_array(gappy[0])
+    for X in (thin, lambda: iter([thin])):
         with pytest.raises(ValueError, match=r"NaN.*full array, or a table in memory"):
             LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
+
+
+def test_collections_with_gaps_are_gathered(gappy, dask_here, monkeypatch):
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
+    dd = pytest.importorskip("dask.dataframe", reason="pip install 'lrnn[dask]'")
+    gaps = gappy[0]
+    expected = LRNNAutoencoder(4, missing="allow", **QUICK).fit(gaps)
+    frame = pd.DataFrame(gaps, columns=[f"c{i}" for i in range(gaps.shape[1])])
+    lazy = da.from_array(gaps, chunks=(100, 64))
+    for X in (lazy, dd.from_pandas(frame, npartitions=3)):
+        model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
+        np.testing.assert_allclose(model.encoders_[0], expected.encoders_[0], rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(model.transform(X), expected.transform(gaps), rtol=1e-6)
+        np.testing.assert_allclose(model.impute(X), expected.impute(gaps), rtol=1e-6)
+        assert model.score(X) == pytest.approx(expected.score(gaps))
+    whole = LRNNAutoencoder(4, missing="allow", **QUICK).fit(da.nan_to_num(lazy))
+    assert is_dask(whole.transform(da.nan_to_num(lazy)))  # nothing is missing, and nothing moves
+    monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 1_000)
+    with pytest.raises(ValueError, match="NaN"):
+        LRNNAutoencoder(4, missing="allow", **QUICK).fit(lazy)
 
 
 def test_files_blocks_and_tensors_are_brought_to_memory(gappy, tmp_path, monkeypatch):

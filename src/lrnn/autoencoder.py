@@ -230,8 +230,8 @@ class LRNNAutoencoder(
         and by every method: with what is most probable, given the known cells of their row, for
         rows that are sums of parts (:meth:`impute` shows it). The network takes the filled rows as
         any others; errors and :meth:`score` are those of known cells. This is for full arrays, data
-        frames and files that fit in memory, where they are brought; cells that a sparse matrix does
-        not store are 0, not missing.
+        frames, files and Dask collections that fit in memory (1 GiB), where they are brought; cells
+        that a sparse matrix does not store are 0, not missing.
     corruption : ("mask", float) or ("noise", float), optional
         Learn to give back rows from corrupted ones: cells become 0 with this probability, or get
         Gaussian noise of this standard deviation and are clipped to [0, 1]. The gram solver does it

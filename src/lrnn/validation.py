@@ -40,7 +40,7 @@ from lrnn.rows import HostRows, Rows, WeightedRows
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
 from lrnn.rows.checks import check_foreign, check_values, summed, white_of
-from lrnn.rows.dask import dask_rows
+from lrnn.rows.dask import dask_rows, gathered
 from lrnn.rows.device import DeviceRows, on_device
 from lrnn.rows.gaps import has_gaps
 from lrnn.rows.memory import OutOfRangeError
@@ -124,6 +124,8 @@ def raw_matrix(X: Any, scaling: Scaling | None) -> NDArray[Any] | None:
     """The numbers of data in memory, in their own units; None if X is elsewhere, or sparse."""
     X = _bare(_opened(X, scaling), gaps=True)
     if is_dask(X):
+        X = gathered(X, BUFFER_BYTES)
+    if is_dask(X):
         return None
     X = _brought(X)
     if scaling is not None and scaling.recipe is not None:
@@ -171,7 +173,9 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     gaps = takes_gaps(estimator, reset)
     X = _bare(_opened(X, remembered), remembered, gaps)
     home = None
-    if gaps and not is_dask(X):
+    if gaps and is_dask(X):
+        X = gathered(X, BUFFER_BYTES)
+    elif gaps:
         home, X = backend_of(X), _brought(X)
         home = None if _is_foreign(X) or home.is_numpy else home  # of a tensor that has gaps
     scale = estimator.scale

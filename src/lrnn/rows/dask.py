@@ -334,3 +334,24 @@ def _read(path: Path, first: int, last: int) -> Any:
         if first >= last:
             break
     return np.concatenate(found)
+
+
+def gathered(X: Any, most: int) -> Any:
+    """A Dask collection with missing cells (NaN) in memory, if it takes no more bytes than that.
+
+    All others stay what they are.
+    """
+    if hasattr(X, "columns"):
+        if not X.isnull().any().any().compute():
+            return X
+        size = X.memory_usage().sum().compute()
+    else:
+        if X.ndim != 2 or X.dtype.kind != "f" or not isinstance(X._meta, np.ndarray):
+            return X
+        import dask.array
+
+        missing, size = dask.compute(dask.array.isnan(X).any(), dask.array.ones_like(X).sum())
+        if not missing:
+            return X
+        size *= X.dtype.itemsize
+    return X.compute() if size <= most else X
