@@ -12,7 +12,7 @@ from lrnn.datasets import DATA_SETS
 from lrnn.paper import STRUCTURES, chosen_tasks, run_tasks
 from lrnn.paper import inhibition as inhibition_module
 from lrnn.paper import runner as runner_module
-from lrnn.paper.experiments import CONTENDERS
+from lrnn.paper.experiments import CONTENDERS, FOR_DAMAGE
 from lrnn.paper.inhibition import PrincipalComponents, damaged, error, holed, inhibitory, noisy
 from lrnn.paper.report import write_reproduction
 from lrnn.paper.spiking import coverage_of_layers, simulated
@@ -31,13 +31,15 @@ def finished(tmp_path_factory, small_mnist):
         for module in (inhibition_module, runner_module):
             patch.setattr(module, "load", load)
         results = run_tasks(chosen_tasks(["inhibition"], **QUICK), folder, lambda done, task: None)
-    return folder, images, {result["method"]: result for result in results}
+    contests, others = results[: len(CONTENDERS)], results[len(CONTENDERS) :]
+    return folder, images, {result["method"]: result for result in contests}, others
 
 
 def test_it_runs_if_it_is_named():
     tasks = chosen_tasks(["inhibition"], **QUICK)
-    assert [t.method for t in tasks] == list(CONTENDERS)
-    assert {(t.kind, t.subject, t.data) for t in tasks} == {("inhibition", "mnist-50", "mnist")}
+    assert [t.method for t in tasks] == [*CONTENDERS, *FOR_DAMAGE]
+    kinds = ("inhibition", "robustness")
+    assert {(t.kind, t.subject, t.data) for t in tasks} == {(k, "mnist-50", "mnist") for k in kinds}
     both = chosen_tasks(["iris", "inhibition"], **QUICK)
     assert {t.subject for t in both} == {"iris-2", "iris", "mnist-50"}
     everything = chosen_tasks(["all", "inhibition"], **QUICK)
@@ -92,7 +94,7 @@ def test_what_pca_gives_back(digits):
 
 
 def test_contenders_tell_the_truth(finished):
-    folder, images, results = finished
+    folder, images, results, _ = finished
     assert list(results) == list(CONTENDERS)
     learnt, new = images[:300], images[300:400]
     for method in ("excitatory", "modest", "ample", "free"):
@@ -117,7 +119,7 @@ def test_contenders_tell_the_truth(finished):
 
 
 def test_parts_are_those_of_the_model_the_most_used_first(finished):
-    folder, images, results = finished
+    folder, images, results, _ = finished
     model = lrnn.load(folder / "models" / "inhibition_mnist-50_modest_0.safetensors")
     codes, components = model.transform(images[:300]), np.asarray(model.components_)
     first = np.argmax(codes.mean(axis=0) * components.sum(axis=1))
@@ -129,7 +131,7 @@ def test_parts_are_those_of_the_model_the_most_used_first(finished):
 
 
 def test_a_simulation_meets_the_steady_state_of_every_layer(finished):
-    _, _, results = finished
+    _, _, results, _ = finished
     assert {method for method, r in results.items() if "spiking" in r} == {"modest", "ample"}
     for method in ("modest", "ample"):
         last = results[method]["spiking"]["coverage_of_layers"]["1000000"]
@@ -151,23 +153,24 @@ def test_neurons_that_cannot_be_wrong_are_not_counted(digits):
 
 
 def test_tables(finished):
-    _, _, results = finished
+    _, _, results, others = finished
     rows = inhibition(results.values())
     assert [row["contender"] for row in rows] == [c.title for c in CONTENDERS.values()]
     assert rows[0]["spike_penalty"] is None
     assert rows[3]["spike_penalty"] == 0
     assert rows[4]["spikes"] is None
-    robust = robustness(results.values())
+    robust = robustness([*results.values(), *others])
     assert robust[0]["contender"] == "the damaged image itself"
     assert robust[0]["noise 0.4"] > robust[0]["noise 0.1"] > robust[0]["none"] == 0
-    assert [row["none"] for row in robust[1:]] == [row["test"] for row in rows]
+    assert [row["none"] for row in robust[1:]] == [*(row["test"] for row in rows), None, None]
     assert len(coverage(results.values())) == 2 * 3
     assert coverage([]) == inhibition([]) == robustness([]) == []
 
 
 def test_the_report_and_its_files(finished, tmp_path):
-    _, _, results = finished
-    page = write_reproduction(list(results.values()), tmp_path, "lrnn reproduce inhibition --quick")
+    _, _, results, others = finished
+    every = [*results.values(), *others]
+    page = write_reproduction(every, tmp_path, "lrnn reproduce inhibition --quick")
     content = page.read_text(encoding="utf-8")
     assert "<h1>What inhibition is good for</h1>" in content
     assert "Quick run on cut-down data" in content
@@ -209,3 +212,13 @@ def test_half_a_training_is_no_result(stopped, digits, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         inhibition_module.trained(CONTENDERS["free"], task, digits[:200], np.float32(1))
     assert calls == [False, True][:stopped]
+
+
+def test_networks_that_were_trained_for_it_restore_more(finished):
+    _, _, results, others = finished
+    assert [(r["kind"], r["method"]) for r in others] == [("robustness", m) for m in FOR_DAMAGE]
+    for result in others:
+        plain = results[result["method"]]["restored"]
+        assert list(result["restored"]) == list(plain) == list(result["undamaged"])
+        for damage in ("noise 0.4", "missing 50 %"):
+            assert result["restored"][damage] < plain[damage]

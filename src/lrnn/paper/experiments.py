@@ -13,7 +13,7 @@ from lrnn.datasets import DATA_SETS
 from lrnn.spiking.estimators import Estimator
 from lrnn.validation import hidden_width
 
-Kind = Literal["training", "recognition", "spiking", "inhibition", "stalled"]
+Kind = Literal["training", "recognition", "spiking", "inhibition", "robustness", "stalled"]
 LAYERWISE = "printed-layerwise"  # Algorithm 2; "printed" is Algorithm 1, of deep structures 3
 METHODS = ("printed", LAYERWISE, "lrnn")
 RATES = ("free", "unit")
@@ -167,6 +167,12 @@ CONTENDERS: dict[str, Contender] = {
 }
 """All of them, by the name of their task."""
 
+FOR_DAMAGE: dict[str, Contender] = {
+    "excitatory": Contender("excitatory, trained for it"),
+    "free": Contender("inhibition, free, trained for it", share=0.0, passes=10),
+}
+"""Those of which there is one for each damage, trained for that."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -251,6 +257,8 @@ class Task:
             facts |= {"images": self.images}
         if self.kind == "inhibition":
             facts |= {"contender": repr(CONTENDERS[self.method])}
+        if self.kind == "robustness":
+            facts |= {"contender": repr(FOR_DAMAGE[self.method])}
         return facts
 
 
@@ -279,6 +287,7 @@ def chosen_tasks(names: Sequence[str], seeds: int = 3, quick: bool = False) -> l
             tasks.append(Task("recognition", data, quick))
         if "inhibition" in names and data == STRUCTURES[INHIBITION].data:
             tasks += [Task("inhibition", INHIBITION, quick, m) for m in CONTENDERS]
+            tasks += [Task("robustness", INHIBITION, quick, m) for m in FOR_DAMAGE]
         if "stalled" in names:
             tasks += stalled_tasks(data, quick)
     return tasks

@@ -198,8 +198,10 @@ def damage_curves(rows: Sequence[dict[str, Any]]) -> Figure:
             (left, NOISE, found[: len(NOISE)]),
             (right, [100 * share for share in MISSING], found[len(NOISE) :]),
         ):
+            whole = row["none"] is not None
             ax.plot(
-                [0, *against], [row["none"], *errors], color=colour, linestyle=dashes,
+                [0, *against] if whole else against, [row["none"], *errors] if whole else errors,
+                color=colour, linestyle=dashes,
                 marker=".", linewidth=1.2, label=row["contender"],
             )  # fmt: skip
     plain(left, "standard deviation of the noise", "mean squared error to the clean image")

@@ -11,7 +11,14 @@ from sklearn.decomposition import PCA
 from lrnn.arrays import Floats
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.experiments import CONTENDERS, QUICK_ROWS, STRUCTURES, Contender, Task
+from lrnn.paper.experiments import (
+    CONTENDERS,
+    FOR_DAMAGE,
+    QUICK_ROWS,
+    STRUCTURES,
+    Contender,
+    Task,
+)
 from lrnn.paper.spiking import simulated
 from lrnn.paper.training import fully_trained
 from lrnn.plots.spikes import EVENTS_SHOWN
@@ -21,6 +28,8 @@ QUICK_PASSES = 20  # of few steps each
 NOISE = (0.1, 0.2, 0.4)  # standard deviations
 MISSING = (0.1, 0.3, 0.5)  # shares of the pixels
 SEED = 20161
+CORRUPTIONS = {f"noise {level:g}": ("noise", level) for level in NOISE}
+CORRUPTIONS |= {f"missing {100 * share:g} %": ("mask", share) for share in MISSING}
 
 
 class PrincipalComponents:
@@ -71,13 +80,42 @@ def compete(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder | None]
     return {**found, "error": error(model.reconstruct(rows), rows)}, None
 
 
-def trained(contender: Contender, task: Task, X: Any, white: np.float32) -> Any:
-    """A contender that has learnt from levels of images."""
+def restore(task: Task, X: Any) -> dict[str, Any]:
+    """Train a contender for each damage; tell how well it gives back the clean rows from such."""
+    contender = FOR_DAMAGE[task.method]
+    white = np.float32(DATA_SETS[task.data].white)
+    new = load(task.data, split="test", scaled=False).data[: QUICK_ROWS if task.quick else None]
+    clean = new / white
+    began = perf_counter()
+    restored, undamaged = {}, {}
+    for name, rows in damaged(clean):
+        model = trained(contender, task, X, white, CORRUPTIONS[name])
+        restored[name] = error(model.reconstruct(rows), clean)
+        undamaged[name] = error(model.reconstruct(clean), clean)
+    seconds = perf_counter() - began
+    return {"restored": restored, "undamaged": undamaged, "seconds": seconds}
+
+
+def trained(
+    contender: Contender,
+    task: Task,
+    X: Any,
+    white: np.float32,
+    corruption: tuple[str, float] | None = None,
+) -> Any:
+    """A contender that has learnt from levels of images, corrupted ones perhaps."""
     (width,) = STRUCTURES[task.subject].hidden
     if not contender.network:
         return PrincipalComponents(width, contender.clipped).fit(X / white)
-    passes = QUICK_PASSES if task.quick else contender.passes
-    model = LRNNAutoencoder(width, max_iter=30 if task.quick else 200, random_state=task.seed)
+    passes = contender.passes
+    if task.quick:
+        passes = QUICK_PASSES if corruption is None else QUICK_PASSES // 5
+    model = LRNNAutoencoder(
+        width,
+        max_iter=30 if task.quick else 200,
+        corruption=corruption,
+        random_state=task.seed,
+    )
     if contender.share is None:
         return fully_trained(model.set_params(fine_tune=passes), X)
     return fully_trained(inhibitory(fully_trained(model, X), contender.share, passes), X)

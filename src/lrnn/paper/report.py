@@ -69,7 +69,8 @@ EXPLAINED = [
     f"{100 * AMPLE:g} % (ample) or nothing (free). Spikes are firings per unit time of the input "
     "and hidden layers, output rates being 1. PCA stands beside them.",
     "Damage: Gaussian noise of that standard deviation, clipped to [0, 1], or pixels set to 0. All "
-    "errors are those to the clean image; no network was trained on damaged ones.",
+    "errors are those to the clean image. No network was trained on damaged ones, but for those "
+    "that were trained for it: one for each damage, by corruption=.",
     "Parts: components are the excitatory weights of the decoder. With inhibition they are not yet "
     "what a code neuron adds, for inhibition divides it; so beside them is what the network makes "
     "if that neuron alone is excited. Hoyer's sparsity is 0 if all pixels are equal and 1 if one "
@@ -254,7 +255,7 @@ def _content(
 
 
 def _of_the_paper(results: Sequence[Result]) -> bool:
-    return any(r["kind"] != "inhibition" for r in results)
+    return any(r["kind"] not in ("inhibition", "robustness") for r in results)
 
 
 def _errors(caption: str, rows: Sequence[dict[str, Any]]) -> TableOf:
@@ -345,7 +346,10 @@ def _robustness(rows: Sequence[dict[str, Any]]) -> TableOf:
     return TableOf(
         "Mean squared error to the clean image, test rows",
         ["damage", *names],
-        [[row["contender"], *(f"{row[name]:.4f}" for name in names)] for row in rows],
+        [
+            [row["contender"], *("–" if row[n] is None else f"{row[n]:.4f}" for n in names)]
+            for row in rows
+        ],
     )
 
 

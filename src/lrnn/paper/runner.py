@@ -14,7 +14,7 @@ from lrnn import bounds
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
 from lrnn.paper.experiments import QUICK_ROWS, SIMULATED, SPIKING, STRUCTURES, Task
-from lrnn.paper.inhibition import compete
+from lrnn.paper.inhibition import compete, restore
 from lrnn.paper.recognition import recognise
 from lrnn.paper.spiking import compared
 from lrnn.paper.stalled import outlast
@@ -98,6 +98,8 @@ def _run(task: Task, folder: Path, data: Data, device: str | None) -> dict[str, 
     X = data.of(task)
     if task.kind == "stalled":
         return outlast(task, X, device)
+    if task.kind == "robustness":
+        return restore(task, X)
     if task.kind == "inhibition":
         result, network = compete(task, X)
         if network is not None:

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper.experiments import CONTENDERS, FEATURES, LAYERWISE, METHODS, STRUCTURES
+from lrnn.paper.experiments import (
+    CONTENDERS,
+    FEATURES,
+    FOR_DAMAGE,
+    LAYERWISE,
+    METHODS,
+    STRUCTURES,
+)
 from lrnn.report.content import hoyer
 
 Result = dict[str, Any]
@@ -156,14 +163,24 @@ def inhibition_and_sparsity(results: Iterable[Result]) -> list[dict[str, Any]]:
 def robustness(results: Iterable[Result]) -> list[dict[str, Any]]:
     """One row for each contender: errors to the clean image, with a column for each damage.
 
-    The first row is that of the damaged images themselves.
+    The first row is that of the damaged images themselves. There is a network for each damage in
+    the rows of those that were trained for it, and so none for no damage.
     """
+    results = list(results)
     found = contests(results)
     rows = [{"contender": "the damaged image itself", "none": 0.0} | r["damaged"] for r in found]
-    return rows[:1] + [
-        {"contender": CONTENDERS[result["method"]].title, "none": result["test_error"]}
-        | result["restored"]
-        for result in found
+    return [
+        *rows[:1],
+        *(
+            {"contender": CONTENDERS[result["method"]].title, "none": result["test_error"]}
+            | result["restored"]
+            for result in found
+        ),
+        *(
+            {"contender": FOR_DAMAGE[result["method"]].title, "none": None} | result["restored"]
+            for result in results
+            if result["kind"] == "robustness"
+        ),
     ]
 
 
