@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import NMF
 
 from lrnn import factorize
@@ -92,17 +93,17 @@ def test_work_on_a_device_comes_back(digits, monkeypatch):
             np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
-def test_missing_cells_do_not_count():
-    """Data of rank 3 without noise are found again, gaps and all."""
-    rng = np.random.default_rng(0)
-    X = rng.random((80, 3)) @ rng.random((3, 12))
-    known = rng.random(X.shape) < 0.8
-    gaps = np.where(known, X, np.nan)
-    found = [factorize(gaps, 3, missing="allow", alternations=n) for n in (0, 5, 200)]
-    errors = [np.mean((X - W @ H)[known] ** 2) for W, H in found]
-    assert errors == sorted(errors, reverse=True)
-    W, H = found[-1]
-    assert np.mean((X - W @ H)[~known] ** 2) < 1e-3 * X.var()
+@pytest.mark.parametrize("alternations", [0, 3, 50])
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_factors_are_sane_in_missing_cells(load, alternations):
+    """Those of known cells alone would be off by many times the range there."""
+    X = load().data
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    gone = np.random.default_rng(0).random(X.shape) < 0.25
+    gaps = np.where(gone, np.nan, X)
+    W, H = factorize(gaps, 6, missing="allow", alternations=alternations, random_state=0)
+    means = np.broadcast_to(np.nanmean(gaps, axis=0), X.shape)
+    assert np.mean((X - W @ H)[gone] ** 2) < 0.8 * np.mean((X - means)[gone] ** 2)
     with pytest.raises(ValueError, match="missing='allow'"):
         factorize(gaps, 3)
 
@@ -110,7 +111,9 @@ def test_missing_cells_do_not_count():
 def test_what_cannot_be_factorised_is_refused(digits):
     with pytest.raises(ValueError, match=r"row 1, column 1 is -1, below 0.*nonnegative"):
         factorize(np.where(digits > 2, 0, -1.0), 3)
+    with pytest.raises(ValueError, match="missing must be 'refuse' or 'allow', got 'median'"):
+        factorize(digits, 3, missing="median")
     with pytest.raises(ValueError, match="n_components == 0"):
         factorize(digits, 0)
-    with pytest.raises(TypeError, match=r"factorize\(\) sets scale itself"):
+    with pytest.raises(TypeError, match=r"factorize\(\) takes max_iter, .* and not scale"):
         factorize(digits, 3, scale="max")

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 import lrnn
-from lrnn import LRNNAutoencoder, Scaling, checkpoints, frontier
+from lrnn import LRNNAutoencoder, Scaling, checkpoints, frontier, score_entries
 from lrnn.arrays import is_dask
 from lrnn.functional import code_prior, fill_gaps
 from lrnn.moments.known import KnownMoment
@@ -404,3 +404,54 @@ def test_on_a_device(gappy, monkeypatch):
 def test_tags_tell_whether_nan_is_taken():
     assert not LRNNAutoencoder().__sklearn_tags__().input_tags.allow_nan
     assert LRNNAutoencoder(missing="allow").__sklearn_tags__().input_tags.allow_nan
+
+
+def test_a_parquet_file_has_gaps_as_a_frame_has(tmp_path):
+    pytest.importorskip("pyarrow", reason="pip install 'lrnn[files]'")
+    frame = pd.DataFrame(load_wine().data[:, :6], columns=list("abcdef"))
+    frame = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.2)
+    frame.to_parquet(tmp_path / "gaps.parquet")
+    settings = {"scale": "minmax", "missing": "allow"} | QUICK
+    of_file, of_frame = (
+        LRNNAutoencoder(3, **settings).fit(X) for X in (tmp_path / "gaps.parquet", frame)
+    )
+    assert list(of_file.feature_names_in_) == list("abcdef")
+    assert of_file.reconstruction_err_ == pytest.approx(of_frame.reconstruction_err_)
+    assert of_file.score(tmp_path / "gaps.parquet") == pytest.approx(of_frame.score(frame))
+
+
+@pytest.mark.parametrize("corruption", [("mask", 0.5), ("noise", 0.05)])
+def test_errors_of_corrupted_rows_are_those_of_known_cells(corruption, digits):
+    gaps = digits.copy()
+    gaps[np.random.default_rng(0).random(gaps.shape) < 0.5] = np.nan
+    model = LRNNAutoencoder(8, missing="allow", corruption=corruption, **QUICK).fit(gaps)
+    known, filled = ~np.isnan(gaps), model.impute(gaps)
+    rng, found = np.random.default_rng(1), []
+    for _ in range(20):
+        seen = filled + corruption[1] * rng.standard_normal(filled.shape)
+        if corruption[0] == "mask":
+            seen = filled * (rng.random(filled.shape) >= corruption[1])
+        missed = model.reconstruct(np.clip(seen, 0, 1)) - gaps
+        found.append(np.mean(missed[known] ** 2))
+    assert model.corrupted_err_ == pytest.approx(np.mean(found), abs=8 * np.std(found))
+    assert model.corrupted_err_ > model.reconstruction_err_ or corruption[0] == "mask"
+
+
+def test_nothing_known_is_no_perfect_score(digits, gappy):
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(gappy[0])
+    with pytest.raises(ValueError, match="no cell of X is known"):
+        model.score(np.full((3, 64), np.nan))
+    with pytest.raises(ValueError, match="rows without missing cells"):
+        score_entries(model, gappy[0])
+
+
+def test_a_small_first_part_is_little_to_fill_by(gappy):
+    with pytest.warns(UserWarning, match="first part alone, of 40 rows, which is little for 64"):
+        LRNNAutoencoder(4, missing="allow", **QUICK).partial_fit(gappy[0][:40])
+
+
+def test_what_is_cut_off_beside_a_gap_has_a_size():
+    X = np.array([[0.1, 0.2], [0.4, 0.3], [0.2, np.nan], [0.3, 0.1]])
+    model = LRNNAutoencoder(1, scale="minmax", missing="allow", **QUICK).fit(X)
+    with pytest.warns(UserWarning, match="as far as 5,"):
+        model.score(np.array([[5.0, 0.2], [np.nan, 0.3]]))

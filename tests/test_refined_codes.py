@@ -90,3 +90,9 @@ def test_inhibition_has_no_refined_codes(digits):
     assert model.transform(digits[:5]).shape == (5, 4)
     with pytest.raises(ValueError, match="refine=1 needs a decoder without inhibition"):
         model.transform(digits[:5], refine=1)
+
+
+def test_fit_transform_refines_too(digits):
+    model = LRNNAutoencoder(8, max_iter=5, tol=0, random_state=0)
+    found = model.fit_transform(digits, refine=2)
+    np.testing.assert_array_equal(found, model.transform(digits, refine=2))

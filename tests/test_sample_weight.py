@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from lrnn import LRNNAutoencoder, Scaling
+from lrnn import LRNNAutoencoder, Moment, Scaling
 from lrnn.rows import WeightedRows, held
 from lrnn.training import evaluate
 
@@ -130,3 +130,24 @@ def test_weights_count_known_cells_only(X, weights, rng):
     known = ~np.isnan(repeated)
     missed = (model.reconstruct(repeated) - repeated)[known]
     assert -model.score(repeated) == pytest.approx((missed**2).mean())
+
+
+def test_a_scale_that_is_made_of_all_rows_knows_no_weights(X):
+    weights = np.where(np.arange(len(X)) < 3, 0, 1)
+    for work in (
+        lambda: LRNNAutoencoder(2, scale="minmax", **SETTINGS).fit(X, sample_weight=weights),
+        lambda: Moment.of(X, weights, scale="minmax"),
+    ):
+        with pytest.raises(ValueError, match=r"3 rows have no weight .*, but scale='minmax'"):
+            work()
+    how = Scaling.fit(X[3:], "minmax")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows without weight may be cut off
+        weighed = LRNNAutoencoder(2, scale=how, **SETTINGS).fit(X, sample_weight=weights)
+        without = LRNNAutoencoder(2, scale=how, **SETTINGS).fit(X[3:])
+    assert weighed.reconstruction_err_ == pytest.approx(without.reconstruction_err_)
+
+
+def test_a_moment_is_not_multiplied_beyond_floats(X):
+    with pytest.raises(ValueError, match="1e\\+308 is too large for floats"):
+        Moment.of(X) * 1e308

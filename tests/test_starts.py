@@ -236,3 +236,17 @@ def test_a_search_has_ended_when_its_best_start_has(digits):
     """Of small networks all starts go on to the end; those that lag behind do not matter."""
     model = LRNNAutoencoder(16).fit(digits)
     assert (model.n_iter_, model.history_[0].stopped) == (200, "tol")
+
+
+def test_zeros_lead_nowhere(digits):
+    decoder = np.ones((4, 64))
+    with pytest.raises(ValueError, match="the encoder of init has zeros alone"):
+        LRNNAutoencoder(4, init=(np.zeros((64, 4)), decoder)).fit(digits)
+
+
+def test_only_the_network_that_is_kept_is_said_to_fall(digits, recwarn):
+    """The layers that were trained one after the other may have had too few steps."""
+    model = LRNNAutoencoder((32, 8), max_iter=60, tol=3e-3, random_state=0).fit(digits)
+    kept = model.history_[0]
+    assert kept.stopped == "tol"
+    assert not [w for w in recwarn.list if "still falling" in str(w.message)]

@@ -84,6 +84,7 @@ from lrnn.weights import (
     widest,
 )
 
+FEW_TO_FILL = 5  # rows for each attribute, from which one learns what to fill gaps with
 PARTS = 1_000  # of a stream, of which history_ tells: the last ones
 
 NOT_KEPT = (
@@ -133,13 +134,12 @@ def warn_if_interrupted(trained: Trained) -> None:
 
 def warn_if_falling(trained: Trained, settings: Settings) -> None:
     """More steps would have led further."""
-    curve = next((curve for curve in trained.curves if curve.still_falling), None)
-    if settings.tol and curve is not None and not trained.interrupted:
+    if settings.tol and trained.still_falling and not trained.interrupted:
         steps = "steps" if settings.solver == "gram" else "passes"
         warn(
             f"the error was still falling after max_iter={settings.max_iter} {steps}, by more than "
-            f"tol={settings.tol:g} in the last ten; give a higher max_iter for a lower error, or a "
-            "higher tol to be content with this one",
+            f"tol={settings.tol:g} asks for; give a higher max_iter for a lower error, or a higher "
+            "tol to be content with this one",
             ConvergenceWarning,
         )
 
@@ -436,10 +436,13 @@ class LRNNAutoencoder(
             self._fit(X, sample_weight=sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Train on X and return its codes: the same as ``fit(X).transform(X)``."""
+    def fit_transform(
+        self, X: Any, y: Any = None, sample_weight: Any = None, refine: int = 0
+    ) -> Array:
+        """Train on X and return its codes: the same as ``fit(X).transform(X, refine)``."""
+        check_refine(refine, self.inhibition)
         rows = self._fit(X, sample_weight=sample_weight)
-        return self._passed(rows, self.weights_.encoding)
+        return self._coded(rows, refine)
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit_moment(self, moment: Moment, sample_weight: Any) -> None:
@@ -473,7 +476,7 @@ class LRNNAutoencoder(
     def _fit(self, X: Any, *watchers: Observer, sample_weight: Any = None) -> Rows:
         if sample_weight is not None:
             check_without_rows(self, "sample_weight")
-        rows = weighted(check_data(self, X, reset=True), sample_weight)
+        rows = weighted(check_data(self, X, reset=True), sample_weight, scale=self.scale)
         self._random = check_random_state(self.random_state)
         settings = self._settings(rows)
         near = rows.in_memory() if settings.on_minibatches else rows
@@ -483,8 +486,11 @@ class LRNNAutoencoder(
         if evaluation is None:
             evaluation = evaluate_both(near, trained.weights, settings.corruption)
         if rows.gaps is not None:
-            error = known_error(rows.gaps, near, trained.weights, weights_of(rows))
-            evaluation = replace(evaluation, error=error)
+            given = rows.gaps, near, trained.weights, weights_of(rows)
+            evaluation = replace(evaluation, error=known_error(*given))
+            if settings.corruption is not None:
+                corrupted = known_error(*given, settings.corruption)
+                evaluation = replace(evaluation, corrupted_error=corrupted)
         self._become(Fitted.after(trained, evaluation, self.rates))
         warn_if_interrupted(trained)
         warn_if_falling(trained, settings)
@@ -567,7 +573,8 @@ class LRNNAutoencoder(
         if evaluation is None:
             here, weights = self._together(rows, trained.weights)
             evaluation = evaluate_both(here, weights, settings.corruption)
-        fitted = Fitted.after(trained, evaluation, self.rates, bound=memory is not None)
+        bound = memory is not None and isinstance(memory.kept, Sums)
+        fitted = Fitted.after(trained, evaluation, self.rates, bound=bound)
         fitted = replace(fitted, memory=memory)
         if not first:  # what was before this part counts
             history = [*self.history_[1 - PARTS :], *fitted.history]
@@ -576,6 +583,12 @@ class LRNNAutoencoder(
         self._become(fitted)
         if lost:
             warn(NOT_KEPT)
+        if first and self.filling_ is not None and rows.shape[0] < FEW_TO_FILL * rows.shape[1]:
+            warn(
+                f"what missing cells are filled with was learnt from the first part alone, of "
+                f"{rows.shape[0]} rows, which is little for {rows.shape[1]} attributes; begin the "
+                "stream with a larger part"
+            )
         warn_if_interrupted(trained)
         return self
 
@@ -744,7 +757,10 @@ class LRNNAutoencoder(
         check_is_fitted(self)
         rows = weighted(check_data(self, X, reset=False), sample_weight)
         if rows.gaps is not None:
-            return -known_error(rows.gaps, *self._together(rows), weights_of(rows))
+            error = known_error(rows.gaps, *self._together(rows), weights_of(rows))
+            if np.isnan(error):
+                raise ValueError("no cell of X is known: there is nothing to score")
+            return -error
         return -evaluate(*self._together(rows)).error
 
     def _coded(self, rows: Rows, refine: int = 0) -> Array:

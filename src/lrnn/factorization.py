@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_scalar
 
-from lrnn.arrays import HOST, Array, are_levels, host_dtype, is_array, to_numpy
+from lrnn.arrays import Array, are_levels, host_dtype, is_array, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.functional import descend_decoder, refined_codes
 from lrnn.rows import HostRows, Rows
@@ -21,6 +21,8 @@ from lrnn.tables.words import TableError
 from lrnn.weights import Weights
 
 __all__ = ["factorize"]
+
+TAKEN = ("max_iter", "tol", "init", "moment", "device", "random_state", "verbose")
 
 
 def factorize(
@@ -45,16 +47,18 @@ def factorize(
         not in memory must be in [0, 1], or levels; they are read for each improvement, and W is in
         memory.
     n_components : int
-        How many parts there are, less than attributes.
+        How many parts there are.
     alternations : int, default=3
         How often both are improved. No alternation raises ‖X − W H‖.
     sweeps : int, default=2
         How often each number goes to its optimum, each time.
     missing : {"refuse", "allow"}, default="refuse"
-        Whether cells of X may be missing (NaN). Then it is the squared error of known cells that
-        falls; W H has a number for each cell.
+        Whether cells of X may be missing (NaN). They are filled beforehand with what is most
+        probable (`LRNNAutoencoder.impute`), and W H ≈ the filled rows. (Factors of the known cells
+        alone fit these better, and are far off in the others.)
     **parameters
-        Other parameters of `LRNNAutoencoder`, such as ``max_iter``, ``device``, ``verbose``.
+        Parameters of `LRNNAutoencoder` that train a network in fewer or more steps:
+        ``max_iter``, ``tol``, ``init``, ``moment``, ``device``, ``random_state``, ``verbose``.
 
     Returns
     -------
@@ -78,17 +82,18 @@ def factorize(
     check_scalar(n_components, "n_components", Integral, min_val=1)
     check_scalar(alternations, "alternations", Integral, min_val=0)
     check_scalar(sweeps, "sweeps", Integral, min_val=1)
-    if given := sorted({"hidden_layer_sizes", "scale", "inhibition"} & set(parameters)):
-        raise TypeError(f"factorize() sets {', '.join(given)} itself")
+    if missing not in ("refuse", "allow"):
+        raise ValueError(f"missing must be 'refuse' or 'allow', got {missing!r}")
+    if given := sorted(set(parameters) - set(TAKEN)):
+        raise TypeError(
+            f"factorize() takes {', '.join(TAKEN)} of LRNNAutoencoder's parameters, and not "
+            f"{', '.join(given)}"
+        )
     size = _size(X, missing)
     scale = None if size is None else Scaling("levels", 0.0, size)
     model = LRNNAutoencoder(int(n_components), scale=scale, missing=missing, **parameters)
     rows, weights = model._together(model._fit(X))
-    if rows.gaps is None:
-        improve: _Plain | _Masked = _Plain(rows, sweeps)
-    else:
-        weights = weights.on(HOST)
-        improve = _Masked(rows.gaps, rows, sweeps)
+    improve = _Improvement(rows, sweeps)
     codes, decoder = improve.start(weights), weights.decoders[0]
     for _ in range(alternations):
         codes = improve.codes(codes, decoder)
@@ -118,8 +123,8 @@ def _size(X: Any, missing: Any) -> float | None:
     return largest if largest > 1 else None
 
 
-class _Plain:
-    """Improvements on complete rows, block by block."""
+class _Improvement:
+    """Of codes and decoder in turns, block by block of the rows."""
 
     def __init__(self, rows: Rows, sweeps: int) -> None:
         self.rows, self.sweeps = rows, sweeps
@@ -164,29 +169,6 @@ class _Plain:
         for _ in over_blocks(self.rows, work, max(decoder.shape)):
             pass
         return codes
-
-
-class _Masked:
-    """Improvements on the known cells of rows in memory, which are also filled."""
-
-    def __init__(self, rows: Any, filled: Rows, sweeps: int) -> None:
-        self.X, self.known = rows.X, ~np.isnan(rows.X)
-        self.filled, self.sweeps = filled, sweeps
-
-    def start(self, weights: Weights) -> Array:
-        """The network's codes of filled rows."""
-        return np.concatenate([to_numpy(b) @ weights.encoders[0] for b in self.filled.blocks()])
-
-    def codes(self, codes: Array, decoder: Array) -> Array:
-        """Better ones, for this decoder."""
-        return refined_codes(self.X, decoder, codes, self.sweeps, upper=None, known=self.known)
-
-    def decoder(self, codes: Array, decoder: Array) -> Array:
-        """A better one, for these codes."""
-        turned = refined_codes(
-            self.X.T, codes.T, decoder.T, self.sweeps, upper=None, known=self.known.T
-        )
-        return np.ascontiguousarray(turned.T)
 
 
 def over_blocks(rows: Rows, work: Callable[[slice, Array], Any], widest: int) -> Iterator[Any]:

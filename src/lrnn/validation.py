@@ -139,17 +139,28 @@ def _brought(X: Any) -> Any:
     """X with cells that may be missing as a matrix of the host, if it can be one.
 
     Such are tensors that hold NaN, and floats in files, and whatever else is read block by block,
-    if they fit into a buffer and their columns have no names. All else stays what it is.
+    if they fit into a buffer; a data frame, if their columns have names. All else stays what it is.
     """
     if _is_foreign(X):
         floats = X.ndim == 2 and host_dtype(X.dtype).kind == "f"
         return to_numpy(X) if floats and np.isnan(to_numpy(X)).any() else X
-    if not isinstance(X, Source) or isinstance(X, Columns) or X.columns is not None:
+    if not isinstance(X, Source):
+        return X
+    if isinstance(X, Columns) and not getattr(X, "holds_numbers", False):
         return X
     if X.dtype.kind != "f" or X.shape[0] * X.shape[1] * X.dtype.itemsize > BUFFER_BYTES:
         return X
     blocks = list(X.blocks(0, X.shape[0]))
-    return X if any(sparse.issparse(block) for block in blocks) else np.concatenate(blocks)
+    if any(sparse.issparse(block) for block in blocks):
+        return X
+    matrix = np.concatenate(blocks)
+    if X.columns is None:
+        return matrix
+    try:
+        import pandas as pd
+    except ImportError:
+        return X
+    return pd.DataFrame(matrix, columns=list(X.columns))
 
 
 def check_matrix(X: Any, user: str) -> Rows:
@@ -484,11 +495,11 @@ def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     return rows
 
 
-def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True) -> Rows:
+def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True, scale: Any = None) -> Rows:
     """Rows with weights, if there are any: finite numbers, 0 or more, one for each row.
 
     Where only their ratios matter (``relative``), all are divided by some power of two such that
-    sums of them do not overflow.
+    sums of them do not overflow. A ``scale`` that was made of the rows knows no weights.
     """
     if sample_weight is None:
         return rows
@@ -517,6 +528,12 @@ def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True) -> Rows:
         )
     if not weights.any():
         raise ValueError("all of sample_weight is zero: no row has any weight; leave it out")
+    if isinstance(scale, str) and scale not in ("none", "levels") and not weights.all():
+        raise ValueError(
+            f"{np.count_nonzero(weights == 0)} rows have no weight (sample_weight is 0), but "
+            f"scale={scale!r} is made of them, too; leave these rows out, or give "
+            "scale=lrnn.Scaling.fit(...) of the others"
+        )
     if relative:
         weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))
     with np.errstate(over="ignore"):
@@ -693,6 +710,11 @@ def _start_matrix(given: Any, shape: tuple[int, int], name: str, dtype: Any) -> 
             f"the {name} of init has {value:g} in row {row}, column {column}, which is {what}; "
             "weights are finite and at least 0"
         )
+    if not matrix.any():
+        raise ValueError(
+            f"the {name} of init has zeros alone, from which no step leads away; give some "
+            "positive weights"
+        )
     return matrix
 
 
@@ -722,7 +744,7 @@ def check_corruption(estimator: Any, *, partly: bool = False, rowless: bool = Fa
 
     Without rows, masks can be reckoned with, and noise cannot.
     """
-    if estimator.corruption is None:
+    if not estimator.corruption or estimator.corruption[-1] == 0:  # a level of 0 is none
         return
     if estimator.solver == "minibatch":
         raise ValueError(

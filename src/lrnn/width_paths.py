@@ -275,6 +275,11 @@ def score_entries(estimator: Any, X: Any, y: Any = None) -> float:
             "train with inhibition=False, or use its score"
         )
     rows = check_data(estimator, X, reset=False)
+    if rows.gaps is not None:
+        raise ValueError(
+            "score_entries holds entries out itself, and takes rows without missing cells; leave "
+            "rows that have some out, or use the model's score"
+        )
     _check_attributes(rows.shape[1])
     random = np.random.RandomState(0)
     sample = Sample.of(rows, random).rows

@@ -123,7 +123,8 @@ class Moment:
                 "an implicit moment serves such data, which keeps the rows and is not additive: "
                 "fit on the rows themselves"
             )
-        sums = sums_of(weighted(rows, sample_weight, relative=False)).on(HOST)
+        rows = weighted(rows, sample_weight, relative=False, scale=scale)
+        sums = sums_of(rows).on(HOST)
         names = getattr(reader, "feature_names_in_", None)
         return cls(
             sums,
@@ -213,7 +214,11 @@ class Moment:
         value = float(factor)
         if not (isfinite(value) and value >= 0):
             raise ValueError(f"a moment is multiplied by a weight, 0 or more; got {factor!r}")
-        return replace(self, sums=self.sums * value)
+        with np.errstate(over="ignore"):
+            sums = self.sums * value
+        if not (isfinite(sums.weight) and np.isfinite(sums.gram).all()):
+            raise ValueError(f"this moment multiplied by {factor!r} is too large for floats")
+        return replace(self, sums=sums)
 
     __rmul__ = __mul__
 

@@ -63,7 +63,7 @@ class CutOff:
         for column in np.flatnonzero(found):
             cells = values[:, column]
             lowest, highest = np.broadcast_to(low, found.shape), np.broadcast_to(high, found.shape)
-            far = float(cells[int(np.argmax(np.abs(cells - (lowest + highest)[column] / 2)))])
+            far = float(cells[int(np.nanargmax(np.abs(cells - (lowest + highest)[column] / 2)))])
             before = self._furthest.get(int(column))
             if before is None or abs(far - lowest[column]) > abs(before[0] - lowest[column]):
                 limits = float(lowest[column]), float(highest[column])

@@ -61,7 +61,8 @@ def fine_tuned(rows: Rows, trained: Trained, run: Run) -> Trained:
     if not settings.fine_tune or trained.interrupted:
         return trained
     tuned = tune(rows, trained.weights, run)
-    return Trained(tuned.weights, [*trained.curves, *tuned.curves])
+    kept = [*trained.steps, *tuned.curves]
+    return Trained(tuned.weights, [*trained.curves, *tuned.curves], kept=kept)
 
 
 def tune(rows: Rows, start: Weights, run: Run) -> Trained:
@@ -78,7 +79,7 @@ def never_worse(rows: Rows, trained: Trained, run: Run) -> Trained:
     before = evaluate_both(rows, given, corruption)
     after = trained.evaluation or evaluate_both(rows, trained.weights, corruption)
     if before.aim < after.aim:
-        return Trained(given, trained.curves, before)
+        return Trained(given, trained.curves, before, kept=())
     return replace(trained, evaluation=after)
 
 

@@ -56,11 +56,21 @@ def evaluate(rows: Rows, weights: Weights, corruption: Corruption | None = None)
     return Evaluation(float(total) / (count * attributes), [to_numpy(s) / count for s in sums])
 
 
-def known_error(gaps: Rows, filled: Rows, weights: Weights, of_rows: Floats | None = None) -> float:
-    """Mean squared error over the cells of ``gaps`` that are not missing; rows may have weights."""
+def known_error(
+    gaps: Rows,
+    filled: Rows,
+    weights: Weights,
+    of_rows: Floats | None = None,
+    corruption: Corruption | None = None,
+) -> float:
+    """Mean squared error over the cells of ``gaps`` that are not missing; NaN if there is none.
+
+    Rows may have weights, and be corrupted.
+    """
     total, count, first = 0.0, 0.0, 0
     for block in filled.blocks():
-        outputs = to_numpy(through(weights.layers, block))
+        seen = block if corruption is None else corruption.of_rows(block, first)
+        outputs = to_numpy(through(weights.layers, seen))
         missed = gaps.take(slice(first, first + len(outputs))) - outputs
         known = ~np.isnan(missed)
         squares = np.sum(missed**2, axis=1, where=known, dtype=np.float64)
@@ -68,7 +78,7 @@ def known_error(gaps: Rows, filled: Rows, weights: Weights, of_rows: Floats | No
         total += float(each @ squares)
         count += float(each @ np.count_nonzero(known, axis=1))
         first += len(outputs)
-    return total / count if count else 0.0
+    return total / count if count else np.nan
 
 
 def evaluate_both(rows: Rows, weights: Weights, corruption: Corruption | None) -> Evaluation:

@@ -61,8 +61,8 @@ def train_gram(rows: Rows, run: Run) -> Trained:
         curves = [*whole.curves, *layered.curves]
         errors = [_error(rows, trained, run) for trained in (layered, whole)]
         if not layered.interrupted and errors[0] < errors[1]:
-            return Trained(layered.weights, curves)
-        return Trained(whole.weights, curves)
+            return Trained(layered.weights, curves, kept=layered.curves)
+        return Trained(whole.weights, curves, kept=whole.curves)
     except KeyboardInterrupt:
         return Trained(whole.weights, [replace(whole.curves[0], stopped="interrupted")])
 

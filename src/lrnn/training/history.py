@@ -81,6 +81,17 @@ class Trained:
     weights: Weights
     curves: Sequence[LearningCurve]
     evaluation: Evaluation | None = None  # of these weights, where training has made it
+    kept: Sequence[LearningCurve] | None = None  # those that led to these weights, if not all did
+
+    @property
+    def steps(self) -> Sequence[LearningCurve]:
+        """How these weights were found, without what led to others."""
+        return self.curves if self.kept is None else self.kept
+
+    @property
+    def still_falling(self) -> bool:
+        """Whether more steps would have led further."""
+        return any(curve.still_falling for curve in self.steps)
 
     @property
     def interrupted(self) -> bool:

@@ -52,8 +52,8 @@ def train_without_rows(moment: Moment, backend: Backend, run: Run) -> Trained:
     curves = [*whole.curves, *layered.curves]
     other = evaluated(moment.sums, layered.weights, run)
     if layered.interrupted or _aim(other) >= _aim(whole.evaluation):
-        return Trained(whole.weights, curves, whole.evaluation)
-    return Trained(layered.weights, curves, other)
+        return Trained(whole.weights, curves, whole.evaluation, whole.curves)
+    return Trained(layered.weights, curves, other, layered.curves)
 
 
 def highest(sums: Sums) -> Floats:
