@@ -259,3 +259,13 @@ def test_row_sums_are_those_of_both_kinds_of_weights(of_frontier):
     model = of_frontier.model
     sums = (model.encoders_[0] + model.inhibitory_encoders_[0]).sum(axis=1)
     assert model.audit().layers[0].row_sums[1] == pytest.approx(sums.max(), rel=1e-12)
+
+
+def test_a_network_for_corrupted_rows_says_so(tmp_path, rng):
+    X = rng.random((40, 5))
+    model = LRNNAutoencoder(2, corruption=("mask", 0.5), random_state=0).fit(X)
+    _, page = read(Subject(model, X, name="robust", command="lrnn report …"), tmp_path)
+    text = " ".join(page.text.split())
+    assert "corrupted ones (mask 0.5): from such its error on the data of training is " in text
+    assert f"{model.corrupted_err_:.4f}" in text
+    assert "mean squared error, rows as they are" in text

@@ -7,6 +7,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from lrnn import LRNNAutoencoder, Moment, checkpoints, frontier, load
 from lrnn.functional.gradients import error_gradients, penalised_gradients
@@ -402,3 +403,15 @@ def test_model_files(trained, split, tmp_path):
     model.corrupted_err_ = None
     with pytest.raises(ValueError, match="error on corrupted rows does not fit"):
         model.save(tmp_path / "model.safetensors")
+
+
+@pytest.mark.parametrize("kind", ["mask", "noise"])
+def test_a_level_of_0_is_none_everywhere(kind, digits):
+    for settings in ({"solver": "minibatch", "max_iter": 2}, {"max_iter": 5}):
+        one, other = (
+            LRNNAutoencoder(4, corruption=corruption, tol=0, random_state=0, **settings)
+            for corruption in ((kind, 0), None)
+        )
+        assert one.fit(digits).reconstruction_err_ == other.fit(digits).reconstruction_err_
+        parts = [clone(model).partial_fit(digits).reconstruction_err_ for model in (one, other)]
+        assert parts[0] == parts[1]

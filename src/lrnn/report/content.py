@@ -77,6 +77,9 @@ def learning(subject: Subject) -> dict[str, Any]:
     bound = {} if standing is None else {"no linear map is below": standing.bound}
     if standing is not None and standing.rates == "unit":
         bound = {"no network with unit rates is below": standing.bound}
+    lowest = model.reconstruction_err_
+    if model.corrupted_err_ is not None:  # the curve is that of corrupted rows
+        lowest, bound = model.corrupted_err_, {}
     if subject.against:
         curves: Any = {"this model": model.history_}
         curves |= {name: other.history_ for name, other in subject.against.items()}
@@ -85,7 +88,7 @@ def learning(subject: Subject) -> dict[str, Any]:
     drawn = pictures.figure(
         lambda ax: plots.learning_curves(curves, bounds=bound, ax=ax),
         "learning",
-        f"Learning curve: the error falls to {model.reconstruction_err_:.4g}",
+        f"Learning curve: the error falls to {lowest:.4g}",
     )
     rows = [
         [
