@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import MinMaxScaler
 
 import lrnn
-from lrnn import LRNNAutoencoder, Scaling
+from lrnn import LRNNAutoencoder, Moment, Scaling
 from lrnn.rows.checks import SaturationWarning
 from lrnn.tables.cut_off import RangeWarning
 from lrnn.tables.words import TableError, TableWarning
@@ -383,3 +383,21 @@ def test_scaling_of_objects_that_are_numbers_and_of_frames_of_dask(rng):
     nothing = dd.from_pandas(frame[:0], npartitions=1)
     with pytest.raises(ValueError, match="X has no rows"):
         LRNNAutoencoder(2, scale="max").fit(nothing)
+
+
+def test_a_scaling_of_a_frame_knows_the_order_of_its_columns(rng, tmp_path):
+    frame = pd.DataFrame(rng.random((30, 3)) * [1, 2, 4], columns=list("abc"))
+    how = Scaling.fit(frame, "minmax")
+    turned = frame[list("cba")]
+    for work in (
+        how.apply,
+        lambda X: LRNNAutoencoder(2, scale=how).fit(X),
+        lambda X: Moment.of(X, scale=how),
+        lambda X: LRNNAutoencoder(2, scale=Scaling.from_json(how.to_json())).fit(X),
+    ):
+        with pytest.raises(ValueError, match=r"column 1 is 'c', where .* made of 'a': the same"):
+            work(turned)
+    np.testing.assert_array_equal(how.apply(turned[list(how.seen)]), how.apply(frame))
+    np.testing.assert_array_equal(how.apply(frame.to_numpy()), how.apply(frame))
+    LRNNAutoencoder(2, scale=how).fit(frame).save(tmp_path / "m.safetensors")
+    assert lrnn.load(tmp_path / "m.safetensors").scaling_.seen == tuple("abc")

@@ -202,6 +202,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
         how = scaling or Scaling("none")
         recipe = how.columns_of(X, wanted=list(map(str, known)))[1]
         scaling = scaling if recipe is None else replace(how, recipe=recipe)
+    if scaling is not None:
+        scaling.check_order(X)
     if scaling is not None and scaling.recipe is not None:
         X = scaling.selected(X, cut)
     if scaling is not None and (isinstance(X, Source) or is_dask(X) or _is_foreign(X)):

@@ -63,6 +63,9 @@ class Scaling:
         Which columns of a table become attributes, and how, where not all are taken as they are.
     reading : Reading
         How the file that they were in was read.
+    seen : tuple of str or None
+        Names of the columns that it was made of, in their order, if they had names and there is no
+        recipe.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Scaling:
     span: Floats | float = 1.0
     recipe: Recipe | None = None
     reading: Reading = field(default_factory=Reading)
+    seen: tuple[str, ...] | None = None
 
     @classmethod
     def fit(
@@ -157,7 +161,7 @@ class Scaling:
         source = TableSource(table, recipe, rows=facts[0].rows)
         made = _fitted(kind, source, (np.array(low), np.array(high)), recipe.names, white)
         plain = not given and not isinstance(X, Columns) and recipe.plain
-        return made if plain else replace(made, recipe=recipe)
+        return replace(made, seen=recipe.names) if plain else replace(made, recipe=recipe)
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -214,10 +218,25 @@ class Scaling:
         held = source.held(IN_MEMORY if isinstance(X, Columns | Source) else None)
         return source if held is None else held
 
+    def check_order(self, X: Any) -> None:
+        """Complain of columns that were in another order when the scaling was made."""
+        names = getattr(X, "columns", None)
+        if self.seen is None or names is None or self.recipe is not None:
+            return  # a recipe finds columns by their names
+        found = tuple(map(str, names))
+        if found != self.seen and sorted(found) == sorted(self.seen):
+            first = next(i for i, name in enumerate(found) if name != self.seen[i])
+            raise TableError(
+                f"column {first + 1} is {found[first]!r}, where the scaling was made of "
+                f"{self.seen[first]!r}: the same columns in another order; give "
+                "X[list(scaling.seen)]"
+            )
+
     def scaled(self, X: Any, cut: CutOff | None = None) -> Any:
         """Attributes, as `selected` gives them, in [0, 1]."""
         if self.kind == "none":
             return X
+        self.check_order(X)
         self._check(X)
         if isinstance(X, Source):
             return ScaledSource(X, self, cut)
@@ -286,6 +305,8 @@ class Scaling:
             found["recipe"] = self.recipe.to_json()
         if self.reading.given:
             found["reading"] = self.reading.to_json()
+        if self.seen is not None:
+            found["seen"] = list(self.seen)
         return found
 
     @classmethod
@@ -311,7 +332,11 @@ class Scaling:
             if known and np.isfinite(low).all() and np.isfinite(span).all() and (span >= 0).all():
                 if low.ndim == 0:
                     return cls(kind, float(low), float(span), recipe, reading)
-                return cls(kind, low, span, recipe, reading)
+                seen = stored.get("seen")
+                if seen is None or (len(seen) == len(low) and all(map(_is_text, seen))):
+                    return cls(
+                        kind, low, span, recipe, reading, None if seen is None else tuple(seen)
+                    )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             pass
         raise ValueError(f"it remembers a scaling that makes no sense: {stored!r:.200}")
@@ -582,6 +607,10 @@ def _warn_of_counting(data: Any, found: tuple[Floats, Floats], names: Any) -> No
                     f"{{drop={column if names is None else names[column]}}} leaves it out"
                 )
             )
+
+
+def _is_text(name: Any) -> bool:
+    return isinstance(name, str)
 
 
 def _as_columns(X: Any, needed: bool, names: Sequence[str] | None = None) -> Columns | None:
