@@ -404,3 +404,10 @@ def test_federated_is_pooled_on_a_cluster_of_processes(digits):
     np.testing.assert_allclose(
         federated.reconstruct(digits), of_rows.reconstruct(digits), atol=1e-6
     )
+
+
+def test_the_name_of_a_moments_file_is_not_the_moment(tmp_path, rng):
+    Moment.of(rng.random((20, 4))).save(tmp_path / "m.safetensors")
+    with pytest.raises(ValueError, match=r"no data; .*lrnn\.load_moment a moment, which fit takes"):
+        LRNNAutoencoder(2).fit(tmp_path / "m.safetensors")
+    LRNNAutoencoder(2, max_iter=2, tol=0).fit(load_moment(tmp_path / "m.safetensors"))

@@ -175,7 +175,10 @@ def check_values(
     return saturate(X) if highest > 1 else X
 
 
-_ALLOW = ", or train LRNNAutoencoder(missing='allow') on a full array, or a table in memory"
+_ALLOW = (
+    ", or train LRNNAutoencoder(missing='allow') on rows with such cells: a full array, or a table "
+    "in memory"
+)
 
 
 def _value(cells: Any, offends: Any) -> str:

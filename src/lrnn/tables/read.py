@@ -68,6 +68,11 @@ def open_source(path: str | PathLike[str], reading: Reading = BY_DEFAULT) -> Sou
     """A file, or a folder, as a source of rows: .npy, .parquet, .zarr, .h5 or .hdf5."""
     path = Path(path)
     found = format_of(path, reading)
+    if path.suffix.lower() == ".safetensors":
+        raise ValueError(
+            f"{str(path)!r} is no data; lrnn.load reads a model, lrnn.load_moment a moment, which "
+            "fit takes"
+        )
     if found is None or found.source is None:
         raise ValueError(
             f"{str(path)!r} cannot be read block by block; .npy, .parquet (or a folder of such), "
