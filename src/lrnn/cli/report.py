@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, ModelOf, given_for, model_for, numbers_explained
+from lrnn.cli.inputs import DataOf, ModelOf, given_for, load_model, model_for, numbers_explained
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -55,7 +55,6 @@ def report(
 
         lrnn report digits-frontier/models/3.safetensors digits --frontier digits-frontier -o page
     """
-    import lrnn
     from lrnn.report import Subject
     from lrnn.tables.atomic import check_apart
 
@@ -70,7 +69,7 @@ def report(
     place = None if row is None else given.row(row, data)
     others = {}
     for path in against or []:
-        others[str(path)] = lrnn.load(path)
+        others[str(path)] = load_model(path)
         others[str(path)].scaling_ = None  # the data are in [0, 1] already
         if others[str(path)].n_features_in_ != found.n_features_in_:
             raise ValueError(

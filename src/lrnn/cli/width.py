@@ -16,7 +16,7 @@ from lrnn.cli.voice import Json, Quiet, Voice, text_table
 ENDINGS = (".json", ".png", ".svg", ".pdf")
 
 
-@takes_tables
+@takes_tables()
 def width(
     data: DataOf,
     options: TableOptions,
