@@ -240,6 +240,14 @@ def test_gaps_are_refused_with_remedies_that_hold(call, gaps):
     )
 
 
+def test_width_offers_no_remedy_that_it_lacks(call, gaps):
+    done = call("width", "gaps.csv", cwd=gaps)
+    assert done.returncode == 1
+    assert "--missing median fills such cells" in done.stderr
+    assert "allow" not in done.stderr
+    assert call("width", "gaps.csv", "--missing", "allow", cwd=gaps).returncode == 2
+
+
 def test_moments_are_neither_models_nor_data(call, folder):
     ok(call, "fit", "a.csv", "-o", "of-rows.safetensors", cwd=folder)
     for arguments, said in (

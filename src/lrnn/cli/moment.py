@@ -12,8 +12,9 @@ import typer
 from lrnn.cli.inputs import check_range, given_for, numbers_explained, tell
 from lrnn.cli.outputs import Force, check_model_output, check_new, named_after
 from lrnn.cli.tables import (
-    MissingOfMoments,
+    KnownCells,
     TableOptions,
+    allow_not_offered,
     attributes_of,
     scale_note,
     takes_tables,
@@ -23,16 +24,9 @@ from lrnn.cli.voice import Json, Quiet, Voice
 FILL = (
     "lrnn impute fills them, or sum up all data anew, without --like, with --missing median or drop"
 )
-REMEDIES = {
-    "{missing=allow} fills such cells with what is probable, {missing=median} with": (
-        "{missing=median} fills such cells with"
-    ),
-    "the model was trained to refuse such; fill them, or train with {missing=allow} or "
-    "{missing=median}": (f"a moment takes no such cells; {FILL}"),
-}
 
 
-@takes_tables(missing=MissingOfMoments)
+@takes_tables(missing=KnownCells)
 def moment(
     sources: Annotated[
         list[str],
@@ -98,7 +92,7 @@ def moment(
         moments = []
         for source in sources:
             if known is None:
-                with _gaps_refused(source):
+                with allow_not_offered():
                     first, cut[source] = _first(source, options, voice)
                 note, known = scale_note(options.scale, first.scaling), _as_known(first)
                 moments.append(first)
@@ -257,7 +251,7 @@ def _moment(path: Path) -> Any:
 
 @contextmanager
 def _gaps_refused(source: str) -> Iterator[None]:
-    """A moment is of known cells: of the remedies for others, those that hold here are named."""
+    """Missing cells where the scaling is known: the remedies that hold here are named."""
     from lrnn.rows.checks import UnfitNumbersError
     from lrnn.tables.words import TableError
 
@@ -271,10 +265,10 @@ def _gaps_refused(source: str) -> Iterator[None]:
             f"{said.replace('Input X', repr(source), 1)}, and a moment takes no such cells; {FILL}"
         ) from None
     except TableError as error:
-        text = error.text
-        for said, instead in REMEDIES.items():
-            text = text.replace(said, instead)
-        raise TableError(text) from None
+        said, place, _ = error.text.partition("the model was trained to refuse such")
+        raise (
+            TableError(f"{said}a moment takes no such cells; {FILL}") if place else error
+        ) from None
 
 
 def _known(path: Path, options: TableOptions) -> SimpleNamespace:

@@ -2,7 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import wraps
@@ -17,7 +18,7 @@ PANEL = "Tables: what becomes of their columns; remembered by the model"
 Scale = StrEnum("Scale", ["auto", "none", "levels", "max", "minmax"])
 Categories = StrEnum("Categories", ["refuse", "onehot"])
 Missing = StrEnum("Missing", ["refuse", "drop", "median", "allow"])
-MissingOfMoments = StrEnum("MissingOfMoments", ["refuse", "drop", "median"])
+KnownCells = StrEnum("KnownCells", ["refuse", "drop", "median"])  # for what takes no gaps
 
 
 def _option(*names: str, **more: Any) -> Any:
@@ -209,6 +210,19 @@ class TableOptions:
             known = repr(source) in error.text
             raise error if known else TableError(f"{source!r}: {error.text}") from None
         return replace(found, reading=self.reading)
+
+
+@contextmanager
+def allow_not_offered() -> Iterator[None]:
+    """Where cells cannot stay missing, an error that names remedies does not name this one."""
+    from lrnn.tables.words import TableError
+
+    try:
+        yield
+    except TableError as error:
+        said = "{missing=allow} fills such cells with what is probable, {missing=median} with"
+        text = error.text.replace(said, "{missing=median} fills such cells with")
+        raise TableError(text) from None
 
 
 def attributes_of(table: Any, scaling: Any, cut: Any = None) -> Any:

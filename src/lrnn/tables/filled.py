@@ -21,7 +21,7 @@ __all__ = ["Fill", "number_text", "write_filled"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 LINE_END = re.compile(r"\r\n|\r|\n|\Z")
-QUOTED = re.compile(r'(\s*)"[^"]*(?:""[^"]*)*"(\s*)')
+QUOTED = re.compile(r'( *)"[^"]*(?:""[^"]*)*"( *)')
 MARKS = (  # before a text, by its encoding
     ("utf-8", codecs.BOM_UTF8),
     ("utf-16-le", codecs.BOM_UTF16_LE),
