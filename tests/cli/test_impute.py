@@ -185,6 +185,24 @@ def test_parquet_keeps_its_types_and_its_index(call, folder):
     assert pd.read_csv(folder / "o.csv")["name"].tolist() == list(frame.index)
 
 
+def test_parquet_of_numbers_in_several_files(call, folder):
+    pytest.importorskip("pyarrow", reason="pip install pyarrow")
+    X = np.random.default_rng(0).random((40, 3)).round(3)
+    frame = pd.DataFrame(X, columns=list("abc")).mask(X < 0.2)
+    frame["n"] = np.arange(40) % 7
+    (folder / "p").mkdir()
+    frame[:20].to_parquet(folder / "p" / "1.parquet")
+    frame[20:].to_parquet(folder / "p" / "2.parquet")
+    for name in ("o.parquet", "o.npy"):
+        done = call("impute", "p", "-o", name, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    found = pd.read_parquet(folder / "o.parquet")
+    assert not found.isna().any().any()
+    assert found["n"].dtype == np.int64
+    pd.testing.assert_frame_equal(found.where(frame.notna()), frame, check_dtype=False)
+    np.testing.assert_array_equal(np.load(folder / "o.npy"), found)
+
+
 def test_the_remedy_for_another_mark_of_gaps_is_one_that_holds(call, folder):
     (folder / "m.csv").write_text("a,b\n1,2\n?,5\n3,4\n5,8\n")
     done = call("impute", "m.csv", cwd=folder)

@@ -115,20 +115,26 @@ def _filled(table: Any, scaling: Any, filled: Any) -> tuple[Any, dict[int, Any],
     """Names of the columns of a table, what is filled into some, and all of them with that."""
     from lrnn.tables.filled import Fill, number_text
     from lrnn.tables.frame import is_missing, is_text
+    from lrnn.tables.recipe import Column, Recipe
     from lrnn.tables.survey import truth_of
 
     names = (*table.columns, *table.beside)
-    recipe = scaling.recipe.found_in(names, table.named, repr(table.name))
-    taken = dict(zip(recipe.columns, scaling.to_frame(filled).columns, strict=True))
+    recipe = scaling.recipe
+    if recipe is None:  # all columns are numbers, and taken as they are
+        columns = tuple(Column(name, i) for i, name in enumerate(table.columns))
+        recipe = Recipe(columns, len(columns), missing="allow")
+    recipe = recipe.found_in(names, table.named, repr(table.name))
+    new_columns = replace(scaling, recipe=recipe).to_frame(filled).columns
+    taken = dict(zip(recipe.columns, new_columns, strict=True))
     frames = list(table.frames(recipe.as_text))
-    columns = []
+    found: list[Any] = []
     for i in range(len(names)):
         parts = [frame.columns[i] for frame in frames]
         text = any(is_text(part) for part in parts)
-        columns.append(np.concatenate([part.astype(object) if text else part for part in parts]))
+        found.append(np.concatenate([part.astype(object) if text else part for part in parts]))
     fills = {}
     for column, new in taken.items():
-        cells = columns[column.position]
+        cells = found[column.position]
         gone = is_missing(cells)
         if not gone.any():
             continue
@@ -140,6 +146,6 @@ def _filled(table: Any, scaling: Any, filled: Any) -> tuple[Any, dict[int, Any],
         elif column.values is None and is_text(cells):
             values = [number_text(value) for value in values]
         fills[column.position] = Fill(gone, values)
-        columns[column.position] = cells = cells.copy()
+        found[column.position] = cells = cells.copy()
         cells[gone] = values
-    return (names if table.named else None), fills, columns
+    return (names if table.named else None), fills, found
