@@ -252,7 +252,7 @@ def test_from_a_raw_table_to_a_report_in_four_commands(call, tmp_path):
     command = done.stdout.strip().splitlines()[-1].split()
     assert command[:3] == ["lrnn", "fit", "patients.csv"]
     for words in ("--index 'Unnamed: 0'", "--label diagnosis", "--categories onehot",
-                  "--missing median"):  # fmt: skip
+                  "--missing allow"):  # fmt: skip
         assert words in " ".join(command)
     for line in (
         shlex.split(done.stdout.strip().splitlines()[-1])[1:],

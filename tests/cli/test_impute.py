@@ -1,6 +1,8 @@
 """``lrnn impute``, and missing cells in the other commands."""
 
+import gzip
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -78,13 +80,146 @@ def test_other_marks_of_decimals_and_of_gaps(call, folder):
     assert "." not in lines[3] + lines[4]
 
 
+def filled_cells(before, after):
+    """Pairs of cells that differ, of two texts without quotes."""
+    pairs = zip(before.splitlines(), after.splitlines(), strict=True)
+    return [
+        (was, now)
+        for old, new in pairs
+        for was, now in zip(old.split(","), new.split(","), strict=True)
+        if was != now
+    ]
+
+
+def test_no_digit_of_a_filled_number_is_lost(call, folder):
+    start = 1_700_000_000
+    rows = [f"{start + i if i % 5 else ''},{1.5 * i}" for i in range(30)]
+    text = "\n".join(["t,v", *rows, ""])
+    (folder / "time.csv").write_text(text)
+    np.save(folder / "time.npy", pd.read_csv(folder / "time.csv").to_numpy())
+    assert call("impute", "time.csv", "-o", "o.csv", cwd=folder).returncode == 0
+    assert call("impute", "time.npy", "-o", "o.npy", cwd=folder).returncode == 0
+    expected = np.load(folder / "o.npy")[::5, 0]
+    changed = filled_cells(text, (folder / "o.csv").read_text())
+    assert [float(now) for _, now in changed] == expected.tolist()
+    assert len({now for _, now in changed}) == 6
+
+
+GERMAN = (
+    'näme;a;b\r\n"ö;1";1,50;3\r\nx; "2,5";5\r\n\r\ny;{};4\r\n?;3,5; {} \r\nz;0,5;"{}"\r\nw;4,5;9;'
+)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8", "utf-8-sig", "utf-16"])
+def test_a_text_stays_as_it_is_but_for_its_gaps(call, folder, encoding):
+    (folder / "d.csv").write_bytes(GERMAN.format("?", "?", "?").encode(encoding))
+    done = call(
+        "impute", "d.csv", "-o", "o.csv", "--decimal", ",", "--na", "?", "--index", "1",
+        "--encoding", encoding.removesuffix("-sig"), cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = (folder / "o.csv").read_bytes()
+    parts = re.fullmatch(
+        re.escape(GERMAN).replace(r"\{\}", r"(\d+(?:,\d+)?)"), found.decode(encoding)
+    )
+    assert parts is not None
+    assert GERMAN.format(*parts.groups()).encode(encoding) == found
+
+
+def test_marks_of_gaps_in_other_columns_stay_and_texts_are_quoted_where_they_must(call, folder):
+    text = "kind,size,note\n" + '"red, dark",1,?\n' * 6 + "blue,9,NA\nblue,8,?\n,1,\n,,?\n"
+    (folder / "q.csv").write_text(text)
+    options = ("--categories", "onehot", "--drop", "note", "--na", "?")
+    assert call("impute", "q.csv", "-o", "o.csv", *options, cwd=folder).returncode == 0
+    found = (folder / "o.csv").read_text()
+    start = text.index("\n,1,") + 1
+    assert found[:start] == text[:start]
+    assert re.fullmatch(r'"red, dark",1,\n("red, dark"|blue),\d[\d.]*,\?\n', found[start:])
+
+
+def test_gzipped_and_other_texts(call, folder):
+    (folder / "z.csv.gz").write_bytes(gzip.compress(b"a,b\r\n1,2\r\n2,\r\n3,4\r\n"))
+    assert call("impute", "z.csv.gz", cwd=folder).returncode == 0
+    assert (folder / "z-filled.csv").read_bytes() == b"a,b\r\n1,2\r\n2,3\r\n3,4\r\n"
+    (folder / "y.csv").write_text('a;b;c\n1;2;"x;y"\n2;;u\tv\n3;4;w\n')
+    assert call("impute", "y.csv", "-o", "y.tsv", "--drop", "c", cwd=folder).returncode == 0
+    assert (folder / "y.tsv").read_text() == 'a\tb\tc\n1\t2\t"x;y"\n2\t3\t"u\tv"\n3\t4\tw\n'
+
+
+def test_parquet_keeps_its_types_and_its_index(call, folder):
+    pytest.importorskip("pyarrow", reason="pip install pyarrow")
+    count = 12
+    gap = np.arange(count) % 4 == 1
+    size = np.arange(count) * 1.5
+    frame = pd.DataFrame(
+        {
+            "size": pd.Series(size, dtype="float32").mask(gap),
+            "count": pd.Series(np.arange(count) ** 2, dtype="Int64"),
+            "other": pd.Series(np.arange(count) % 5, dtype="Int64").mask(gap),
+            "large": pd.Series(2**60 + 2**58 * (np.arange(count) % 2) + 1, dtype="Int64").mask(gap),
+            "yes": pd.Series(np.arange(count) > 5),
+            "text": pd.Series([str(i % 3) for i in range(count)]).mask(gap),
+            "no": pd.Series(np.arange(count) < 5, dtype="boolean").mask(gap),
+            "kind": pd.Categorical(
+                np.where(gap, None, np.where(size > 7, "low", "high")),
+                categories=["low", "high", "never"],
+                ordered=True,
+            ),
+            "day": pd.date_range("2024-01-01", periods=count),
+        }
+    ).set_index(pd.Index([f"r{i}" for i in range(count)], name="name"))
+    frame.to_parquet(folder / "p.parquet")
+    options = ("--drop", "day", "--categories", "onehot")
+    done = call("impute", "p.parquet", "-o", "o.parquet", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = pd.read_parquet(folder / "o.parquet")
+    assert not found.isna().any().any()
+    assert found["other"].dtype == np.float64  # what is filled in is not whole
+    pd.testing.assert_series_equal(
+        found["other"][~gap], frame["other"][~gap].astype("float64"), check_names=False
+    )
+    same = frame.columns.drop("other")
+    pd.testing.assert_frame_equal(found.loc[~gap, same], frame.loc[~gap, same])
+    done = call("impute", "p.parquet", "-o", "o.csv", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert pd.read_csv(folder / "o.csv")["name"].tolist() == list(frame.index)
+
+
+def test_parquet_of_numbers_in_several_files(call, folder):
+    pytest.importorskip("pyarrow", reason="pip install pyarrow")
+    X = np.random.default_rng(0).random((40, 3)).round(3)
+    frame = pd.DataFrame(X, columns=list("abc")).mask(X < 0.2)
+    frame["n"] = np.arange(40) % 7
+    (folder / "p").mkdir()
+    frame[:20].to_parquet(folder / "p" / "1.parquet")
+    frame[20:].to_parquet(folder / "p" / "2.parquet")
+    for name in ("o.parquet", "o.npy"):
+        done = call("impute", "p", "-o", name, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    found = pd.read_parquet(folder / "o.parquet")
+    assert not found.isna().any().any()
+    assert found["n"].dtype == np.int64
+    pd.testing.assert_frame_equal(found.where(frame.notna()), frame, check_dtype=False)
+    np.testing.assert_array_equal(np.load(folder / "o.npy"), found)
+
+
+def test_the_remedy_for_another_mark_of_gaps_is_one_that_holds(call, folder):
+    (folder / "m.csv").write_text("a,b\n1,2\n?,5\n3,4\n5,8\n")
+    done = call("impute", "m.csv", cwd=folder)
+    assert done.returncode == 1
+    assert "give --na '?' (" in done.stderr
+    assert "--missing" not in done.stderr
+    assert call("impute", "m.csv", "--na", "?", cwd=folder).returncode == 0
+    assert "--missing" not in call("impute", "--help", cwd=folder).stdout
+
+
 def test_what_it_does_not_take_is_refused(call, folder):
     done = call("impute", "t.csv", "-o", "o.csv", cwd=folder)
     assert done.returncode == 1
     assert "--categories onehot" in done.stderr
     done = call("impute", "t.csv", "-o", "o.csv", *LEFT, "--missing", "drop", cwd=folder)
     assert done.returncode == 2
-    assert "another way to treat missing cells" in " ".join(done.stderr.split())
+    assert "No such option: --missing" in " ".join(done.stderr.split())
     done = call("impute", "t.csv", "-o", "t.csv", *LEFT, "--force", cwd=folder)
     assert done.returncode == 1
     assert (folder / "t.csv").read_text() == TABLE

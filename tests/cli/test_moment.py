@@ -80,6 +80,7 @@ def test_fit_takes_a_moment_and_says_that_its_error_is_a_bound(call, folder):
     ok(call, "moment", "all.csv", "-o", "all.safetensors", cwd=folder)
     said = ok(call, "fit", "all.safetensors", "-o", "model.safetensors", "--hidden", 5, cwd=folder)
     assert "178 rows, 13 → 5 neurons: mean squared error at most 0.0" in said
+    assert "--scale" not in said  # which it would refuse
     found, data = lrnn.load(folder / "model.safetensors"), read_all(folder)
     expected = LRNNAutoencoder(5, scale="minmax", random_state=0).fit(data)
     np.testing.assert_allclose(found.reconstruct(data), expected.reconstruct(data), rtol=1e-6)
@@ -137,7 +138,7 @@ NAMES = ("a", "max", "z")
     [
         (["--add", "a", "-o", "z"], 2, "give two moments at least"),
         (["--add", "--subtract", "a", "-o", "z"], 2, "not both"),
-        (["--add", "a", "a.csv", "-o", "z"], 1, "as a moment"),
+        (["--add", "a", "a.csv", "-o", "z"], 2, "is data, not a moment; run lrnn moment on it"),
         (["--add", "a", "missing", "-o", "z"], 1, "there is no file"),
         (["--add", "a", "a", "--drop", "2", "-o", "z"], 2, "--drop"),
         (["a.csv", "--like", "a", "--scale", "minmax", "-o", "z"], 2, "--scale"),
@@ -145,7 +146,8 @@ NAMES = ("a", "max", "z")
         (["a", "-o", "z"], 2, "is no data; give --add or --subtract"),
         (["a.csv", "-o", "a"], 1, "exists; --force replaces it"),
         (["a.csv", "-o", "a.npy"], 2, "should end in .safetensors"),
-        (["--add", "a", "max", "-o", "z"], 1, "different scalings"),
+        (["--add", "a", "max", "-o", "z"], 1, "sum up the data again, all with --like a.safe"),
+        (["a.csv", "--missing", "allow", "-o", "z"], 2, "not one of 'refuse', 'drop', 'median'"),
         (["--subtract", "a", "a", "a", "-o", "z"], 1,
          "these rows were not in it"),
     ],
@@ -168,7 +170,10 @@ def test_what_cannot_be_done_is_refused(call, folder, arguments, code, said):
         (["--scale", "max"], "is for tables"),
         (["--workers", "2"], "is for data, not for a moment"),
         (["--resume"], "is for data, not for a moment"),
-        (["--inhibition"], "inhibition=True trains on minibatches of rows"),
+        (["--inhibition"], "--inhibition: trains on rows, and this is a moment"),
+        (["--fine-tune", "3"], "--fine-tune: trains on rows, and this is a moment"),
+        (["--solver", "minibatch"], "--solver: trains on rows, and this is a moment"),
+        (["--rates", "unit"], "--rates: trains on rows, and this is a moment"),
     ],
 )
 def test_fit_refuses_what_needs_rows(call, folder, arguments, said):
@@ -188,3 +193,71 @@ def test_levels_of_images_are_summed_as_they_are(call, tmp_path, rng):
     done = call("moment", "wrong.npy", "--scale", "none", "-o", "w.safetensors", cwd=tmp_path)
     assert done.returncode == 1
     assert "'wrong.npy' has values above 1" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def gaps(call, tmp_path_factory):
+    """Rows with gaps as text and as a matrix, models that allow these, and complete rows."""
+    folder = tmp_path_factory.mktemp("gaps")
+    X = np.random.default_rng(0).random((20, 4)) * 9
+    write(folder / "full.csv", X, list("abcd"))
+    X[3, 2] = np.nan
+    write(folder / "gaps.csv", X, list("abcd"))
+    np.save(folder / "gaps.npy", X)
+    for name in ("gaps.csv", "gaps.npy"):
+        ok(call, "fit", name, "-o", f"{name}.safetensors", "--missing", "allow", cwd=folder)
+    return folder
+
+
+@pytest.mark.filterwarnings("default")
+def test_gaps_are_refused_with_remedies_that_hold(call, gaps):
+    assert "allow" not in call("moment", "--help", cwd=gaps).stdout
+    for name in ("gaps.csv", "gaps.npy"):
+        done = call("moment", name, "-o", "z.safetensors", cwd=gaps)
+        assert done.returncode == 1
+        assert "--missing median fills such cells" in done.stderr
+        assert "allow" not in done.stderr
+        for way in ("median", "drop"):
+            done = call(
+                "moment", name, "-o", f"{way}.safetensors", "--missing", way, "--force", cwd=gaps
+            )
+            assert done.returncode == 0
+        done = call(
+            "moment", name, "-o", "z.safetensors", "--like", f"{name}.safetensors", cwd=gaps
+        )
+        assert done.returncode == 1
+        assert "a moment takes no such cells; lrnn impute fills them" in done.stderr
+        assert "allow" not in done.stderr
+    ok(
+        call,
+        "moment",
+        "full.csv",
+        "-o",
+        "y.safetensors",
+        "--like",
+        "gaps.csv.safetensors",
+        cwd=gaps,
+    )
+
+
+def test_width_offers_no_remedy_that_it_lacks(call, gaps):
+    done = call("width", "gaps.csv", cwd=gaps)
+    assert done.returncode == 1
+    assert "--missing median fills such cells" in done.stderr
+    assert "allow" not in done.stderr
+    assert call("width", "gaps.csv", "--missing", "allow", cwd=gaps).returncode == 2
+
+
+def test_moments_are_neither_models_nor_data(call, folder):
+    ok(call, "fit", "a.csv", "-o", "of-rows.safetensors", cwd=folder)
+    for arguments, said in (
+        (("encode", "a.safetensors", "a.csv", "-o", "z.npy"), "is a moment, not a model; lrnn fit"),
+        (("export", "a.safetensors", "-o", "z.onnx"), "is a moment, not a model; lrnn fit"),
+        (("encode", "of-rows.safetensors", "a.safetensors", "-o", "z.npy"), "holds no rows"),
+        (("moment", "--add", "a.safetensors", "of-rows.safetensors", "-o", "z.safetensors"),
+         "as a moment: it holds a model"),
+    ):  # fmt: skip
+        done = call(*arguments, cwd=folder)
+        assert done.returncode == 1
+        assert said in done.stderr
+        assert "lrnn.load" not in done.stderr

@@ -161,7 +161,7 @@ def test_numbers_that_stand_for_missing_ones_are_remarked_on(call, tmp_path):
     assert "column 2 ('b') holds -999 2 times, far from all others (0 to 0.4); if it" in said
     assert "give --na -999 and --missing median" in said
     done = call("data", "describe", "t.csv", cwd=tmp_path)
-    assert "lrnn fit t.csv --na -999 --missing median -o t.safetensors" in done.stdout
+    assert "lrnn fit t.csv --na -999 --missing allow -o t.safetensors" in done.stdout
     frame = pd.read_csv(tmp_path / "t.csv")
     with pytest.warns(UserWarning, match="put NaN in its place and missing='median'"):
         lrnn.Scaling.fit(frame, "minmax")

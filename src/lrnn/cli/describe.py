@@ -17,7 +17,7 @@ FEW = 20  # different values of a class
 HEADER = ("", "column", "holds", "from", "to", "missing", "suggestion")
 
 
-@takes_tables
+@takes_tables()
 def describe(
     data: DataOf, options: TableOptions, quiet: Quiet = False, as_json: Json = False
 ) -> None:
@@ -53,7 +53,8 @@ def describe(
         "command": command,
     }
     shown = facts[:MOST_SHOWN]
-    lines = [_line(number, found, advice) for number, found in enumerate(shown, start=1)]
+    way = _way(facts)
+    lines = [_line(number, found, advice, way) for number, found in enumerate(shown, start=1)]
     title = f"{data}: {facts[0].rows:,} rows, {len(facts):,} columns"
     if not columns.named:
         title += ", without names"
@@ -155,10 +156,18 @@ def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, co
     if any(option == "categories" for option, _ in advice.values()):
         words += ["--categories", "onehot"]
     if missing:
-        words += ["--missing", "median"]
+        words += ["--missing", _way(facts)]
     stem = Path(data).name.removesuffix(".gz")
     words += ["-o", f"{Path(stem).stem or 'data'}.safetensors"]
     return shlex.join(words)
+
+
+def _way(facts: list[Any]) -> str:
+    """How to treat missing cells: filling them with what is probable takes a table in memory."""
+    from lrnn.rows.base import BUFFER_BYTES
+
+    attributes = sum(len(found.values) if found.values else 1 for found in facts)
+    return "allow" if 8 * facts[0].rows * attributes <= BUFFER_BYTES else "median"
 
 
 def _mark(found: Any) -> str | None:
@@ -175,7 +184,7 @@ def _called(found: Any, facts: list[Any]) -> str:
     return str(number) if found.name == f"column {number}" or "," in found.name else found.name
 
 
-def _line(number: int, found: Any, advice: Any) -> list[str]:
+def _line(number: int, found: Any, advice: Any, way: str) -> list[str]:
     option, why = advice.get(found.name, ("", ""))
     said = {
         "drop": f"--drop ({why})",
@@ -186,7 +195,7 @@ def _line(number: int, found: Any, advice: Any) -> list[str]:
         "decimal": "--decimal , (commas)",
     }.get(option, "")
     if not said and found.missing:
-        said = "--missing median"
+        said = f"--missing {way}"
     low, high = _range(found)
     missing = f"{found.missing:,}" if found.missing else ""
     return [str(number), found.name, _kind(found), low, high, missing, said]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lrnn.cli.inputs import ModelOf
+from lrnn.cli.inputs import ModelOf, load_model
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -40,7 +40,6 @@ def export(
 
         lrnn export wine.safetensors -o wine.onnx --scaling --dtype float32
     """
-    import lrnn
     from lrnn.storage.export import to_onnx
     from lrnn.tables.atomic import check_apart
 
@@ -51,7 +50,7 @@ def export(
         raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")
     check_apart(output, model)
     check_new(force, output)
-    found = lrnn.load(model)
+    found = load_model(model)
     to_onnx(found, output, scaling=scaling, dtype=dtype and dtype.value)
     Voice(quiet, as_json).result(
         {"model": str(model), "output": str(output), "bytes": output.stat().st_size},

@@ -29,7 +29,7 @@ from lrnn.cli.inputs import (
     say_how_to_go_on,
     tell,
 )
-from lrnn.cli.moment import bound_note, moment_in
+from lrnn.cli.moment import bound_note, check_no_rows_needed, moment_in
 from lrnn.cli.outputs import Force, check_model_output, check_new, named_after
 from lrnn.cli.tables import TableOptions, attributes_of, scale_note, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice
@@ -39,7 +39,7 @@ Rates = StrEnum("Rates", ["free", "unit"])
 Stacking = StrEnum("Stacking", ["layerwise", "joint"])
 
 
-@takes_tables
+@takes_tables()
 def fit(
     data: DataOf,
     options: TableOptions,
@@ -148,6 +148,14 @@ def fit(
             "noise needs the rows, and this is a moment, which is enough for mask only",
             param_hint="--corruption",
         )
+    if moment is not None:
+        check_no_rows_needed(
+            solver=solver is Solver.minibatch,
+            rates=rates is Rates.unit,
+            fine_tune=fine_tune > 0,
+            inhibition=inhibition,
+            early_stopping=early_stopping,
+        )
     if moment is None:
         table = options.open(data, voice)
         scaling = options.scaling(table, data, voice)
@@ -219,7 +227,7 @@ def fit(
         f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
         f"{bound_note(model)}{model.reconstruction_err_:.5f}{from_corrupted(model)}\n"
         f"{hidden_note(rule, sizes)}"
-        f"{scale_note(options.scale, scaling)}written to {output}",
+        f"{scale_note(options.scale, scaling) if moment is None else ''}written to {output}",
     )
     if interrupted:
         say_how_to_go_on(unfinished, voice)

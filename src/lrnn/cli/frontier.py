@@ -40,7 +40,7 @@ MODEL = re.compile(r"models/(excitatory|\d+)\.safetensors|budget\.safetensors")
 CHOSEN = "budget.safetensors"
 
 
-@takes_tables
+@takes_tables()
 def frontier(
     data: DataOf,
     options: TableOptions,

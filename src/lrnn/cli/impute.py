@@ -1,6 +1,5 @@
 """``lrnn impute``: fill the missing cells of a table."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,10 +13,8 @@ from lrnn.cli.outputs import Force, check_output
 from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice
 
-AS_WRITTEN = (".csv", ".tsv")  # formats into which cells go as they stand in a text
 
-
-@takes_tables
+@takes_tables(missing="allow")
 def impute(
     data: DataOf,
     options: TableOptions,
@@ -34,12 +31,14 @@ def impute(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Fill the missing cells of a table; all others stay as they are.
+    """Fill the missing cells of a table; nothing else of it changes.
 
     What is filled in is probable, given the known cells of the row: rows are taken for sums of
     parts, which are learnt from all of them. It is in the units of the table. Columns of text are
     filled, too, with [bold]--categories onehot[/bold]; those that are left out (--drop, --label,
-    --index) stay as they are, gaps and all. The table must fit in memory.
+    --index) stay as they are, gaps and all. A text written as text (.csv, .tsv), and Parquet as
+    Parquet, keeps all else as it was; in other formats cells are written anew. The table must fit
+    in memory.
 
     Examples:
 
@@ -49,22 +48,18 @@ def impute(
     """
     from lrnn.rows.checks import check_values
     from lrnn.rows.memory import HostRows
+    from lrnn.tables.filled import write_filled
     from lrnn.tables.frame import Columns
     from lrnn.tables.sources import Source
     from lrnn.tables.table import whole
-    from lrnn.tables.writers import write, write_blocks
+    from lrnn.tables.writers import WITH_TEXT, write, write_blocks
     from lrnn.training import learn_filling
 
-    if options.missing not in ("refuse", "allow"):
-        raise typer.BadParameter(
-            f"{options.missing!r} is another way to treat missing cells; lrnn impute has its own",
-            param_hint="--missing",
-        )
     voice = Voice(quiet, as_json)
     output = output or named_like(data, "filled")
     check_output(output, force, data)
     table = options.open(data, voice)
-    scaling = replace(options, missing="allow").scaling(table, data, voice)
+    scaling = options.scaling(table, data, voice)
     with voice.working(f"reading {data}"):
         raw = attributes_of(table, scaling)
         if isinstance(raw.data, Source):
@@ -83,9 +78,11 @@ def impute(
         with voice.working("filling"):
             filled = learn_filling(rows, raw.names).filled(rows).X
     if isinstance(table.data, Columns):
-        columns = list(_columns(table.data, scaling, filled, output.suffix.lower() in AS_WRITTEN))
-        names = table.data.columns if table.data.named else None
-        write_blocks(output, [columns], (len(filled), len(columns)), np.float64, names)
+        names, fills, columns = _filled(table.data, scaling, filled)
+        if not write_filled(table.data, output, fills):
+            width = len(columns if output.suffix.lower() in WITH_TEXT else table.data.columns)
+            columns, names = columns[:width], names and names[:width]
+            write_blocks(output, [columns], (len(filled), len(columns)), np.float64, names)
     else:
         write(output, np.where(gaps, scaling.revert(filled), matrix), raw.names)
     cells = int(np.count_nonzero(gaps)) if scaling.recipe is None else _cells(gaps, scaling.recipe)
@@ -114,34 +111,41 @@ def _cells(gaps: Any, recipe: Any) -> int:
     return int(np.count_nonzero(gaps[:, ends - 1]))
 
 
-def _columns(table: Any, scaling: Any, filled: Any, as_written: bool) -> Iterator[Any]:
-    """All columns of a table, those of the recipe with fills in their gaps."""
+def _filled(table: Any, scaling: Any, filled: Any) -> tuple[Any, dict[int, Any], list[Any]]:
+    """Names of the columns of a table, what is filled into some, and all of them with that."""
+    from lrnn.tables.filled import Fill, number_text
     from lrnn.tables.frame import is_missing, is_text
+    from lrnn.tables.recipe import Column, Recipe
     from lrnn.tables.survey import truth_of
 
-    recipe = scaling.recipe.found_in(table.columns, table.named, repr(table.name))
-    fills = {
-        c.position: (c, new)
-        for c, new in zip(recipe.columns, scaling.to_frame(filled).columns, strict=True)
-    }
-    frames = list(table.frames(table.columns if as_written else recipe.as_text))
-    mark = scaling.reading.decimal
-    for i in range(len(table.columns)):
+    names = (*table.columns, *table.beside)
+    recipe = scaling.recipe
+    if recipe is None:  # all columns are numbers, and taken as they are
+        columns = tuple(Column(name, i) for i, name in enumerate(table.columns))
+        recipe = Recipe(columns, len(columns), missing="allow")
+    recipe = recipe.found_in(names, table.named, repr(table.name))
+    new_columns = replace(scaling, recipe=recipe).to_frame(filled).columns
+    taken = dict(zip(recipe.columns, new_columns, strict=True))
+    frames = list(table.frames(recipe.as_text))
+    found: list[Any] = []
+    for i in range(len(names)):
         parts = [frame.columns[i] for frame in frames]
-        if any(is_text(part) for part in parts):
-            parts = [part.astype(object) for part in parts]
-        cells = np.concatenate(parts)
+        text = any(is_text(part) for part in parts)
+        found.append(np.concatenate([part.astype(object) if text else part for part in parts]))
+    fills = {}
+    for column, new in taken.items():
+        cells = found[column.position]
         gone = is_missing(cells)
-        if i in fills and gone.any():
-            column, new = fills[i]
-            cells, new = cells.copy(), new[gone]
-            if column.truth and is_text(cells):
-                texts = {
-                    truth: text
-                    for text, truth in zip(cells[~gone], truth_of(cells[~gone]), strict=True)
-                }
-                new = [texts[float(value >= 0.5)] for value in new]
-            elif is_text(cells) and column.values is None:
-                new = [f"{value:.6g}".replace(".", mark) for value in new]
-            cells[gone] = new
-        yield cells
+        if not gone.any():
+            continue
+        values = new[gone].tolist()
+        if column.truth and is_text(cells):
+            known = cells[~gone]
+            texts = dict(zip(truth_of(known).tolist(), known, strict=True))
+            values = [texts[float(value >= 0.5)] for value in values]
+        elif column.values is None and is_text(cells):
+            values = [number_text(value) for value in values]
+        fills[column.position] = Fill(gone, values)
+        found[column.position] = cells = cells.copy()
+        cells[gone] = values
+    return (names if table.named else None), fills, found

@@ -217,13 +217,28 @@ def numbers_explained(table: Any, source: str, fitting: bool = True) -> Iterator
 
 def model_for(path: Path, data: str) -> Any:
     """The model in a file; complains if data are given for it, and a model for data."""
-    import lrnn
+    from lrnn.storage.moment_files import is_moment
 
     if Path(data).suffix == ".safetensors":
         swapped = path.suffix != ".safetensors"
         raise ValueError(
-            f"{data!r} is a model, not data"
+            f"{data!r} is a moment, which holds no rows; give the data that it is of"
+            if is_moment(data)
+            else f"{data!r} is a model, not data"
             + ("; are MODEL and DATA swapped? The model comes first" if swapped else "")
+        )
+    return load_model(path)
+
+
+def load_model(path: Path) -> Any:
+    """The model in a file; complains of a moment."""
+    import lrnn
+    from lrnn.storage.moment_files import is_moment
+
+    if is_moment(path):
+        raise ValueError(
+            f"{str(path)!r} is a moment, not a model; lrnn fit {path} -o model.safetensors trains "
+            "one on it"
         )
     return lrnn.load(path)
 

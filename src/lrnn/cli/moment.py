@@ -1,5 +1,7 @@
 """``lrnn moment``: sums over data, in a file; and the model that is trained on such a file."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,11 +11,22 @@ import typer
 
 from lrnn.cli.inputs import check_range, given_for, numbers_explained, tell
 from lrnn.cli.outputs import Force, check_model_output, check_new, named_after
-from lrnn.cli.tables import TableOptions, attributes_of, scale_note, takes_tables
+from lrnn.cli.tables import (
+    KnownCells,
+    TableOptions,
+    allow_not_offered,
+    attributes_of,
+    scale_note,
+    takes_tables,
+)
 from lrnn.cli.voice import Json, Quiet, Voice
 
+FILL = (
+    "lrnn impute fills them, or sum up all data anew, without --like, with --missing median or drop"
+)
 
-@takes_tables
+
+@takes_tables(missing=KnownCells)
 def moment(
     sources: Annotated[
         list[str],
@@ -79,11 +92,13 @@ def moment(
         moments = []
         for source in sources:
             if known is None:
-                first, cut[source] = _first(source, options, voice)
+                with allow_not_offered():
+                    first, cut[source] = _first(source, options, voice)
                 note, known = scale_note(options.scale, first.scaling), _as_known(first)
                 moments.append(first)
             else:
-                following, cut[source] = _following(source, known, voice)
+                with _gaps_refused(source):
+                    following, cut[source] = _following(source, known, voice)
                 moments.append(following)
         found = moments[0].merge(moments)
     with sole_writer(output):
@@ -123,6 +138,17 @@ def moment_in(source: str, options: TableOptions, *, on_workers: bool, resume: b
         if given:
             raise typer.BadParameter("is for data, not for a moment", param_hint=name)
     return lrnn.load_moment(source)
+
+
+def check_no_rows_needed(**asked: bool) -> None:
+    """Complain of options by which training would go through rows, for a moment has none."""
+    for name, needed in asked.items():
+        if needed:
+            raise typer.BadParameter(
+                "trains on rows, and this is a moment, which holds none; leave it out, or give the "
+                "data instead",
+                param_hint=f"--{name.replace('_', '-')}",
+            )
 
 
 def bound_note(model: Any) -> str:
@@ -189,16 +215,60 @@ def _check_data(sources: list[str]) -> None:
 
 
 def _combined(paths: list[Path], subtract: bool) -> Any:
-    import lrnn
 
     if len(paths) < 2:
         raise typer.BadParameter("give two moments at least", param_hint="--add, --subtract")
-    first, *others = (lrnn.load_moment(path) for path in paths)
-    if not subtract:
-        return first.merge([first, *others])
-    for other in others:
-        first = first - other
+    for path in paths:
+        if path.exists() and path.suffix != ".safetensors":
+            raise typer.BadParameter(
+                f"{str(path)!r} is data, not a moment; run lrnn moment on it first",
+                param_hint="--add, --subtract",
+            )
+    first, *others = (_moment(path) for path in paths)
+    try:
+        if not subtract:
+            return first.merge([first, *others])
+        for other in others:
+            first = first - other
+    except ValueError as error:
+        said, otherwise, _ = str(error).partition("; fix one beforehand")
+        if not otherwise:
+            raise
+        raise ValueError(f"{said}; sum up the data again, all with --like {paths[0]}") from None
     return first
+
+
+def _moment(path: Path) -> Any:
+    """The moment in a file that should hold one."""
+    import lrnn
+    from lrnn.storage.moment_files import MomentFileError
+
+    try:
+        return lrnn.load_moment(path)
+    except MomentFileError as error:
+        raise ValueError(str(error).replace("model, which lrnn.load reads", "model")) from None
+
+
+@contextmanager
+def _gaps_refused(source: str) -> Iterator[None]:
+    """Missing cells where the scaling is known: the remedies that hold here are named."""
+    from lrnn.rows.checks import UnfitNumbersError
+    from lrnn.tables.words import TableError
+
+    try:
+        yield
+    except UnfitNumbersError as error:
+        said, place, _ = str(error).partition("; Moment takes finite numbers only")
+        if not place:
+            raise
+        raise ValueError(
+            f"{said.replace('Input X', repr(source), 1)}, and a moment takes no such cells; {FILL}"
+        ) from None
+    except TableError as error:
+        said, place, _ = error.text.partition("the model was trained to refuse such")
+        raise (
+            TableError(f"{said}a moment takes no such cells; {FILL}") if place else error
+        ) from None
 
 
 def _known(path: Path, options: TableOptions) -> SimpleNamespace:
@@ -210,9 +280,11 @@ def _known(path: Path, options: TableOptions) -> SimpleNamespace:
     if is_moment(path):
         return _as_known(lrnn.load_moment(path))
     model = lrnn.load(path)
-    names = getattr(model, "feature_names_in_", None)
+    names, scaling = getattr(model, "feature_names_in_", None), model.scaling_
+    if scaling is not None and scaling.recipe is not None and scaling.recipe.missing == "allow":
+        scaling = replace(scaling, recipe=replace(scaling.recipe, missing="refuse"))
     return SimpleNamespace(
-        scaling_=model.scaling_, n_features_in_=model.n_features_in_, feature_names_in_=names
+        scaling_=scaling, n_features_in_=model.n_features_in_, feature_names_in_=names
     )
 
 

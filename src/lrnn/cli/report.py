@@ -3,12 +3,22 @@
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from lrnn.cli.inputs import DataOf, ModelOf, given_for, model_for, numbers_explained
+from lrnn.cli.inputs import (
+    DataOf,
+    Given,
+    ModelOf,
+    given_for,
+    load_model,
+    model_for,
+    numbers_explained,
+)
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -55,7 +65,6 @@ def report(
 
         lrnn report digits-frontier/models/3.safetensors digits --frontier digits-frontier -o page
     """
-    import lrnn
     from lrnn.report import Subject
     from lrnn.tables.atomic import check_apart
 
@@ -66,11 +75,11 @@ def report(
     check_apart(output / "index.html", model, data, *(against or []))
     check_new(force, output / "index.html")
     found = model_for(model, data)
-    given = given_for(found, data, voice)
+    given = _without_gaps(found, given_for(found, data, voice), voice)
     place = None if row is None else given.row(row, data)
     others = {}
     for path in against or []:
-        others[str(path)] = lrnn.load(path)
+        others[str(path)] = load_model(path)
         others[str(path)].scaling_ = None  # the data are in [0, 1] already
         if others[str(path)].n_features_in_ != found.n_features_in_:
             raise ValueError(
@@ -103,6 +112,17 @@ def report(
     )
     if open_it:
         typer.launch(page.resolve().as_uri())
+
+
+def _without_gaps(model: Any, given: Given, voice: Voice) -> Given:
+    """Data whose missing cells are filled as the model does, which is said."""
+    gaps = 0
+    if isinstance(given.data, np.ndarray) and given.data.dtype.kind == "f":
+        gaps = int(np.count_nonzero(np.isnan(given.data)))
+    if not gaps or model.missing != "allow":
+        return given
+    voice.note(f"{gaps:,} missing numbers are filled with what is probable, in all that is shown")
+    return replace(given, data=model.impute(given.data))
 
 
 def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:

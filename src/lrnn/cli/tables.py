@@ -2,7 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import wraps
@@ -17,10 +18,17 @@ PANEL = "Tables: what becomes of their columns; remembered by the model"
 Scale = StrEnum("Scale", ["auto", "none", "levels", "max", "minmax"])
 Categories = StrEnum("Categories", ["refuse", "onehot"])
 Missing = StrEnum("Missing", ["refuse", "drop", "median", "allow"])
+KnownCells = StrEnum("KnownCells", ["refuse", "drop", "median"])  # for what takes no gaps
 
 
 def _option(*names: str, **more: Any) -> Any:
     return typer.Option(*names, rich_help_panel=PANEL, **more)
+
+
+def _missing(ways: type[StrEnum]) -> Any:
+    probable = ", or (allow) what is probable, given the other cells of the row"
+    fills = f", fill in the median{probable}" if len(ways) > 3 else " or fill in the median"
+    return Annotated[ways, _option("--missing", help=f"Missing cells: drop their rows{fills}.")]
 
 
 OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -74,14 +82,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         Categories.refuse,
     ),
     "missing": (
-        Annotated[
-            Missing,
-            _option(
-                "--missing",
-                help="Missing cells: drop their rows, fill in the median, or (allow) what is "
-                "probable, given the other cells of the row.",
-            ),
-        ],
+        _missing(Missing),
         Missing.refuse,
     ),
     "header": (
@@ -211,6 +212,19 @@ class TableOptions:
         return replace(found, reading=self.reading)
 
 
+@contextmanager
+def allow_not_offered() -> Iterator[None]:
+    """Where cells cannot stay missing, an error that names remedies does not name this one."""
+    from lrnn.tables.words import TableError
+
+    try:
+        yield
+    except TableError as error:
+        said = "{missing=allow} fills such cells with what is probable, {missing=median} with"
+        text = error.text.replace(said, "{missing=median} fills such cells with")
+        raise TableError(text) from None
+
+
 def attributes_of(table: Any, scaling: Any, cut: Any = None) -> Any:
     """A table of attributes, in the units of the data; what is left out or filled is counted."""
     if scaling.recipe is None:
@@ -232,26 +246,39 @@ def scale_note(asked: str, scaling: Any) -> str:
     return f"{said}; --scale chooses another way\n"
 
 
-def takes_tables(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that is given `TableOptions` as ``options``, and has all of these."""
-    signature = inspect.signature(command)
+def takes_tables(*, missing: str | type[StrEnum] = Missing) -> Callable[..., Any]:
+    """For a command that is given `TableOptions` as ``options``: it has all of these.
 
-    @wraps(command)
-    def wrapped(**given: Any) -> Any:
-        chosen = {name: given.pop(name) for name in OPTIONS}
-        return command(**given, options=TableOptions.of(chosen))
+    ``missing`` are the ways to treat missing cells that it knows, or the only one of them.
+    """
+    offered, fixed = dict(OPTIONS), {}
+    if isinstance(missing, str):
+        fixed["missing"] = Missing(missing)
+        del offered["missing"]
+    else:
+        offered["missing"] = _missing(missing), missing("refuse")
 
-    own = [p for p in signature.parameters.values() if p.name != "options"]
-    more = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-        )
-        for name, (annotation, default) in OPTIONS.items()
-    ]
-    wrapped.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {p.name: p.annotation for p in (*own, *more)}
-    del wrapped.__wrapped__
-    return wrapped
+    def with_tables(command: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(command)
+
+        @wraps(command)
+        def wrapped(**given: Any) -> Any:
+            chosen = {name: given.pop(name) for name in offered}
+            return command(**given, options=TableOptions.of(chosen | fixed))
+
+        own = [p for p in signature.parameters.values() if p.name != "options"]
+        more = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+            )
+            for name, (annotation, default) in offered.items()
+        ]
+        wrapped.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {p.name: p.annotation for p in (*own, *more)}
+        del wrapped.__wrapped__
+        return wrapped
+
+    return with_tables
 
 
 def _sole(word: str, names: Any, width: int, source: str, option: str) -> Any:

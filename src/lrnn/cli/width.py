@@ -10,13 +10,13 @@ import typer
 
 from lrnn.cli.inputs import DataOf, DeviceOf, Seed, check_range, numbers_explained, tell
 from lrnn.cli.outputs import Force, check_new
-from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
+from lrnn.cli.tables import KnownCells, TableOptions, allow_not_offered, attributes_of, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 ENDINGS = (".json", ".png", ".svg", ".pdf")
 
 
-@takes_tables
+@takes_tables(missing=KnownCells)
 def width(
     data: DataOf,
     options: TableOptions,
@@ -76,7 +76,8 @@ def width(
         check_apart(path, data)
     check_new(force, *outputs)
     table = options.open(data, voice)
-    scaling = options.scaling(table, data, voice)
+    with allow_not_offered():
+        scaling = options.scaling(table, data, voice)
     with voice.working(f"reading {data}"):
         table = attributes_of(table, scaling, cut := CutOff())
     unscaled = scaling.kind == "none"

@@ -130,7 +130,7 @@ class Recipe:
                 )
         fills = missing == "median"
         made = tuple(_column(table, found, fills) for found in facts)
-        _tell(table, facts, empty)
+        _tell(table, facts, empty, missing)
         width = len(table.columns)
         return cls(made, width, table.named, carried[0], carried[1], missing), facts
 
@@ -467,7 +467,7 @@ def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None
         count = len(facts.values or ())
         leave = "{drop=" + name + "} leaves it out"
         if facts.numbers > (facts.rows - facts.missing) / 2:
-            hint = _number_hint(text, of_file=hasattr(table, "reading"))
+            hint = _number_hint(text, missing, of_file=hasattr(table, "reading"))
             raise TableError(
                 f"{where} holds numbers, but {example}, which is none. {hint} ({leave})"
             )
@@ -502,7 +502,7 @@ def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None
         )
 
 
-def _tell(table: Columns, facts: list[Facts], empty: list[str]) -> None:
+def _tell(table: Columns, facts: list[Facts], empty: list[str], missing: str) -> None:
     """Warn of columns that hold nothing, marks of missing cells, or only count the rows."""
     if empty:
         warn(f"{table.name!r}: {', '.join(map(repr, empty))} holds nothing, and is left out")
@@ -516,7 +516,7 @@ def _tell(table: Columns, facts: list[Facts], empty: list[str]) -> None:
                 TableWarning(
                     f"{table.name!r}: {where} holds {found.mark:g} {found.marks[found.mark]:,} "
                     f"times, far from all others ({low:g} to {high:g}); if it stands for a missing "
-                    f"number, {remedy} and {{missing=median}}"
+                    f"number, {remedy}{_median(missing)}"
                 )
             )
         if found.counting and found.rows >= FEWEST_COUNTED:
@@ -531,7 +531,7 @@ def _tell(table: Columns, facts: list[Facts], empty: list[str]) -> None:
             )
 
 
-def _number_hint(text: str, of_file: bool) -> str:
+def _number_hint(text: str, missing: str, of_file: bool) -> str:
     digits = any(map(str.isdigit, text))
     if digits and "," in text and "." not in text:
         return "If the comma is a decimal one, give {decimal=,}; thousands have no mark"
@@ -540,8 +540,14 @@ def _number_hint(text: str, of_file: bool) -> str:
     if digits:
         return "Numbers are written without units or other marks"
     if not of_file:
-        return "If it stands for a missing one, put None in its place, and give {missing=median}"
-    return "If it stands for a missing one, give {na=" + escaped(text) + "} and {missing=median}"
+        also = ", and give {missing=median}" if missing == "refuse" else ""
+        return f"If it stands for a missing one, put None in its place{also}"
+    return f"If it stands for a missing one, give {{na={escaped(text)}}}{_median(missing)}"
+
+
+def _median(missing: str) -> str:
+    """The rest of a remedy, for someone who has not said what to do with missing cells."""
+    return " and {missing=median}" if missing == "refuse" else ""
 
 
 def _chosen(table: Columns, wanted: Chosen) -> list[str]:

@@ -245,6 +245,18 @@ class ParquetFiles(Source, Columns):
             yield Frame(names, tuple(map(_cells, batch.columns)), first)
             first += batch.num_rows
 
+    def table(self) -> Any:
+        """All of it as a table of pyarrow, with its types, its index and what else it tells."""
+        import pyarrow
+        from pyarrow import parquet
+
+        parts = [parquet.ParquetFile(path).read() for path in self._paths]
+        return (
+            parts[0]
+            if len(parts) == 1
+            else pyarrow.concat_tables(parts, promote_options="permissive")
+        )
+
     def _batches(self, first: int, height: int, names: Sequence[str]) -> Iterator[Any]:
         """Consecutive rows; those before ``first`` are read, if they share its row group."""
         for path, count in zip(self._paths, self._counts, strict=True):

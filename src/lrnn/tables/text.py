@@ -31,6 +31,7 @@ MISSING = frozenset(
      "None")
 )  # fmt: skip
 LOOKED_AT = 200  # rows from which delimiter and names are known
+ZIPPED = b"\x1f\x8b"  # before what gzip has written
 SHOWN = 3  # columns that a remark names
 CELLS = 1 << 17  # of a block
 SMALL = 1 << 22  # characters that are read before the compiler would be loaded
@@ -52,7 +53,7 @@ class TextFile(Columns):
             lines = _beginning(file)
         filled = [line for line in lines if line.strip()]
         self._delimiter = reading.delimiter or _delimiter(
-            filled, reading.decimal, "\t" if ".tsv" in path.suffixes else ","
+            filled, reading.decimal, "\t" if self.suffix == ".tsv" else ","
         )
         rows = self._parsed(_Lines(lines))
         first, rest = next(rows, None), list(islice(rows, LOOKED_AT))
@@ -64,6 +65,21 @@ class TextFile(Columns):
             self._tell_of_twins(first)
         if self.named and not rest:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
+
+    @property
+    def delimiter(self) -> str:
+        """What stands between its cells."""
+        return self._delimiter
+
+    @property
+    def suffix(self) -> str:
+        """What kind of text its name says that it is: .csv or .tsv."""
+        return ".tsv" if ".tsv" in self._path.suffixes else ".csv"
+
+    def content(self) -> bytes:
+        """All of it, as it is before it is decoded."""
+        content = self._path.read_bytes()
+        return gzip.decompress(content) if content.startswith(ZIPPED) else content
 
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
         """Rows in order; a column is text where one of a block's cells is no number."""
@@ -108,7 +124,7 @@ class TextFile(Columns):
     @contextmanager
     def _open(self) -> Iterator[Any]:
         with open(self._path, "rb") as file:
-            zipped = file.read(2) == b"\x1f\x8b"
+            zipped = file.read(2) == ZIPPED
         name = self.reading.encoding
         encoding = "utf-8-sig" if name.lower().replace("_", "-") in ("utf-8", "utf8") else name
         try:
