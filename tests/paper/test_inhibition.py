@@ -13,6 +13,7 @@ from lrnn.paper import STRUCTURES, chosen_tasks, run_tasks
 from lrnn.paper import inhibition as inhibition_module
 from lrnn.paper import runner as runner_module
 from lrnn.paper.experiments import CONTENDERS, FOR_DAMAGE
+from lrnn.paper.figures import of_inhibition
 from lrnn.paper.inhibition import PrincipalComponents, damaged, error, holed, inhibitory, noisy
 from lrnn.paper.report import write_reproduction
 from lrnn.paper.spiking import coverage_of_layers, simulated
@@ -212,6 +213,13 @@ def test_half_a_training_is_no_result(stopped, digits, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         inhibition_module.trained(CONTENDERS["free"], task, digits[:200], np.float32(1))
     assert calls == [False, True][:stopped]
+
+
+def test_what_was_trained_for_it_is_drawn(finished):
+    _, _, results, others = finished
+    figure = of_inhibition([*results.values(), *others])["inhibition-robustness"]
+    drawn = [line.get_label() for line in figure.axes[0].get_lines()]
+    assert drawn[-2:] == [c.title for c in FOR_DAMAGE.values()]
 
 
 def test_networks_that_were_trained_for_it_restore_more(finished):

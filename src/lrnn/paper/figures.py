@@ -45,7 +45,7 @@ def figures(results: Sequence[Result]) -> dict[str, Figure]:
             made |= figure4.pictures(result)
     if any(result["kind"] == "stalled" for result in results):
         made["stalled"] = lowest.courses(results)
-    made |= of_inhibition(contests(results))
+    made |= of_inhibition(results)
     if any(result["quick"] for result in results):
         for figure in made.values():
             figure.suptitle(QUICK, fontsize=TITLE, color="#b00020")
@@ -55,8 +55,9 @@ def figures(results: Sequence[Result]) -> dict[str, Figure]:
 def of_inhibition(results: Sequence[Result]) -> dict[str, Figure]:
     """All that can be drawn where inhibition is the question, by file name."""
     made: dict[str, Figure] = {}
-    if results:
-        made["inhibition-robustness"] = damage_curves(robustness(results))
+    if damages := robustness(results):
+        made["inhibition-robustness"] = damage_curves(damages)
+    results = contests(results)
     with_parts = [result for result in results if "parts" in result]
     if with_parts:
         made["inhibition-parts"] = parts(with_parts)
