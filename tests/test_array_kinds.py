@@ -133,6 +133,7 @@ def test_training_on_minibatches_is_the_same(digits, kind, settings):
 
 
 @kinds
+@pytest.mark.slow
 def test_a_frontier_is_the_same(digits, kind):
     X, settings = kind.make(digits[:300]), {"penalties": 2, "passes": 3, "random_state": 0}
     found = frontier(X, 6, X_test=X, **settings)

@@ -116,6 +116,7 @@ def test_what_goes_wrong_is_said_in_a_line_without_a_traceback(
     assert (tmp_path / "file").read_text() == "in the way"
 
 
+@pytest.mark.slow
 def test_debug_shows_the_traceback(tmp_path):
     (tmp_path / "file").write_text("in the way")
     assert "Traceback" not in run("demo", "--output", "file", cwd=tmp_path).stderr

@@ -235,6 +235,7 @@ def test_a_full_disk(folder):
         assert sorted(p.name for p in small.iterdir()) == ["a.safetensors", "filler"]
 
 
+@pytest.mark.slow
 def test_a_read_only_folder(folder):
     with mounted(folder / "fixed", "size=1m,ro") as fixed:
         for command in (

@@ -38,7 +38,7 @@ def test_inhibition_is_named_and_shown(call, tmp_path, monkeypatch):
     damage |= {"missing 10 %": 0.02, "missing 30 %": 0.03, "missing 50 %": 0.04}
 
     def run_tasks(tasks, folder, progress, device):
-        assert {task.kind for task in tasks} == {"inhibition"}
+        assert {task.kind for task in tasks} == {"inhibition", "robustness"}
         found = {"error": 0.0123, "test_error": 0.0321, "seconds": 1.0, "took": 1.0}
         found |= {"damaged": damage, "restored": damage}
         return [{**task.facts(), **found} for task in tasks if task.method == "pca"]

@@ -348,6 +348,7 @@ def test_a_reader_that_leaves_early_is_no_error(folder):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_colours_are_for_terminals_only(folder):
     done = subprocess.run(
         [LRNN, "inspect", "none.safetensors"], capture_output=True, text=True, cwd=folder

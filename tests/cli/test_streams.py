@@ -205,7 +205,9 @@ def test_workers_are_sent_data_without_a_warning(tmp_path, rng):
     assert "arning" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [3, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_ctrl_c_among_workers_is_for_the_command_alone(tmp_path, rng, seconds):
     """As a terminal sends it: to all processes. There is no traceback, whenever it comes."""
     pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")

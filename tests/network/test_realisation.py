@@ -63,6 +63,7 @@ least_rates = st.sampled_from([0.0, 0.1, 1.0, 7.0])
 
 @given(layers(), least_rates)
 @settings(max_examples=300)
+@pytest.mark.slow
 def test_realised_network_has_the_same_activations(case, least):
     excitatory, inhibitory, inputs = case
     network = RandomNeuralNetwork.from_layers(excitatory, inhibitory, least_rate=least)

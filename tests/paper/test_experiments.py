@@ -271,6 +271,8 @@ def test_nmf_learns_from_some_rows_only(rng):
     assert OnSomeRows(Counting(), 2_000).fit(X).transformer_.rows == 1_000
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_recognition_is_cross_validated(monkeypatch):
     monkeypatch.setattr(recognition_module, "STEPS", 100)
     found = recognise(Task("recognition", "wine", False))

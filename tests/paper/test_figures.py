@@ -58,6 +58,8 @@ def test_labels_of_ticks_titles_and_legends_do_not_overlap(drawn, name):
     assert not overlapping(texts)
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_legends_of_figure_2_are_beside_the_curves_and_tell_the_papers_errors(drawn):
     figure = drawn["figure2"]
     for ax in figure.axes:

@@ -270,6 +270,7 @@ def test_files_that_give_rows_in_any_order_need_no_buffer(digits, tmp_path, smal
 
 
 @unseen
+@pytest.mark.slow
 def test_sorted_rows_are_mixed_by_small_parts(digits, tmp_path, small_buffer):
     """As far as a buffer can; what comes only in order stays far above."""
     ordered = digits[np.argsort(digits @ np.linspace(-1, 1, 64))]

@@ -60,6 +60,7 @@ def kill_one(client, after):
     return thread, victim
 
 
+@pytest.mark.slow
 def test_the_model_is_the_same_to_rounding(client, digits):
     expected = LRNNAutoencoder(**SETTINGS).fit(digits)
     for X in (

@@ -295,6 +295,7 @@ def test_an_interrupted_pass_goes_on_from_its_last_block(digits, tmp_path, monke
         np.testing.assert_array_equal(found, known)
 
 
+@pytest.mark.slow
 def test_later_layers_of_a_stream_are_read_as_a_stream_is(digits, tmp_path):
     """What a layer sees of rows that are not in memory is not in memory: its reading is kept, too.
 

@@ -82,6 +82,8 @@ def test_parts_make_the_same_bit_for_bit(options, n_parts, window):
     check_same(made(plan, partial(Parts, Division.of(plan, n_parts), window)), expected)
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_parts_made_at_once(monkeypatch):
     monkeypatch.setattr("lrnn.spiking.parts.SMALL", 0)
     plan = plan_of(events=5_000)
