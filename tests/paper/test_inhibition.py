@@ -21,6 +21,7 @@ from lrnn.paper.summary import coverage, inhibition, robustness
 from lrnn.report.content import hoyer
 
 QUICK = {"quick": True}
+pytestmark = pytest.mark.slow  # all contenders are trained
 
 
 @pytest.fixture(scope="module")
