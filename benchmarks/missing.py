@@ -22,7 +22,7 @@ from common import Stopwatch, console, load_mnist, report
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import load
 from lrnn.functional import refined_codes
-from lrnn.validation import check_layer_sizes
+from lrnn.parameters import check_layer_sizes
 
 TABLES = ("wall_following", "wine", "sonar", "parkinsons", "glass")
 SHARE = 0.3

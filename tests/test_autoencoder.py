@@ -17,8 +17,8 @@ from sklearn.preprocessing import FunctionTransformer
 from lrnn import LRNNAutoencoder, load
 from lrnn.audit import Audit
 from lrnn.functional import activations
+from lrnn.parameters import hidden_width
 from lrnn.rows.checks import SaturationWarning
-from lrnn.validation import hidden_width
 
 KINDS = [
     {"hidden_layer_sizes": (10,)},

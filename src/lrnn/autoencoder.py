@@ -19,6 +19,17 @@ from lrnn.arrays import HOST, Array, Floats, Layer, Rates, host_dtype, is_array,
 from lrnn.audit import Audit, audit, stand
 from lrnn.moments import Corruption, Moment, MomentKind, Sums
 from lrnn.network import RandomNeuralNetwork
+from lrnn.parameters import (
+    check_corruption,
+    check_forget,
+    check_inhibition,
+    check_layer_sizes,
+    check_order,
+    check_refine,
+    check_solver,
+    check_start,
+    check_without_rows,
+)
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.gaps import Filling
 from lrnn.tables.scaling import KINDS, Scaling
@@ -57,16 +68,7 @@ from lrnn.validation import (
     StrOptions,
     backend_for,
     check_codes,
-    check_corruption,
     check_data,
-    check_forget,
-    check_inhibition,
-    check_layer_sizes,
-    check_order,
-    check_refine,
-    check_solver,
-    check_start,
-    check_without_rows,
     fit_context,
     raw_matrix,
     read_once,

@@ -1,15 +1,13 @@
-"""Checks of data and settings whose messages name the value, the place and the remedy.
+"""What X is, as rows of numbers in [0, 1]; messages name the value, the place and the remedy.
 
 What scikit-learn keeps private is imported here and nowhere else (tried with 1.6 to 1.9).
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +36,6 @@ from lrnn.arrays import (
 )  # fmt: skip
 from lrnn.rows import HostRows, Rows, WeightedRows
 from lrnn.rows.base import BUFFER_BYTES
-from lrnn.rows.buffer import coarse_parts
 from lrnn.rows.checks import check_foreign, check_values, summed, white_of
 from lrnn.rows.dask import dask_rows, gathered
 from lrnn.rows.device import DeviceRows, on_device
@@ -53,7 +50,6 @@ from lrnn.tables.scaling import ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
 from lrnn.tables.words import warn
-from lrnn.weights import Weights, over_one
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -70,19 +66,8 @@ __all__ = [
     "backend_for",
     "check_codes",
     "check_data",
-    "check_forget",
-    "check_inhibition",
-    "check_layer_sizes",
     "check_matrix",
-    "check_order",
-    "check_refine",
-    "check_solver",
-    "check_start",
-    "check_without_rows",
     "fit_context",
-    "held_out_rows",
-    "hidden_width",
-    "matrices_of",
     "raw_matrix",
     "read_once",
     "wants_frames",
@@ -550,265 +535,9 @@ def weights_of(rows: Rows) -> Floats | None:
     return rows.of_rows if isinstance(rows, WeightedRows) else None
 
 
-def held_out_rows(rows: int, share: float) -> int:
-    """How many rows are held out: at least one."""
-    return max(1, round(share * rows))
-
-
 def wants_frames(estimator: Any) -> bool:
     """Whether results shall become data frames (``set_output``), which the host alone holds."""
     return bool(_get_output_config("transform", estimator)["dense"] != "default")
-
-
-WIDEST = 100  # code neurons, unless more are asked for
-
-
-def hidden_width(attributes: int) -> int:
-    """The paper's number of hidden neurons for a table: half of the attributes, halves rounded up.
-
-    >>> [hidden_width(n) for n in (4, 5, 7, 279)]
-    [2, 3, 4, 140]
-    """
-    return (attributes + 1) // 2
-
-
-def check_layer_sizes(sizes: Any, attributes: int) -> tuple[int, ...]:
-    """Hidden layer sizes as a tuple of positive integers; a single number is one layer.
-
-    None is the paper's rule for so many attributes, and 100 neurons at most.
-
-    >>> check_layer_sizes(None, 13), check_layer_sizes(None, 784), check_layer_sizes(50, 784)
-    ((7,), (100,), (50,))
-    """
-    if sizes is None:
-        return (min(hidden_width(attributes), WIDEST),)
-    listed = (sizes,) if isinstance(sizes, Real) else sizes
-    if isinstance(listed, str) or not isinstance(listed, Iterable):
-        raise TypeError(
-            f"hidden_layer_sizes must be whole numbers such as (100,) or (500, 50), got {sizes!r}"
-        )
-    widths = tuple(listed)
-    if not widths:
-        raise ValueError(
-            "hidden_layer_sizes is empty; an autoencoder needs at least one hidden layer, "
-            "for example (100,)"
-        )
-    for position, width in enumerate(widths):
-        if not isinstance(width, Integral) or isinstance(width, bool):
-            raise TypeError(
-                f"hidden_layer_sizes[{position}] is {width!r}; a layer's width is a whole number"
-            )
-        if width < 1:
-            raise ValueError(f"hidden_layer_sizes[{position}] is {width}; a layer's width is ≥ 1")
-    return tuple(int(width) for width in widths)
-
-
-def check_solver(solver: str, init: Any) -> None:
-    """Settings that do not go together are refused."""
-    if solver == "minibatch" and isinstance(init, str) and init == "anchors":
-        raise ValueError("init='anchors' needs solver='gram'; use init='random' or None")
-
-
-def check_forget(estimator: Any, on_moment: bool) -> None:
-    """What is forgotten is a moment, which not all training on a stream keeps."""
-    if estimator.forget is not None and not on_moment:
-        raise ValueError(
-            f"forget={estimator.forget!r} needs solver='gram', rates='free' and no inhibition, "
-            "where a moment of all rows is kept; other training goes by the newest part anyway: "
-            "give forget=None"
-        )
-
-
-def check_refine(refine: Any, inhibition: bool) -> None:
-    """Sweeps over codes are counted, and need a decoder without inhibition."""
-    if not isinstance(refine, Integral) or isinstance(refine, bool):
-        raise TypeError(f"refine={refine!r} must be a whole number of sweeps, such as 1")
-    if refine < 0:
-        raise ValueError(f"refine={refine} must be at least 0, which refines nothing")
-    if refine and inhibition:
-        raise ValueError(
-            f"refine={refine} needs a decoder without inhibition, whose outputs are sums of what "
-            "each code neuron adds; take refine=0, or train with inhibition=False"
-        )
-
-
-def check_start(
-    estimator: Any, sizes: Sequence[int], backend: Backend, dtype: np.dtype[Any]
-) -> Weights | None:
-    """Weights to start from, for layers of these sizes, if ``init`` gives any."""
-    init = estimator.init
-    if init is None or isinstance(init, str):
-        return None
-    if len(init) != 2:
-        raise ValueError(
-            f"init has {len(init)} parts; it is (encoder, decoder): two matrices, or two lists of "
-            "them for several hidden layers"
-        )
-    layers: list[Array] = []
-    for part, given, widths in zip(("encoder", "decoder"), init, (sizes, sizes[::-1]), strict=True):
-        matrices, count = matrices_of(given), len(sizes) - 1
-        if len(matrices) != count:
-            raise ValueError(
-                f"init has {len(matrices)} {part}{'s' * (len(matrices) != 1)}, and "
-                f"{count} hidden layer{'s' * (count != 1)} need {count}; give as many, or another "
-                "hidden_layer_sizes"
-            )
-        for i, (matrix, shape) in enumerate(zip(matrices, pairwise(widths), strict=True)):
-            name = part if count == 1 else f"{part} {i}"
-            found = _start_matrix(matrix, shape, name, dtype)
-            layers.append(backend.array(found.astype(dtype, copy=False)))
-    weights = Weights.of(layers)
-    if estimator.rates == "unit" and (over := [*map(over_one, layers)].count(True)):
-        raise ValueError(
-            f"rates='unit', but rows of {over} of the matrices of init sum to more than 1; divide "
-            "such rows by their sum, as lrnn.functional.adjust_rows does, or train with "
-            "rates='free'"
-        )
-    if len(sizes) > 2 and estimator.solver == "gram" and estimator.rates == "free":
-        if estimator.inhibition:
-            raise ValueError(
-                "init=(encoders, decoders) of several hidden layers does not go with "
-                "inhibition=True; leave init=None, or give one hidden layer"
-            )
-        if not estimator.fine_tune:
-            raise ValueError(
-                "init=(encoders, decoders) of several hidden layers is trained end to end: say for "
-                "how many passes, as fine_tune=10 does, or take solver='minibatch'"
-            )
-    return weights
-
-
-def matrices_of(given: Any) -> list[Any]:
-    """A matrix, or matrices that follow each other, as a list."""
-    if is_array(given) or sparse.issparse(given) or hasattr(given, "columns"):
-        return [given]
-    try:
-        listed = list(given)
-    except TypeError:
-        raise ValueError(f"init has {given!r:.40} where a matrix of weights belongs") from None
-    first = listed[0] if listed else ()
-    return listed if hasattr(first, "shape") and len(first.shape) == 2 else [given]
-
-
-def _start_matrix(given: Any, shape: tuple[int, int], name: str, dtype: Any) -> NDArray[Any]:
-    """A matrix of ``init``, which must be of this shape, finite, and not negative."""
-    plain = given.toarray() if sparse.issparse(given) else given
-    try:
-        matrix = np.asarray(to_numpy(plain) if is_array(plain) else plain, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"the {name} of init is no matrix of numbers: {given!r:.40}") from None
-    if matrix.shape != shape:
-        raise ValueError(
-            f"the {name} of init has shape {matrix.shape}, and layers of {shape[0]} and {shape[1]} "
-            f"neurons need {shape}; give its transpose, or another hidden_layer_sizes"
-        )
-    most = float(np.finfo(dtype).max) ** 0.5  # no product of two overflows
-    wrong = ~((matrix >= 0) & (matrix <= most))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        value = matrix[row, column]
-        what = "not a number" if np.isnan(value) else "negative" if value < 0 else "too large"
-        raise ValueError(
-            f"the {name} of init has {value:g} in row {row}, column {column}, which is {what}; "
-            "weights are finite and at least 0"
-        )
-    if not matrix.any():
-        raise ValueError(
-            f"the {name} of init has zeros alone, from which no step leads away; give some "
-            "positive weights"
-        )
-    return matrix
-
-
-def check_inhibition(estimator: Any, rows: int) -> None:
-    """Inhibition goes with free rates and our solver; penalties and held-out rows go with it."""
-    if estimator.spike_penalty and not estimator.inhibition:
-        raise ValueError(
-            f"spike_penalty={estimator.spike_penalty!r} needs inhibition=True: an excitatory "
-            "network already is the cheapest"
-        )
-    if estimator.early_stopping and not estimator.inhibition:
-        raise ValueError("early_stopping=True needs inhibition=True; otherwise see tol")
-    for name, needed in (("rates", "free"), ("solver", "gram")):
-        value = getattr(estimator, name)
-        if estimator.inhibition and value != needed:
-            raise ValueError(f"inhibition=True needs {name}={needed!r}, got {value!r}")
-    share = estimator.validation_fraction
-    if estimator.early_stopping and held_out_rows(rows, share) >= rows:
-        raise ValueError(
-            f"validation_fraction={share!r} of n_samples={rows} leaves no row to train on; give "
-            "more rows, or early_stopping=False"
-        )
-
-
-def check_corruption(estimator: Any, *, partly: bool = False, rowless: bool = False) -> None:
-    """The printed algorithms know no corrupted rows; a part of a stream is trained by these.
-
-    Without rows, masks can be reckoned with, and noise cannot.
-    """
-    if not estimator.corruption or estimator.corruption[-1] == 0:  # a level of 0 is none
-        return
-    if estimator.solver == "minibatch":
-        raise ValueError(
-            f"corruption={estimator.corruption!r} needs solver='gram': the paper's algorithms give "
-            "back what they are given"
-        )
-    if partly and not estimator.inhibition:
-        raise ValueError(
-            f"corruption={estimator.corruption!r} needs all rows at once, or inhibition=True: use "
-            "fit instead of partial_fit"
-        )
-    if rowless and estimator.corruption[0] == "noise":
-        raise ValueError(
-            f"corruption={estimator.corruption!r} needs the rows: a Moment does not tell what "
-            "noise makes of their cells (it does for masks, such as corruption=('mask', 0.5))"
-        )
-
-
-def check_without_rows(estimator: Any, given: str, moment: str = "auto") -> None:
-    """What trains on minibatches of rows takes no moment, and no weights of rows."""
-    for name, asked in (
-        ("solver='minibatch'", estimator.solver == "minibatch"),
-        ("rates='unit'", estimator.rates == "unit"),
-        (f"fine_tune={estimator.fine_tune!r}", estimator.fine_tune > 0),
-        ("inhibition=True", estimator.inhibition),
-        ("early_stopping=True", estimator.early_stopping),
-        ("moment='implicit'", moment == "implicit"),
-    ):
-        if asked:
-            how = "goes through the rows" if "implicit" in name else "trains on minibatches of rows"
-            raise ValueError(
-                f"{name} {how}, which does not go with {given}: that needs solver='gram' with "
-                "rates='free', without fine_tune and inhibition"
-            )
-
-
-def check_order(rows: Rows, **wanted: bool) -> None:
-    """Training on minibatches takes rows in random order, which not all data can give.
-
-    Then as many are shuffled at a time as a buffer holds, which is said, unless it holds all. What
-    is ``wanted`` of it is named by its setting.
-    """
-    asked = [name for name, so in wanted.items() if so]
-    if not asked or rows.in_any_order or rows.shape[0] <= rows.buffered:
-        return
-    if "early_stopping" in asked:
-        raise ValueError(
-            f"early_stopping needs rows in any order, and X gives its {rows.shape[0]:,} rows only "
-            f"from the first to the last (a buffer holds {rows.buffered:,}); train with "
-            "early_stopping=False, or on an array, a .npy, .zarr or .h5 file"
-        )
-    count = len(coarse_parts(rows)) - 1
-    order = f"in {count:,} parts, in random order" if count > 1 else "from the first to the last"
-    warn(
-        f"{SETTINGS.get(asked[0], asked[0])} takes rows in random order, and X is read {order}. "
-        f"Of {rows.shape[0]:,} rows {max(rows.heights):,} are shuffled at a time, as many as a "
-        f"buffer of {BUFFER_BYTES >> 20:,} MiB holds. Where X is sorted, the error suffers: "
-        "shuffle it, or give a .npy, .zarr or .h5 file (see docs/scaling.md)"
-    )
-
-
-SETTINGS = {"minibatch": "solver='minibatch'", "unit": "rates='unit'"}
 
 
 def _not_a_number(X: Any) -> str:

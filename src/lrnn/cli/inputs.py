@@ -131,7 +131,7 @@ def tell(cut: Any, voice: Voice) -> dict[str, Any]:
 def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
     """``100`` or ``1000-500-50`` as sizes; the number of attributes may stand before them."""
     if text is None:
-        from lrnn.validation import check_layer_sizes
+        from lrnn.parameters import check_layer_sizes
 
         return check_layer_sizes(None, n_attributes)
     try:
@@ -151,7 +151,7 @@ def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
 
 def hidden_rule(text: str | None, n_attributes: int) -> str | None:
     """By what rule the number of code neurons was chosen, if nobody gave one."""
-    from lrnn.validation import WIDEST, hidden_width
+    from lrnn.parameters import WIDEST, hidden_width
 
     if text is not None:
         return None

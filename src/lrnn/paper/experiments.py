@@ -10,8 +10,8 @@ import numpy as np
 
 from lrnn.arrays import Floats
 from lrnn.datasets import DATA_SETS
+from lrnn.parameters import hidden_width
 from lrnn.spiking.estimators import Estimator
-from lrnn.validation import hidden_width
 
 Kind = Literal["training", "recognition", "spiking", "inhibition", "robustness", "stalled"]
 LAYERWISE = "printed-layerwise"  # Algorithm 2; "printed" is Algorithm 1, of deep structures 3

@@ -28,13 +28,13 @@ import lrnn
 from lrnn.arrays import Array, Rates, is_array, to_numpy
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.moments import Corruption
+from lrnn.parameters import matrices_of
 from lrnn.rows.gaps import Filling
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.sources import check_file
 from lrnn.tables.words import warn
 from lrnn.training import LearningCurve, StopReason
-from lrnn.validation import matrices_of
 from lrnn.weights import Weights, over_one
 
 FORMAT = 2

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from lrnn.arrays import Array, host_dtype, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.parameters import check_refine
 from lrnn.rows import Rows, held
 from lrnn.tables.atomic import check_apart
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.writers import WITH_TEXT, check_output, write_blocks
-from lrnn.validation import check_data, check_refine
+from lrnn.validation import check_data
 
 __all__ = ["Beside", "encode", "reconstruct"]
 

@@ -16,13 +16,13 @@ from array_api_compat import array_namespace
 from lrnn.arrays import Array, at_least, backend_of, like
 from lrnn.functional.gradients import penalised_gradients
 from lrnn.moments import Corruption
+from lrnn.parameters import held_out_rows
 from lrnn.rows import Rows, held
 from lrnn.training.adam import Descent, StepSchedule
 from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.history import Batches, History, Trained
 from lrnn.training.run import Run
 from lrnn.training.settings import Settings
-from lrnn.validation import held_out_rows
 from lrnn.weights import Weights
 
 STEADY = 0.4  # share of the passes after which steps become smaller
