@@ -250,3 +250,21 @@ def test_without_it_the_remedy_is_named(call, folder):
     done = call("fit", "t.csv", "-o", "m.safetensors", *LEFT, cwd=folder)
     assert done.returncode == 1
     assert "--missing allow fills such cells" in done.stderr
+
+
+def test_every_command_tells_how_many_cells_it_fills(call, folder):
+    """As those do that fill in medians; a cell of text is one, however many its values."""
+    told = "7 missing cells are filled with what is probable"
+    fitted = ("t.csv", *LEFT, "--missing", "allow")
+    done = call("fit", *fitted, "-o", "m.safetensors", cwd=folder)
+    assert done.stderr.count(told) == 1
+    done = call("frontier", *fitted, "-o", "f", "--penalties", 2, "--passes", 1, cwd=folder)
+    assert done.stderr.count(told) == 1
+    for command, output in (("encode", "c.csv"), ("reconstruct", "r.csv"), ("report", "page")):
+        done = call(command, "m.safetensors", "t.csv", "-o", output, cwd=folder)
+        assert done.stderr.count(told) == 1, command
+        done = call(command, "m.safetensors", "t.csv", "-o", f"2{output}", "--json", cwd=folder)
+        assert json.loads(done.stdout)["cut_off"]["guessed"] == 7, command
+    assert told in (folder / "page/index.html").read_text()
+    done = call("simulate", "m.safetensors", "t.csv", "--row", 2, "--events", 1000, cwd=folder)
+    assert "1 missing cell is filled with what is probable" in done.stderr

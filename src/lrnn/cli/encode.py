@@ -154,7 +154,10 @@ def _opened(
     found.device = device
     given = given_for(found, data, voice, stream=True)
     with numbers_explained(given, data, fitting=False):
-        yield found, check_data(found, given.data, reset=False), given
+        rows: Any = check_data(found, given.data, reset=False)
+        if rows.gaps is not None:
+            given.cut.add_gaps(np.isnan(rows.gaps.X), given.scaling.recipe)
+        yield found, rows, given
 
 
 def _beside(given: Given, output: Path, voice: Voice) -> Any:

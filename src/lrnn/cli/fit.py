@@ -19,19 +19,18 @@ from lrnn.cli.inputs import (
     Hidden,
     Resume,
     Seed,
+    ToTrainOn,
     check_leftover,
-    check_range,
     going_on,
     hidden_note,
     hidden_rule,
     hidden_sizes,
-    numbers_explained,
     say_how_to_go_on,
     tell,
 )
 from lrnn.cli.moment import bound_note, check_no_rows_needed, moment_in
-from lrnn.cli.outputs import Force, check_model_output, check_new, named_after
-from lrnn.cli.tables import TableOptions, attributes_of, scale_note, takes_tables
+from lrnn.cli.outputs import Force, check_named, check_new, named_after
+from lrnn.cli.tables import TableOptions, scale_note, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Solver = StrEnum("Solver", ["gram", "minibatch"])
@@ -128,13 +127,12 @@ def fit(
     from lrnn.tables.atomic import check_apart, remove, sole_writer
     from lrnn.tables.cut_off import CutOff
     from lrnn.tables.scaling import Scaling
-    from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
     check_corruption(corruption, solver)
     output = output or named_after(data, ".safetensors")
     unfinished = output.with_name(f"{output.name}.checkpoint")
-    check_model_output(output)
+    check_named(output)
     check_apart(output, data)
 
     def own() -> bool:
@@ -157,17 +155,12 @@ def fit(
             early_stopping=early_stopping,
         )
     if moment is None:
-        table = options.open(data, voice)
-        scaling = options.scaling(table, data, voice)
-        with voice.working(f"reading {data}"):
-            table = attributes_of(table, scaling, cut)
+        taken = ToTrainOn.of(data, options, voice)
+        table, scaling, cut = taken.table, taken.scaling, taken.cut
         count, attributes = table.data.shape
     else:
         scaling, (count, attributes) = moment.scaling or Scaling("none"), moment.shape
     sizes = hidden_sizes(hidden, attributes)
-    unscaled = moment is None and scaling.kind == "none"
-    if unscaled and not isinstance(table.data, Source):  # which is checked as it is read
-        check_range(table, data, gaps=options.missing == "allow")
     model = LRNNAutoencoder(
         sizes,
         solver=cast(Any, solver.value),
@@ -194,8 +187,7 @@ def fit(
             model.fit(moment)
         else:
             shared = cluster(dask, workers, voice) if on_workers else nullcontext()
-            explained = numbers_explained(table, data) if unscaled else nullcontext()
-            with shared as client, explained:
+            with shared as client, taken.explained():
                 rows = table.data if client is None else on_cluster(data, table.data)
                 with going_on(unfinished, voice):
                     checkpoints.fit(model, rows, unfinished, every=checkpoint, resume=bool(resume))

@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,13 +19,12 @@ from lrnn.cli.inputs import (
     Hidden,
     Resume,
     Seed,
+    ToTrainOn,
     check_leftover,
-    check_range,
     going_on,
     hidden_note,
     hidden_rule,
     hidden_sizes,
-    numbers_explained,
     say_how_to_go_on,
     tell,
 )
@@ -97,8 +96,6 @@ def frontier(
     import lrnn
     from lrnn.frontiers import HEADER
     from lrnn.tables.atomic import check_apart, remove, sole_writer
-    from lrnn.tables.cut_off import CutOff
-    from lrnn.tables.sources import Source
 
     voice = Voice(quiet, as_json)
     output = output or named_after(data, "-frontier")
@@ -107,18 +104,12 @@ def frontier(
     for written in (".", *FILES, "models"):
         check_apart(output / written, data, test)
     _check_new(output, force)
-    table = options.open(data, voice)
-    scaling = options.scaling(table, data, voice)
-    with voice.working(f"reading {data}"):
-        table = attributes_of(table, scaling, cut := CutOff())
+    taken = ToTrainOn.of(data, options, voice)
+    table, scaling, cut = taken.table, taken.scaling, taken.cut
     sizes = hidden_sizes(hidden, table.data.shape[1])
     others = _test_rows(data, test, table.data.shape[1], options, scaling, voice)
-    unscaled = scaling.kind == "none"
-    if unscaled and not isinstance(table.data, Source):
-        check_range(table, data, gaps=options.missing == "allow")
-    explained = numbers_explained(table, data) if unscaled else nullcontext()
     watched = going_on(unfinished, voice)
-    with _folder(output), sole_writer(output / "frontier.json"), explained, watched:
+    with _folder(output), sole_writer(output / "frontier.json"), taken.explained(), watched:
         _check_new(output, force)  # another process may have been quicker
         check_leftover(unfinished, resume, voice)
         before = _models_in(output)

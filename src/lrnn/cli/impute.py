@@ -48,6 +48,7 @@ def impute(
     """
     from lrnn.rows.checks import check_values
     from lrnn.rows.memory import HostRows
+    from lrnn.tables.cut_off import CutOff
     from lrnn.tables.filled import write_filled
     from lrnn.tables.frame import Columns
     from lrnn.tables.sources import Source
@@ -85,7 +86,8 @@ def impute(
             write_blocks(output, [columns], (len(filled), len(columns)), np.float64, names)
     else:
         write(output, np.where(gaps, scaling.revert(filled), matrix), raw.names)
-    cells = int(np.count_nonzero(gaps)) if scaling.recipe is None else _cells(gaps, scaling.recipe)
+    cut = CutOff()
+    cut.add_gaps(gaps, scaling.recipe)
     touched, unknown = gaps.any(axis=1), int(gaps.all(axis=1).sum())
     if unknown:
         voice.note(
@@ -96,19 +98,13 @@ def impute(
         {
             "output": str(output),
             "rows": len(filled),
-            "cells_filled": cells,
+            "cells_filled": cut.guessed,
             "rows_filled": int(touched.sum()),
             "rows_unknown": unknown,
         },
-        f"{cells:,} missing cells filled, in {touched.sum():,} of {len(filled):,} rows; written to "
-        f"{output}",
+        f"{cut.guessed:,} missing cells filled, in {touched.sum():,} of {len(filled):,} rows; "
+        f"written to {output}",
     )
-
-
-def _cells(gaps: Any, recipe: Any) -> int:
-    """How many cells of the table are missing; a column of text has several attributes."""
-    ends = np.cumsum([len(column.attributes) for column in recipe.columns])
-    return int(np.count_nonzero(gaps[:, ends - 1]))
 
 
 def _filled(table: Any, scaling: Any, filled: Any) -> tuple[Any, dict[int, Any], list[Any]]:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from lrnn.cli.tables import TableOptions, attributes_of
 from lrnn.cli.voice import Voice
 from lrnn.tables.reading import ENDINGS
 
@@ -112,14 +113,69 @@ class Given:
             )
         return number - 1 - int(np.count_nonzero(dropped < number - 1))
 
+    def without_gaps(self, model: Any) -> "Given":
+        """Data in memory whose missing cells are filled as the model does, and counted."""
+        floats = isinstance(self.data, np.ndarray) and self.data.dtype.kind == "f"
+        if model.missing != "allow" or not floats or not (gaps := np.isnan(self.data)).any():
+            return self
+        self.cut.add_gaps(gaps, self.scaling.recipe)
+        return replace(self, data=model.impute(self.data))
+
     def tell(self, voice: Voice) -> dict[str, Any]:
         """Say what was cut off or filled; and as a document."""
         return tell(self.cut, voice)
 
 
+@dataclass(frozen=True)
+class ToTrainOn:
+    """A table of attributes in the units of the data, and how these get into [0, 1].
+
+    Attributes
+    ----------
+    table : Table
+        The attributes.
+    scaling : Scaling
+        The way into [0, 1].
+    cut : CutOff
+        What was left out or filled.
+    source : str
+        What the user calls the data.
+    """
+
+    table: Any
+    scaling: Any
+    cut: Any
+    source: str
+
+    @classmethod
+    def of(cls, source: str, options: TableOptions, voice: Voice) -> "ToTrainOn":
+        """Data as a user wants them taken; numbers that cannot be are refused."""
+        from lrnn.tables.cut_off import CutOff
+        from lrnn.tables.sources import Source
+        from lrnn.tables.table import whole
+
+        table = options.open(source, voice)
+        scaling, gaps = options.scaling(table, source, voice), options.missing == "allow"
+        with voice.working(f"reading {source}"):
+            table = attributes_of(table, scaling, cut := CutOff())
+            if gaps and isinstance(table.data, Source):
+                table = replace(table, data=whole(table.data).data)
+            if gaps and isinstance(table.data, np.ndarray) and table.data.dtype.kind == "f":
+                cut.add_gaps(np.isnan(table.data), scaling.recipe)
+        if scaling.kind == "none" and not isinstance(table.data, Source):  # checked as it is read
+            check_range(table, source, gaps=gaps)
+        return cls(table, scaling, cut, source)
+
+    def explained(self) -> AbstractContextManager[None]:
+        """What is found wrong with numbers as they are read is said of the user's file."""
+        if self.scaling.kind != "none":
+            return nullcontext()
+        return numbers_explained(self.table, self.source)
+
+
 def tell(cut: Any, voice: Voice) -> dict[str, Any]:
     """Say what was cut off, left out or filled; and as a document."""
-    if cut.filled:
+    if cut.filling:
         voice.note(cut.filling)
     if cut:
         from lrnn.tables.cut_off import RangeWarning

@@ -9,13 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import check_range, given_for, numbers_explained, tell
-from lrnn.cli.outputs import Force, check_model_output, check_new, named_after
+from lrnn.cli.inputs import ToTrainOn, given_for, numbers_explained, tell
+from lrnn.cli.outputs import Force, check_named, check_new, named_after
 from lrnn.cli.tables import (
     KnownCells,
     TableOptions,
     allow_not_offered,
-    attributes_of,
     scale_note,
     takes_tables,
 )
@@ -78,7 +77,7 @@ def moment(
 
     voice = Voice(quiet, as_json)
     output = output or named_after(sources[0], "-moment.safetensors")
-    check_model_output(output)
+    check_named(output)
     check_apart(output, *sources)
     check_new(force, output)
     cut: dict[str, Any] = {}
@@ -296,24 +295,14 @@ def _as_known(found: Any) -> SimpleNamespace:
 
 def _first(source: str, options: TableOptions, voice: Voice) -> tuple[Any, Any]:
     """The moment of data whose scaling is made here, as `lrnn fit` does; and what was cut off."""
-    from contextlib import nullcontext
-
     from lrnn.moments import Moment
-    from lrnn.tables.cut_off import CutOff
-    from lrnn.tables.sources import Source
 
-    table = options.open(source, voice)
-    scaling = options.scaling(table, source, voice)
-    with voice.working(f"reading {source}"):
-        table = attributes_of(table, scaling, cut := CutOff())
-    unscaled = scaling.kind == "none"
-    if unscaled and not isinstance(table.data, Source):
-        check_range(table, source)
-    explained = numbers_explained(table, source) if unscaled else nullcontext()
-    with explained, voice.working(f"summing up {source}"):
-        found = Moment.of(table.data, scale=replace(scaling, recipe=None))
-    names = None if table.names is None else tuple(map(str, table.names))
-    return replace(found, scaling=scaling, names=names), tell(cut, voice)["cut_off"]
+    taken = ToTrainOn.of(source, options, voice)
+    with taken.explained(), voice.working(f"summing up {source}"):
+        found = Moment.of(taken.table.data, scale=replace(taken.scaling, recipe=None))
+    names = None if taken.table.names is None else tuple(map(str, taken.table.names))
+    found = replace(found, scaling=taken.scaling, names=names)
+    return found, tell(taken.cut, voice)["cut_off"]
 
 
 def _following(source: str, known: SimpleNamespace, voice: Voice) -> tuple[Any, Any]:

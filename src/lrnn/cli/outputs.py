@@ -1,6 +1,6 @@
 """Where results go: a name if none is given, and nobody's file is replaced unasked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -33,11 +33,11 @@ def check_output(output: Path, force: bool, *inputs: str | Path) -> None:
     check_new(force, output)
 
 
-def check_model_output(output: Path) -> None:
-    """Complain of a name that no model can be written to, before any work is done for it."""
-    if output.suffix != ".safetensors":
+def check_named(output: Path, endings: Sequence[str] = (".safetensors",)) -> None:
+    """Complain of a name that cannot be written to, before any work is done for it."""
+    if output.suffix not in endings:
         raise typer.BadParameter(
-            f"{str(output)!r} should end in .safetensors", param_hint="--output"
+            f"{str(output)!r} should end in {', '.join(endings)}", param_hint="--output"
         )
     if output.is_dir():
         raise IsADirectoryError(f"{str(output)!r} is a folder; give the name of a file")

@@ -3,16 +3,13 @@
 import json
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from lrnn.cli.inputs import (
     DataOf,
-    Given,
     ModelOf,
     given_for,
     load_model,
@@ -75,7 +72,7 @@ def report(
     check_apart(output / "index.html", model, data, *(against or []))
     check_new(force, output / "index.html")
     found = model_for(model, data)
-    given = _without_gaps(found, given_for(found, data, voice), voice)
+    given = given_for(found, data, voice).without_gaps(found)
     place = None if row is None else given.row(row, data)
     others = {}
     for path in against or []:
@@ -103,7 +100,7 @@ def report(
         known=known,
         classes=given.classes,
         label=(given.scaling.recipe and given.scaling.recipe.label) or "class",
-        remarks=(str(given.cut),) if given.cut else (),
+        remarks=tuple(filter(None, (str(given.cut), given.cut.filling))),
     )
     with numbers_explained(given, data, fitting=False):
         page = write(subject, output, voice)
@@ -112,17 +109,6 @@ def report(
     )
     if open_it:
         typer.launch(page.resolve().as_uri())
-
-
-def _without_gaps(model: Any, given: Given, voice: Voice) -> Given:
-    """Data whose missing cells are filled as the model does, which is said."""
-    gaps = 0
-    if isinstance(given.data, np.ndarray) and given.data.dtype.kind == "f":
-        gaps = int(np.count_nonzero(np.isnan(given.data)))
-    if not gaps or model.missing != "allow":
-        return given
-    voice.note(f"{gaps:,} missing numbers are filled with what is probable, in all that is shown")
-    return replace(given, data=model.impute(given.data))
 
 
 def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:

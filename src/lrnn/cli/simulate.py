@@ -2,6 +2,7 @@
 
 import re
 from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -156,7 +157,8 @@ def simulate(
         )
     recorded = None if raster is None else _neurons(record, network)
     with numbers_explained(given, data, fitting=False):
-        presented = given.data[place : place + 1]
+        shown = replace(given, data=given.data[place : place + 1])
+        presented = shown.without_gaps(trained).data
         if part is Part.decoder:
             presented = trained.transform(presented)
         arrivals = trained.arrivals(presented, network)[0]

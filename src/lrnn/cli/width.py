@@ -1,16 +1,15 @@
 """``lrnn width``: how many code neurons data need."""
 
 import json
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import DataOf, DeviceOf, Seed, check_range, numbers_explained, tell
-from lrnn.cli.outputs import Force, check_new
-from lrnn.cli.tables import KnownCells, TableOptions, allow_not_offered, attributes_of, takes_tables
+from lrnn.cli.inputs import DataOf, DeviceOf, Seed, ToTrainOn, tell
+from lrnn.cli.outputs import Force, check_named, check_new
+from lrnn.cli.tables import KnownCells, TableOptions, allow_not_offered, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 ENDINGS = (".json", ".png", ".svg", ".pdf")
@@ -65,35 +64,27 @@ def width(
     """
     import lrnn
     from lrnn.tables.atomic import check_apart, write_atomically
-    from lrnn.tables.cut_off import CutOff
-    from lrnn.tables.sources import Source
     from lrnn.width_paths import HEADER
 
     voice = Voice(quiet, as_json)
     wanted, outputs = _widths(widths), output or []
     for path in outputs:
-        _check_output(path)
+        check_named(path, ENDINGS)
         check_apart(path, data)
     check_new(force, *outputs)
-    table = options.open(data, voice)
     with allow_not_offered():
-        scaling = options.scaling(table, data, voice)
-    with voice.working(f"reading {data}"):
-        table = attributes_of(table, scaling, cut := CutOff())
-    unscaled = scaling.kind == "none"
-    if unscaled and not isinstance(table.data, Source):
-        check_range(table, data)
-    with numbers_explained(table, data) if unscaled else nullcontext():
+        taken = ToTrainOn.of(data, options, voice)
+    with taken.explained():
         found = lrnn.widths(
-            table.data,
+            taken.table.data,
             wanted,
             folds=folds,
-            scale=replace(scaling, recipe=None),
+            scale=replace(taken.scaling, recipe=None),
             device=device,
             random_state=seed,
             verbose=voice.verbose,
         )
-    document = {"data": data, **found.to_json(), **tell(cut, voice)}
+    document = {"data": data, **found.to_json(), **tell(taken.cut, voice)}
     for path in outputs:
         if path.suffix == ".json":
             write_atomically(path, json.dumps(document, indent=1).encode())
@@ -116,18 +107,6 @@ def _widths(text: str | None) -> list[int] | None:
             f"{text!r} should be numbers of code neurons, such as 8,16,32", param_hint="--widths"
         )
     return [int(word) for word in words]
-
-
-def _check_output(path: Path) -> None:
-    """Complain of a name that cannot be written to, before any work is done for it."""
-    if path.suffix not in ENDINGS:
-        raise typer.BadParameter(
-            f"{str(path)!r} should end in {', '.join(ENDINGS)}", param_hint="--output"
-        )
-    if path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} is a folder; give the name of a file")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write to")
 
 
 def _draw(found: Any, path: Path) -> None:

@@ -33,7 +33,9 @@ class CutOff:
     left_out : list of ndarray of int
         The numbers, from 0, of further rows that were left out, since cells of theirs are missing.
     filled : int
-        How many missing cells were filled.
+        How many missing cells were filled with the middle of their column.
+    guessed : int
+        How many were filled with what is probable, given the other cells of the row.
     unseen : dict of str to (int, str)
         By column of text, how many cells hold what training has not seen, and one of these.
     """
@@ -43,6 +45,7 @@ class CutOff:
     rows: int = 0
     left_out: list[NDArray[np.intp]] = field(default_factory=list)
     filled: int = 0
+    guessed: int = 0
     unseen: dict[str, tuple[int, str]] = field(default_factory=dict)
     _furthest: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
@@ -85,6 +88,7 @@ class CutOff:
         if len(other.counts):
             self.counts = other.counts if not len(self.counts) else self.counts + other.counts
         self.filled += other.filled
+        self.guessed += other.guessed
         self.left_out += other.left_out
         for name, (count, example) in other.unseen.items():
             self.add_unseen(name, count, example)
@@ -95,6 +99,13 @@ class CutOff:
         """Count further cells whose text training has not seen."""
         before, first = self.unseen.get(name, (0, example))
         self.unseen[name] = before + count, first
+
+    def add_gaps(self, gaps: NDArray[np.bool_], recipe: Any = None) -> None:
+        """Count cells that are missing, and will be guessed; text has several attributes."""
+        if recipe is not None:
+            ends = np.cumsum([len(column.attributes) for column in recipe.columns])
+            gaps = gaps[:, ends - 1]
+        self.guessed += int(np.count_nonzero(gaps))
 
     def __str__(self) -> str:
         said = []
@@ -127,10 +138,14 @@ class CutOff:
     @property
     def filling(self) -> str:
         """What is said of cells that were filled, as was asked for."""
-        cells = "cell is" if self.filled == 1 else "cells are"
-        return (
-            f"{self.filled:,} missing {cells} filled with the middle of the column in training "
-            "(text: what occurs most)"
+        ways = (
+            (self.filled, "the middle of the column in training (text: what occurs most)"),
+            (self.guessed, "what is probable, given the other cells of the row"),
+        )
+        return "; ".join(
+            f"{count:,} missing {'cell is' if count == 1 else 'cells are'} filled with {how}"
+            for count, how in ways
+            if count
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -143,6 +158,7 @@ class CutOff:
             "unseen": texts,
             "rows_left_out": len(self.dropped),
             "filled": self.filled,
+            "guessed": self.guessed,
         }
 
     def _of(self, column: int) -> str:
