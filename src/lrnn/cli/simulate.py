@@ -1,8 +1,8 @@
 """``lrnn simulate``: a model's network, spike by spike."""
 
 import re
-from enum import StrEnum
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
