@@ -24,6 +24,9 @@ Rates: TypeAlias = Literal["free", "unit"]
 """Whether firing rates follow from the weights, or are 1 and bind the weights' row sums."""
 
 
+STAGED = 1 << 24  # bytes that are sent to a GPU at a time
+
+
 @dataclass(frozen=True)
 class Backend:
     """A namespace of the array API, and a device of its."""
@@ -35,6 +38,9 @@ class Backend:
         """A NumPy array as one of these."""
         if self.is_numpy:
             return host
+        large = host.ndim > 1 and host.nbytes > 2 * STAGED
+        if large and self.on_gpu and array_api_compat.is_torch_namespace(self.xp):
+            return _staged(host, self.device)
         writable = host if host.flags.writeable else host.copy()
         native = writable.astype(writable.dtype.newbyteorder("="), copy=False)
         return self.xp.asarray(np.ascontiguousarray(native), device=self.device)
@@ -197,6 +203,30 @@ def are_levels(dtype: Any) -> bool:
 def like(array: Array, host: NDArray[Any]) -> Array:
     """Numbers of the host as an array of the kind and type of another."""
     return backend_of(array).array(host.astype(host_dtype(array.dtype), copy=False))
+
+
+def _staged(host: NDArray[Any], device: Any) -> Array:
+    """Many rows as a tensor on a GPU, by way of memory that cannot be swapped out.
+
+    While some are on their way the next are put there, which takes half of the time. No other copy
+    of them is made, wherever and in whatever order their bytes lie.
+    """
+    import torch
+
+    height = max(1, STAGED // (host.nbytes // len(host)))
+    native = host.dtype.newbyteorder("=")
+    kind = torch.from_numpy(np.empty(0, native)).dtype
+    found = torch.empty(host.shape, dtype=kind, device=device)
+    with torch.cuda.device(device):
+        slots = [torch.empty((height, *host.shape[1:]), dtype=kind, pin_memory=True) for _ in "ab"]
+        sent = [torch.cuda.Event() for _ in slots]  # type: ignore[no-untyped-call]
+        for number, first in enumerate(range(0, len(host), height)):
+            slot, event, part = slots[number % 2], sent[number % 2], host[first : first + height]
+            event.synchronize()
+            np.copyto(slot.numpy()[: len(part)], part)
+            found[first : first + height].copy_(slot[: len(part)], non_blocking=True)
+            event.record()
+    return found
 
 
 def backend_named(device: str) -> Backend:

@@ -74,6 +74,7 @@ __all__ = [
     "weighted",
 ]
 
+ROWS_LOOKED_AT = 1000  # at once, for a level above 1
 SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
 
 
@@ -383,11 +384,17 @@ def _rows_in_memory(
         if sparse.issparse(levels):
             levels = summed(sparse.csr_array(levels))
         if are_levels(levels.dtype):  # and not those of a frame that became something else
-            return HostRows(levels, white_of(levels.dtype, lambda: [levels.max()], before))
+            return HostRows(levels, white_of(levels.dtype, lambda: _highest(levels), before))
     checked = _floats(X, validate)
     if later and not gaps and isinstance(checked, np.ndarray):
         return HostRows(checked, checked=False)
     return HostRows(check_values(checked, getattr(X, "columns", None), user, gaps=gaps))
+
+
+def _highest(levels: Any) -> Iterator[Any]:
+    """The highest levels of some rows after the other."""
+    for first in range(0, levels.shape[0], ROWS_LOOKED_AT):
+        yield levels[first : first + ROWS_LOOKED_AT].max()
 
 
 def _floats(X: Any, validate: Callable[..., Any]) -> Any:

@@ -27,10 +27,10 @@ if sys.argv[1] == "2.5":
     assert not hasattr(np, "row_stack")
 before = state()
 found = network.simulate([0.5], events=50, random_state=0, device="cuda", engine="clock")
-from lrnn.functional.cuda_descent import _kernel
+from lrnn.functional.cuda_descent import kernel_for
 from lrnn.functional.numba_cuda import configured
 arrays = np.ones((1, 1)), np.zeros((1, 1)), np.zeros((1, 1))
-configured(_kernel("float64"), 1, (8, 32))(*arrays, 1, 9.0)
+configured(kernel_for("float64", 1), 1, 32)(*arrays, 1, 9.0)
 assert all(was == now for was, now in zip(before, state()))
 
 assert config.CUDA_LOW_OCCUPANCY_WARNINGS == 1

@@ -26,7 +26,7 @@ from lrnn.functional.gradients import (
     reweight,
     route_gradient,
 )
-from lrnn.functional.gram import descend_decoder, extrapolate, gram_error
+from lrnn.functional.gram import descend_decoder, extrapolate, gram_cost, gram_error
 from lrnn.functional.realisation import firing_rates, firings, routing
 from lrnn.functional.updates import (
     adjust_rows,
@@ -49,6 +49,7 @@ __all__ = [
     "firing_rates",
     "firings",
     "free_gradient",
+    "gram_cost",
     "gram_error",
     "multiply",
     "normalisation",

@@ -1,8 +1,8 @@
 """Coordinate descent over the decoder on a GPU: all sweeps in one kernel.
 
-Columns of the decoder do not depend on each other. A block of threads takes some of them, and
-several threads share the sum over the rows of each: thread *l* owns rows *l*, *l* + LANES, … and is
-the only one that ever reads or writes these.
+Columns of the decoder do not depend on each other: each has a block of threads, and a thread owns
+one of its rows (some, if there are over a thousand). It keeps what the other rows leave of its
+target. When a row has moved, all that the others wait for is by how much.
 """
 
 from functools import cache
@@ -15,60 +15,96 @@ from numba import float32, float64, int64
 from lrnn.arrays import Array, copied, host_dtype
 from lrnn.functional.numba_cuda import configured, cuda
 
-COLUMNS, LANES = 8, 32  # of a block of threads
+WARP, MOST_THREADS = 32, 1024
 
 
 def descend(
-    targets: Array, others: Array, decoder: Array, sweeps: int, upper: float = inf
+    targets: Array, shares: Array, decoder: Array, sweeps: int, upper: float = inf
 ) -> Array:
-    """Each row h in turn becomes ``max(targets[h] - others[h] @ decoder, 0)``, ``sweeps`` times.
+    """Each row h in turn becomes ``max(targets[h] - shares[:, h] @ decoder, 0)``, ``sweeps`` times.
 
-    What is above ``upper`` becomes that.
+    Row h of ``shares`` is what it takes from the others, and has 0 for itself. What is above
+    ``upper`` becomes that.
     """
+    hidden, width = decoder.shape
     found = copied(decoder)
-    kernel = _kernel(host_dtype(decoder.dtype).name)
-    blocks = -(-decoder.shape[1] // COLUMNS)
-    arrays = [cuda.as_cuda_array(array, sync=False) for array in (targets, others, found)]
-    configured(kernel, blocks, (COLUMNS, LANES), _stream(decoder))(*arrays, sweeps, upper)
+    kernel = kernel_for(host_dtype(decoder.dtype).name, hidden)
+    arrays = [cuda.as_cuda_array(array, sync=False) for array in (targets, shares, found)]
+    launch = configured(kernel, width, threads_for(hidden), stream_of(decoder))
+    launch(*arrays, sweeps, upper)
     return found
 
 
-def _stream(array: Array) -> Any:
+def threads_for(hidden: int) -> int:
+    """Of a block: one for each row, in whole warps."""
+    return min(-(-hidden // WARP) * WARP, MOST_THREADS)
+
+
+def stream_of(array: Array) -> Any:
     """The stream that the array's library works on now."""
     if is_torch_array(array):
         import torch
 
-        return cuda.external_stream(torch.cuda.current_stream(array.device).cuda_stream)
+        return cuda.externalstream_of(torch.cuda.current_stream(array.device).cuda_stream)
     import cupy
 
-    return cuda.external_stream(cupy.cuda.get_current_stream().ptr)
+    return cuda.externalstream_of(cupy.cuda.get_current_stream().ptr)
+
+
+def kernel_for(dtype: str, hidden: int) -> Any:
+    """The kernel for float32 or float64 and so many rows."""
+    return _kernel(dtype, -(-hidden // threads_for(hidden)))
 
 
 @cache
-def _kernel(dtype: str) -> Any:
-    """The kernel for float32 or float64, compiled once for arrays of any layout."""
+def _kernel(dtype: str, owned: int) -> Any:
+    """That for so many rows of each thread, compiled once for arrays of any layout.
+
+    What a thread keeps of a single row stays in its registers.
+    """
     number = {"float32": float32, "float64": float64}[dtype]
 
     @cuda.jit((number[:, :], number[:, :], number[:, :], int64, number))
-    def sweep(targets: Any, others: Any, decoder: Any, sweeps: int, upper: float) -> None:
-        shares = cuda.shared.array((2, LANES, COLUMNS), number)
-        place, lane = cuda.threadIdx.x, cuda.threadIdx.y
-        column = cuda.blockIdx.x * COLUMNS + place
-        hidden, width = decoder.shape
+    def sweep(targets: Any, shares: Any, decoder: Any, sweeps: int, upper: float) -> None:
+        moved = cuda.shared.array(2, number)
+        left, value = cuda.local.array(owned, number), cuda.local.array(owned, number)
+        column, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
+        hidden = decoder.shape[0]
+        for own in range(owned):
+            row = own * threads + thread
+            if row < hidden:
+                left[own], value[own] = targets[row, column], decoder[row, column]
+        for h in range(hidden):
+            step = decoder[h, column]
+            for own in range(owned):
+                row = own * threads + thread
+                if row < hidden:
+                    left[own] -= shares[h, row] * step
         turn = 0
         for _ in range(sweeps):
-            for h in range(hidden):
-                share = number(0)
-                if column < width:
-                    for k in range(lane, hidden, LANES):
-                        share += others[h, k] * decoder[k, column]
-                shares[turn, lane, place] = share
-                cuda.syncthreads()
-                if lane == h % LANES and column < width:
-                    value = targets[h, column]
-                    for other in range(LANES):
-                        value -= shares[turn, other, place]
-                    decoder[h, column] = min(max(value, number(0)), upper)
-                turn = 1 - turn  # the next sums go elsewhere while these are still read
+            for mine in range(owned):
+                for owner in range(threads):
+                    h = mine * threads + owner
+                    if h >= hidden:
+                        break
+                    share = shares[h, min(thread, hidden - 1)]  # asked for before it is needed
+                    if thread == owner:
+                        found = min(max(left[mine], number(0)), upper)
+                        moved[turn] = found - value[mine]
+                        value[mine] = found
+                    cuda.syncthreads()
+                    step = moved[turn]
+                    if step != 0:
+                        left[0] -= share * step
+                        for own in range(1, owned):
+                            row = own * threads + thread
+                            if row < hidden:
+                                left[own] -= shares[h, row] * step
+                    turn = 1 - turn  # the next one goes elsewhere while this is still read
+        cuda.syncthreads()
+        for own in range(owned):
+            row = own * threads + thread
+            if row < hidden:
+                decoder[row, column] = value[own]
 
     return sweep

@@ -16,11 +16,15 @@ from lrnn.arrays import Array, at_least, at_most, backend_of, copied
 
 def gram_error(trace: float, moments: Array, gram: Array, decoder: Array) -> float:
     """Squared error of a row, from ``moments`` B = WᵀG and ``gram`` A = WᵀGW."""
+    return max(trace + float(gram_cost(moments, gram, decoder)), 0.0)
+
+
+def gram_cost(moments: Array, gram: Array, decoder: Array) -> Array:
+    """That error less the trace of G: what depends on the weights, a number where they are."""
     xp = array_namespace(decoder)
     wide = {"dtype": xp.float64}
     linear = xp.sum(moments * decoder, **wide)
-    square = xp.sum(gram * (decoder @ decoder.T), **wide)
-    return max(trace + float(square - 2 * linear), 0.0)
+    return xp.sum(gram * (decoder @ decoder.T), **wide) - 2 * linear
 
 
 def descend_decoder(
@@ -38,11 +42,12 @@ def descend_decoder(
     divisor = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
     targets = xp.where(lengths > 0, moments / divisor, decoder)
     itself = xp.eye(hidden, dtype=gram.dtype, device=backend_of(gram).device)
-    others = gram * (1 - itself) / divisor  # all but the row's own share
+    others = gram * (1 - itself)  # all but the row's own share
     if backend_of(decoder).on_gpu:
         from lrnn.functional.cuda_descent import descend
 
-        return descend(targets, others, decoder, sweeps, upper)
+        return descend(targets, others / divisor.T, decoder, sweeps, upper)
+    others /= divisor
     decoder = copied(decoder)
     nothing = xp.zeros_like(decoder[0, :])
     for _ in range(sweeps):

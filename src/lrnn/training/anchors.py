@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from lrnn.arrays import Array, Floats, copied, like, to_numpy
+from lrnn.arrays import Array, Floats, at_least, at_most, backend_of, copied, like, to_numpy
 from lrnn.functional import gram_error
 from lrnn.moments import SecondMoment
 
@@ -56,7 +56,7 @@ def _places(values: Floats) -> NDArray[np.intp]:
 
 def _refined(places: NDArray[np.intp], more: NDArray[np.intp]) -> NDArray[np.intp]:
     """Places of which those that are shared are told apart by others."""
-    return np.unique(np.stack([places, more], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    return np.unique(places * (more.max(initial=0) + 1) + more, return_inverse=True)[1]
 
 
 def _host(array: Array) -> Floats:
@@ -71,21 +71,21 @@ class Anchors:
     ----------
     attributes : ndarray of int
         Which they are, the one that explains the most first.
-    products : ndarray of shape (n_attributes, n_anchors)
-        Their columns of G, in float64 on the host.
+    products : array of shape (n_attributes, n_anchors)
+        Their columns of G, in float64, where G is.
     order : ndarray of shape (n_attributes,)
         All attributes in an order that does not depend on where they stand.
     sums : ndarray of shape (n_attributes,)
         Sums of the rows of G.
-    correlations : ndarray of shape (n_attributes, n_anchors)
-        Correlations (cosines) of all attributes with them.
+    correlations : array of shape (n_attributes, n_anchors)
+        Correlations (cosines) of all attributes with them, likewise.
     """
 
     attributes: NDArray[np.intp]
-    products: Floats
+    products: Array
     order: NDArray[np.intp]
     sums: Floats
-    correlations: Floats
+    correlations: Array
 
     def first(self, count: int) -> "Anchors":
         """The first ones; these are what `find_anchors` finds if it looks for so many."""
@@ -106,40 +106,59 @@ def find_anchors(moment: SecondMoment, hidden: int) -> Anchors:
     stand.
     """
     order, sums = own_order(moment)
-    lengths = _host(moment.diagonal)
-    left = lengths.copy()
-    factor = np.zeros((len(lengths), hidden))
-    columns = np.zeros((len(lengths), hidden))
-    anchors = np.zeros(hidden, dtype=np.intp)
-    spent = np.zeros(len(lengths), dtype=bool)
-    known = float(array_namespace(moment.diagonal).finfo(moment.diagonal.dtype).eps)
-    enough = max(1e-10, 10 * known) * lengths.max(initial=0.0)
-    for k in range(hidden):
-        score = np.where(spent, -1.0, left if left.max() > enough else lengths)
-        alike = score[order] >= (1 - TIED) * score.max()
-        anchor = anchors[k] = order[np.argmax(alike)]
-        spent[anchor] = True
-        columns[:, k] = to_numpy(moment.columns(np.array([anchor])))[:, 0]
-        if left[anchor] > enough:
-            pivot = columns[:, k] - factor[:, :k] @ factor[anchor, :k]
-            factor[:, k] = pivot / np.sqrt(left[anchor])
-            left = np.maximum(left - factor[:, k] ** 2, 0)
-            left[anchor] = 0
-    roots = np.sqrt(np.maximum(lengths, np.finfo(float).tiny))
-    cosines = columns / roots[anchors] / roots[:, None]
+    xp, backend = array_namespace(moment.diagonal), backend_of(moment.diagonal)
+    lengths = xp.astype(moment.diagonal, xp.float64)
+    known = float(xp.finfo(moment.diagonal.dtype).eps)
+    enough = max(1e-10, 10 * known) * float(xp.max(lengths))
+    if backend.on_gpu and moment.kind == "dense":
+        from lrnn.functional.cuda_pivots import pivots
+
+        whole, sent = moment.columns(np.arange(len(order))), backend.array(order)
+        places = pivots(whole, sent, hidden, enough, 1 - TIED)
+        anchors = xp.take(sent, places)
+        products = xp.astype(xp.take(whole, anchors, axis=1), xp.float64)
+        chosen = order[to_numpy(places)]
+    else:
+        chosen, columns = _pivots(moment, order, hidden, enough)
+        anchors, products = backend.array(chosen), backend.array(columns)
+    roots = xp.sqrt(at_least(lengths, float(np.finfo(float).tiny)))
     # more than 1, where squares of tiny numbers have underflowed
-    return Anchors(anchors, columns, order, sums, np.minimum(cosines, 1))
+    cosines = at_most(products / xp.take(roots, anchors) / roots[:, None], 1.0)
+    return Anchors(chosen, products, order, sums, cosines)
+
+
+def _pivots(
+    moment: SecondMoment, order: NDArray[np.intp], count: int, enough: float
+) -> tuple[NDArray[np.intp], Floats]:
+    """So many pivots, one after the other on the host; and their columns of G."""
+    left = lengths = _host(moment.diagonal)[order]  # here all is in this order
+    factor, columns = np.zeros((2, count, len(order)))
+    places = np.zeros(count, dtype=np.intp)
+    for k in range(count):
+        score, most = left, left.max()
+        if most <= enough:
+            score = np.where(left < 0, left, lengths)
+            most = score.max()
+        place = places[k] = np.argmax(score >= (1 - TIED) * most)
+        columns[k] = to_numpy(moment.columns(order[place : place + 1]))[order, 0]
+        if left[place] > enough:
+            pivot = columns[k] - factor[:k, place] @ factor[:k]
+            factor[k] = pivot / np.sqrt(left[place])
+            left = np.maximum(left - factor[k] ** 2, 0)
+        left = left.copy() if left is lengths else left
+        left[places[: k + 1]] = -1  # these are anchors
+    return order[places], columns.T[np.argsort(order)]
 
 
 def sharpened(correlations: Array, power: float) -> Array:
     """Profiles that concentrate on what correlates best; nothing is excluded for good."""
-    return np.maximum(correlations, 0) ** power + FLOOR
+    return at_least(correlations, 0.0) ** power + FLOOR
 
 
 def anchor_weights(moment: SecondMoment, anchors: Anchors, power: float) -> Start:
     """Encoder and decoder that start as sharpened correlation profiles, optimally scaled."""
-    encoder = like(moment.diagonal, sharpened(anchors.correlations, power))
-    xp = array_namespace(encoder)
+    xp = array_namespace(moment.diagonal)
+    encoder = sharpened(xp.astype(anchors.correlations, moment.diagonal.dtype), power)
     decoder = copied(encoder.T)
     product, target = moment.driven(encoder)
     gram = product.T @ encoder
@@ -163,10 +182,13 @@ def one_hot_weights(moment: SecondMoment, anchors: Anchors) -> Start:
     leak = LEAK / attributes
     encoder = np.full((attributes, hidden), leak)
     encoder[anchors.attributes, np.arange(hidden)] = 1
-    product = leak * anchors.sums[:, None] + (1 - leak) * anchors.products
-    gram = leak * product.sum(axis=0) + (1 - leak) * product[anchors.attributes]
+    backend, dtype = backend_of(moment.diagonal), moment.diagonal.dtype
+    xp, sums = backend.xp, backend.array(anchors.sums)
+    product = leak * sums[:, None] + (1 - leak) * anchors.products
+    own = xp.take(product, backend.array(anchors.attributes), axis=0)
+    gram = to_numpy(leak * xp.sum(product, axis=0) + (1 - leak) * own)
     ridge = max(RIDGE * np.trace(gram) / hidden, np.finfo(float).tiny)
-    decoder = np.linalg.solve(gram + ridge * np.eye(hidden), product.T)
-    made = partial(like, moment.diagonal)
-    driven = None if moment.corrupted else (made(product),) * 2
-    return made(encoder), made(np.maximum(decoder, 0)), driven
+    inverse = backend.array(np.linalg.inv(gram + ridge * np.eye(hidden)))
+    decoder = xp.astype(at_least(inverse @ product.T, 0.0), dtype)
+    driven = None if moment.corrupted else (xp.astype(product, dtype),) * 2
+    return like(moment.diagonal, encoder), decoder, driven

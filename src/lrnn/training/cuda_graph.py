@@ -1,41 +1,39 @@
 """Steps that are made over and over: on a GPU recorded once, and then played back.
 
-A step is a hundred small kernels. Launching them one by one takes longer than they run; a recording
-is launched as a whole. CuPy's arrays and data that come from the host step by step do without.
+A step is some dozens of small kernels. Launching them one by one takes longer than they run; a
+recording is launched as a whole. Data that come from the host step by step do without, and so do
+CuPy's arrays: CuPy cannot record products of matrices.
 """
 
 import gc
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from array_api_compat import is_torch_namespace
 
-from lrnn.arrays import Array, Backend
+from lrnn.arrays import Backend
 
-Step: TypeAlias = Callable[..., Array]
-PLAIN = 3  # steps that are made as they are, before they are recorded
+Step: TypeAlias = Callable[..., Any]
 
 
 def as_graph(step: Step, backend: Backend) -> Step:
-    """``step(rows, *numbers)``, which changes its state in place, as one that may be played back.
+    """``step``, which makes arrays of arrays and numbers, as one that may be played back.
 
-    ``rows`` are the numbers of the rows that it works on; it returns an array.
+    It is made once as it is, and then recorded. Arrays that it holds, and is not given, it may
+    change in place.
     """
-    if not is_torch_namespace(backend.xp):
+    if not (backend.on_gpu and is_torch_namespace(backend.xp)):
         return step
-    made: Counter[int] = Counter()
-    recordings: dict[int, Step] = {}
+    recordings: dict[Any, Step | None] = {}
 
-    def play(rows: Array, *numbers: float) -> Array:
-        size = int(rows.shape[0])
-        made[size] += 1
-        if made[size] <= PLAIN:
-            return step(rows, *numbers)
-        if size not in recordings:
-            recordings[size] = _record(step, rows, len(numbers))
-        return recordings[size](rows, *numbers)
+    def play(*given: Any) -> Any:
+        shapes = tuple(tuple(getattr(one, "shape", ())) for one in given)
+        if shapes not in recordings:
+            recordings[shapes] = None
+            return step(*given)
+        found = recordings[shapes] = recordings[shapes] or _record(step, given)
+        return found(*given)
 
     return play
 
@@ -52,22 +50,36 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _record(step: Step, rows: Array, count: int) -> Step:
-    """A recording for so many rows; it is made without doing anything."""
+def _record(step: Step, given: tuple[Any, ...]) -> Step:
+    """A recording for such arrays and numbers; it is made without doing anything."""
     import torch
 
-    its_rows = rows.clone()
-    its_numbers = torch.ones(count, dtype=torch.float64, device=rows.device).unbind()
+    device = next(one.device for one in given if isinstance(one, torch.Tensor))
+    own = [
+        one.clone() if isinstance(one, torch.Tensor)
+        else torch.ones((), dtype=torch.float64, device=device)
+        for one in given
+    ]  # fmt: skip
     graph = torch.cuda.CUDAGraph()
-    torch.cuda.synchronize(rows.device)
-    with _no_collection(), torch.cuda.graph(graph):
-        result = step(its_rows, *its_numbers)
+    stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    torch.cuda.synchronize(device)
+    with _no_collection(), torch.cuda.stream(stream):
+        graph.capture_begin()
+        try:
+            result = step(*own)
+        finally:
+            graph.capture_end()
 
-    def play(rows: Array, *numbers: float) -> Array:
-        its_rows.copy_(rows)
-        for its_number, number in zip(its_numbers, numbers, strict=True):
-            its_number.fill_(number)
+    def play(*given: Any) -> Any:
+        for mine, one in zip(own, given, strict=True):
+            if isinstance(one, torch.Tensor):
+                mine.copy_(one)
+            else:
+                mine.fill_(one)
         graph.replay()
-        return result.clone()
+        if isinstance(result, torch.Tensor):
+            return result.clone()
+        copies = {id(one): one.clone() for one in result}  # what is one array stays one
+        return [copies[id(one)] for one in result]
 
     return play

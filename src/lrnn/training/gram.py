@@ -20,7 +20,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from lrnn.arrays import Array, Floats, backend_of, like, to_numpy
-from lrnn.functional import descend_decoder, extrapolate, gram_error, multiply
+from lrnn.functional import descend_decoder, extrapolate, gram_cost, gram_error, multiply
 from lrnn.moments import SecondMoment, second_moment
 from lrnn.rows import Rows, encoded
 from lrnn.training import states
@@ -147,19 +147,20 @@ def starts(
     ``anchors`` that were found already there may be more than are needed.
     """
     sizes, make = [moment.n_attributes, hidden], partial(like, moment.diagonal)
+    begin = partial(GramDescent, moment, moves=Moves(moment))
     if run.settings.start is not None:
-        return [GramDescent(moment, *run.settings.start.layers)]
+        return [begin(*run.settings.start.layers)]
     if not run.settings.anchors:
-        return [GramDescent(moment, *random_weights(sizes, run.random, make).layers)]
+        return [begin(*random_weights(sizes, run.random, make).layers)]
     anchors = find_anchors(moment, hidden) if anchors is None else anchors.first(hidden)
-    begun = [GramDescent(moment, *anchor_weights(moment, anchors, power)) for power in POWERS]
+    begun = [begin(*anchor_weights(moment, anchors, power)) for power in POWERS]
     all_to_the_end = cheap_steps(moment, hidden) > run.settings.max_iter
     if all_to_the_end:
         fixed, place = np.random.RandomState(LUCK), np.argsort(anchors.order)
         for _ in range(RANDOM_STARTS):
             encoder, decoder = random_weights(sizes, fixed).layers
-            begun.append(GramDescent(moment, make(encoder[place]), make(decoder[:, place])))
-    one_hot = GramDescent(moment, *one_hot_weights(moment, anchors))
+            begun.append(begin(make(encoder[place]), make(decoder[:, place])))
+    one_hot = begin(*one_hot_weights(moment, anchors))
     if all_to_the_end or one_hot.error() < LEAD * min(map(GramDescent.error, begun)):
         begun.append(one_hot)
     return begun
@@ -174,21 +175,74 @@ class GramState:
     product: Array  # G @ encoder; that of corrupted inputs, if they are (S @ encoder)
     target: Array  # G @ encoder, or C.T @ encoder
     error: float  # per attribute
+    drifted: bool = True  # whether scales of the encoder's columns may have to be looked at
 
 
-def gram_state(
-    moment: SecondMoment,
-    encoder: Array,
-    decoder: Array,
-    sweeps: int,
-    driven: tuple[Array, Array] | None = None,
-) -> GramState:
-    """The state at ``encoder``, with ``decoder`` improved for it; products may be known."""
-    product, target = moment.driven(encoder) if driven is None else driven
-    gram = encoder.T @ product
-    decoder = descend_decoder(target.T, gram, decoder, sweeps)
-    error = gram_error(moment.trace, target.T, gram, decoder) / moment.n_attributes
-    return GramState(encoder, decoder, product, target, error)
+class Moves:
+    """What descents on one moment do over and over; where G is on a GPU, it is played back."""
+
+    def __init__(self, moment: SecondMoment) -> None:
+        self.moment, backend = moment, backend_of(moment.diagonal)
+        self._settle: Callable[..., Sequence[Array]] = self._settle_on
+        self._leap: Callable[..., Sequence[Array]] = self._leap_on
+        if moment.kind == "dense" and backend.on_gpu:
+            from lrnn.training.cuda_graph import as_graph
+
+            self._settle = as_graph(self._settle, backend)
+            self._leap = as_graph(self._leap, backend)
+
+    def settled(
+        self, encoder: Array, decoder: Array, driven: tuple[Array, Array] | None = None
+    ) -> GramState:
+        """The state at ``encoder``, with ``decoder`` improved for it; products may be known."""
+        product, target = self.moment.driven(encoder) if driven is None else driven
+        decoder, numbers = self._settle(encoder, decoder, product, target)
+        return self._state(encoder, decoder, product, target, numbers)
+
+    def leapt(
+        self, state: GramState, before: Array, momentum: float
+    ) -> tuple[Array, Array, Array, GramState]:
+        """After a bold step with momentum; and what a shorter one needs, the bold one first."""
+        wanted, now, bold, *found = self._leap(
+            state.encoder, state.decoder, state.product, before, momentum
+        )
+        return bold, wanted, now, self._state(*found)
+
+    def ratio(self, decoder: Array, product: Array) -> tuple[Array, Array]:
+        """Of what to what the weights of the encoder grow."""
+        return self.moment.wanted(decoder.T), product @ (decoder @ decoder.T)
+
+    def _leap_on(
+        self, encoder: Array, decoder: Array, product: Array, before: Array, momentum: float
+    ) -> Sequence[Array]:
+        ratio = self.ratio(decoder, product)
+        bold = multiply(encoder, *ratio, RELAXATION)
+        ahead = extrapolate(bold, before, momentum)
+        product, target = self.moment.driven(ahead)
+        decoder, numbers = self._settle_on(ahead, decoder, product, target)
+        return *ratio, bold, ahead, decoder, product, target, numbers
+
+    def _settle_on(
+        self, encoder: Array, decoder: Array, product: Array, target: Array
+    ) -> tuple[Array, Array]:
+        xp = array_namespace(encoder)
+        gram = encoder.T @ product
+        decoder = descend_decoder(target.T, gram, decoder, SWEEPS)
+        cost = gram_cost(target.T, gram, decoder)
+        drifted = xp.any(_extreme(xp.max(encoder, axis=0)))
+        return decoder, xp.stack([cost, xp.astype(drifted, cost.dtype)])
+
+    def _state(
+        self, encoder: Array, decoder: Array, product: Array, target: Array, numbers: Array
+    ) -> GramState:
+        cost, drifted = to_numpy(numbers).tolist()
+        error = max(self.moment.trace + cost, 0.0) / self.moment.n_attributes
+        return GramState(encoder, decoder, product, target, error, bool(drifted))
+
+
+def _extreme(sizes: Array) -> Array:
+    """Which columns of an encoder may soon be too large, or too small."""
+    return (sizes > LARGE) | ((sizes > 0) & (sizes < 1 / LARGE))
 
 
 class GramDescent:
@@ -200,9 +254,10 @@ class GramDescent:
         encoder: Array,
         decoder: Array,
         driven: tuple[Array, Array] | None = None,
+        moves: Moves | None = None,
     ) -> None:
-        self.moment = moment
-        self.state = gram_state(moment, encoder, decoder, SWEEPS, driven)
+        self.moment, self.moves = moment, moves or Moves(moment)
+        self.state = self.moves.settled(encoder, decoder, driven)
         self._errors = [self.state.error]
         self._before: Array | None = None
         self._momentum = MOMENTUM
@@ -260,23 +315,23 @@ class GramDescent:
 
     def step(self) -> None:
         """Go on to a lower error, if there is one."""
-        self._rescale()
+        if self.state.drifted:
+            self._rescale()
         self._advance()
         self._errors.append(self.state.error)
 
     def _advance(self) -> bool:
         state = self.state
-        wanted = self.moment.wanted(state.decoder.T)
-        given = state.product @ (state.decoder @ state.decoder.T)
-        bold = multiply(state.encoder, wanted, given, RELAXATION)
-        if self._before is not None:
-            if self._try(extrapolate(bold, self._before, self._momentum)):
-                self._before = bold
+        if self._before is None:
+            wanted, now = self.moves.ratio(state.decoder, state.product)
+            self._before = multiply(state.encoder, wanted, now, RELAXATION)
+        else:
+            self._before, wanted, now, found = self.moves.leapt(state, self._before, self._momentum)
+            if self._better(found):
                 self._momentum = min(self._momentum * MOMENTUM_GROWTH, MOMENTUM_LIMIT)
                 return True
             self._momentum /= 2
-        self._before = bold
-        return self._try(bold) or self._try(multiply(state.encoder, wanted, given))
+        return self._try(self._before) or self._try(multiply(state.encoder, wanted, now))
 
     def _rescale(self) -> None:
         """Keep the encoder's columns in a range where no product overflows.
@@ -287,7 +342,7 @@ class GramDescent:
         state = self.state
         xp = array_namespace(state.encoder)
         size = xp.max(state.encoder, axis=0)
-        if bool(xp.any((size > LARGE) | ((size > 0) & (size < 1 / LARGE)))):
+        if bool(xp.any(_extreme(size))):
             size = xp.where(size > 0, size, xp.ones_like(size))
             product, one = state.product / size, state.target is state.product
             self.state = replace(
@@ -300,7 +355,9 @@ class GramDescent:
             self._before = None if self._before is None else self._before / size
 
     def _try(self, encoder: Array) -> bool:
-        found = gram_state(self.moment, encoder, self.state.decoder, SWEEPS)
+        return self._better(self.moves.settled(encoder, self.state.decoder))
+
+    def _better(self, found: GramState) -> bool:
         if found.error < self.state.error:
             self.state = found
             return True

@@ -35,11 +35,9 @@ from lrnn.training.anchors import find_anchors, sharpened
 from lrnn.training.evaluation import Evaluation, divisor, evaluate
 from lrnn.training.gram import (
     MOMENTUM,
-    SWEEPS,
     TRIAL,
     GramDescent,
     GramSearch,
-    gram_state,
     nothing_to_learn,
     pass_through,
     starts,
@@ -326,7 +324,7 @@ class ContinuedDescent(GramDescent):
         seen = len(chosen) > 0
         chosen = chosen if seen else np.array([np.argmin(uses)])
         anchors = find_anchors(left, len(chosen))
-        profiles = like(state.encoder, sharpened(anchors.correlations, POWER))
+        profiles = xp.astype(sharpened(anchors.correlations, POWER), state.encoder.dtype)
         if not seen and use_of(profiles, self.moment, left) <= LOST * uses[chosen[0]]:
             return False
         encoder, decoder = copied(state.encoder), copied(state.decoder)
@@ -336,7 +334,7 @@ class ContinuedDescent(GramDescent):
             decoder[h, :] = 0.0
             if before is not None:
                 before[:, h] = profiles[:, i]
-        found = gram_state(self.moment, encoder, decoder, SWEEPS)
+        found = self.moves.settled(encoder, decoder)
         if found.error >= state.error:
             return False
         self.state, self._before = found, before

@@ -42,5 +42,5 @@ def train_unit_rate(rows: Rows, run: Run) -> Trained:
 def anchored(rows: Rows, hidden: int) -> Weights:
     """Each attribute sends its spikes to the anchors it correlates with, and gets them back."""
     correlations = find_anchors(second_moment(rows, hidden), hidden).correlations
-    profile = rows.weights(sharpened(correlations, POWER))
+    profile = rows.backend.xp.astype(sharpened(correlations, POWER), rows.dtype)
     return Weights((adjust_rows(profile),), (adjust_rows(profile.T),))
