@@ -45,10 +45,10 @@ def stream_of(array: Array) -> Any:
     if is_torch_array(array):
         import torch
 
-        return cuda.externalstream_of(torch.cuda.current_stream(array.device).cuda_stream)
+        return cuda.external_stream(torch.cuda.current_stream(array.device).cuda_stream)
     import cupy
 
-    return cuda.externalstream_of(cupy.cuda.get_current_stream().ptr)
+    return cuda.external_stream(cupy.cuda.get_current_stream().ptr)
 
 
 def kernel_for(dtype: str, hidden: int) -> Any:
