@@ -253,6 +253,145 @@ def test_the_least_that_can_be_filled(X):
             np.testing.assert_allclose(found, known[0], atol=0.05)
 
 
+# Sparse rows
+
+
+def ratings(share=0.5, noise=0.2, seed=0):
+    """Ratings from 1 to 5 of rank 3 with noise; those that were given, sparse; which these are."""
+    rng = np.random.default_rng(seed)
+    X = 1 + 4 * rng.random((200, 3)) @ rng.random((3, 20)) / 3
+    given = rng.random(X.shape) < share
+    i, j = np.nonzero(given)
+    said = np.clip(X + noise * rng.standard_normal(X.shape), 0, 5)
+    return X, sparse.csr_array((said[i, j], (i, j)), shape=X.shape), given
+
+
+def masked_nmf(gaps, parts, steps=300):
+    """Multiplicative steps on the known cells."""
+    known, X, rng = ~np.isnan(gaps), np.nan_to_num(gaps), np.random.default_rng(0)
+    W, H = rng.random((len(X), parts)), rng.random((parts, X.shape[1]))
+    for _ in range(steps):
+        W *= (X @ H.T) / ((known * (W @ H)) @ H.T)
+        H *= (W.T @ X) / (W.T @ (known * (W @ H)))
+    return W @ H
+
+
+@pytest.mark.parametrize("scale", ["max", "minmax"])
+def test_ratings_that_nobody_gave_are_missing_and_not_zero(scale):
+    X, given, seen = ratings()
+    settings = {"scale": scale, "random_state": 0, "max_iter": 20, "tol": 0}
+    model = LRNNAutoencoder(6, missing="unstored", **settings).fit(given)
+
+    def error(found):
+        return np.mean((found - X)[~seen] ** 2)
+
+    gaps = np.where(seen, given.toarray(), np.nan)
+    zeros = LRNNAutoencoder(6, **settings | {"scale": "max"}).fit(given).reconstruct(given)
+    assert error(model.impute(given)) < 1.25 * error(masked_nmf(gaps, 3))
+    assert error(model.impute(given)) < error(zeros) / 20
+    W, H = lrnn.factorize(given, 3, missing="unstored", **QUICK)
+    assert error(W @ H) < 1.25 * error(masked_nmf(gaps, 3))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok"])
+def test_sparse_rows_with_gaps_are_those_of_full_ones(form, tmp_path):
+    _, given, seen = ratings()
+    given.data[:5] = 0  # which are known
+    gaps = np.where(seen, given.toarray(), np.nan)
+    X = given.asformat(form)
+    settings = {"scale": "max"} | QUICK
+    expected = LRNNAutoencoder(4, missing="allow", **settings).fit(gaps)
+    model = LRNNAutoencoder(4, missing="unstored", **settings).fit(X)
+    assert model.reconstruction_err_ == expected.reconstruction_err_
+    for name in ("transform", "reconstruct", "impute", "score", "arrivals"):
+        found, known = getattr(model, name)(X), getattr(expected, name)(gaps)
+        np.testing.assert_array_equal(found, known, err_msg=name)
+    np.testing.assert_array_equal(model.transform(X, refine=2), expected.transform(gaps, refine=2))
+    np.testing.assert_array_equal(model.transform(gaps), expected.transform(gaps))  # NaN, too
+    model.save(tmp_path / "model.safetensors")
+    again = lrnn.load(tmp_path / "model.safetensors")
+    assert again.missing == "unstored"
+    np.testing.assert_array_equal(again.impute(X), expected.impute(gaps))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr"])
+def test_stored_nan_is_missing_and_what_is_not_stored_is_0(form, gappy):
+    X = sparse.csr_array(gappy[0]).asformat(form)
+    expected = LRNNAutoencoder(4, missing="allow", **QUICK).fit(gappy[0])
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
+    assert model.reconstruction_err_ == expected.reconstruction_err_
+    np.testing.assert_array_equal(model.impute(X), expected.impute(gappy[0]))
+    frame = pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(gappy[0]))
+    np.testing.assert_array_equal(model.transform(frame), expected.transform(gappy[0]))
+    whole = sparse.csr_array(np.nan_to_num(gappy[0]))
+    np.testing.assert_array_equal(model.impute(whole), whole.toarray())
+    W, H = lrnn.factorize(X, 3, missing="allow", **QUICK)
+    V, G = lrnn.factorize(gappy[0], 3, missing="allow", **QUICK)
+    np.testing.assert_array_equal(W @ H, V @ G)
+
+
+def test_several_entries_of_a_cell_are_one_and_whole_numbers_are_no_levels():
+    _, given, _ = ratings()
+    whole = given.astype(np.uint8)
+    halves = sparse.csr_array(  # each entry twice
+        (np.repeat(whole.data, 2), np.repeat(whole.indices, 2), 2 * whole.indptr), whole.shape
+    )
+    halves.data[1::2] = 0
+    models = [
+        LRNNAutoencoder(4, scale="max", missing="unstored", **QUICK).fit(X)
+        for X in (whole.astype(np.float64), whole, halves)
+    ]
+    assert models[1].white_ is None
+    for model in models[1:]:
+        assert model.reconstruction_err_ == models[0].reconstruction_err_
+        np.testing.assert_array_equal(model.impute(halves), models[0].impute(whole))
+
+
+def test_blocks_of_sparse_rows_have_gaps_too(gappy):
+    _, given, seen = ratings()
+    gaps = np.where(seen, given.toarray(), np.nan)
+    settings = {"scale": "max"} | QUICK
+    expected = LRNNAutoencoder(4, missing="allow", **settings).fit(gaps)
+
+    def blocks():
+        return iter([given[:70], gaps[70:90], given[90:]])
+
+    model = LRNNAutoencoder(4, missing="unstored", **settings).fit(blocks)
+    np.testing.assert_array_equal(model.impute(blocks), expected.impute(gaps))
+    thin = sparse.csr_array(gappy[0])
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(lambda: iter([thin]))
+    assert model.filling_ is not None
+
+
+def test_sparse_rows_that_are_too_large_or_cannot_tell_are_refused(dask_here):
+    _, given, _ = ratings()
+    model = LRNNAutoencoder(4, scale="max", missing="unstored", **QUICK)
+    with pytest.raises(ValueError, match=r"format 'bsr'.*csr_array"):
+        model.fit(given.asformat("bsr"))
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
+    lazy = da.from_array(given.toarray(), chunks=(50, 20)).map_blocks(sparse.csr_array)
+    with pytest.raises(ValueError, match=r"Dask array of sparse blocks.*X\.compute\(\)"):
+        model.fit(lazy)
+    large = sparse.csr_array(([1.0], ([0], [0])), shape=(1_000_000, 2_000))
+    for X in (large, lambda: iter([large])):
+        with pytest.raises(ValueError, match=r"1,000,000 × 2,000 cells.*14.9 GiB.*than 1.0 GiB"):
+            model.fit(X)
+    nan = sparse.csr_array(([np.nan], ([0], [0])), shape=(1_000_000, 2_000))
+    with pytest.raises(ValueError, match=r"14.9 GiB.*than 1.0 GiB"):
+        LRNNAutoencoder(4, missing="allow").fit(nan)
+    with pytest.raises(ValueError, match=r"14.9 GiB.*than 1.0 GiB"):
+        lrnn.factorize(large, 3, missing="unstored")
+
+
+def test_where_all_were_stored_nothing_was_learnt_to_fill(digits):
+    model = LRNNAutoencoder(4, missing="unstored", **QUICK).fit(digits[:50])
+    few = sparse.csr_array(digits[:50])
+    count = few.shape[0] * few.shape[1] - few.nnz
+    for work in (model.transform, model.score, model.impute):
+        with pytest.raises(ValueError, match=rf"{count:,} cells of X are not stored.*toarray"):
+            work(few)
+
+
 # Refusals
 
 
@@ -270,13 +409,6 @@ def test_a_model_of_complete_rows_does_not_know_what_to_fill(digits, gappy):
         model.transform(gappy[0])
     with pytest.raises(ValueError, match="trained to refuse missing cells"):
         LRNNAutoencoder(4, **QUICK).fit(digits[:50]).impute(digits)
-
-
-def test_sparse_rows_have_no_gaps(gappy):
-    thin = sparse.csr_array(gappy[0])
-    for X in (thin, lambda: iter([thin])):
-        with pytest.raises(ValueError, match=r"NaN.*full array, or a table in memory"):
-            LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
 
 
 def test_collections_with_gaps_are_gathered(gappy, dask_here, monkeypatch):
@@ -403,7 +535,8 @@ def test_on_a_device(gappy, monkeypatch):
 
 def test_tags_tell_whether_nan_is_taken():
     assert not LRNNAutoencoder().__sklearn_tags__().input_tags.allow_nan
-    assert LRNNAutoencoder(missing="allow").__sklearn_tags__().input_tags.allow_nan
+    for missing in ("allow", "unstored"):
+        assert LRNNAutoencoder(missing=missing).__sklearn_tags__().input_tags.allow_nan
 
 
 def test_a_parquet_file_has_gaps_as_a_frame_has(tmp_path):

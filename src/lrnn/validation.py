@@ -39,7 +39,7 @@ from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.checks import check_foreign, check_values, summed, white_of
 from lrnn.rows.dask import dask_rows, gathered
 from lrnn.rows.device import DeviceRows, on_device
-from lrnn.rows.gaps import has_gaps
+from lrnn.rows.gaps import check_size, full, has_gaps, sparse_gaps
 from lrnn.rows.memory import OutOfRangeError
 from lrnn.rows.stream import stream
 from lrnn.tables.cut_off import CutOff, RangeWarning
@@ -64,6 +64,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "backend_for",
+    "brought",
     "check_codes",
     "check_data",
     "check_matrix",
@@ -105,14 +106,14 @@ def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
     return work(check_data(estimator, X, reset=False))
 
 
-def raw_matrix(X: Any, scaling: Scaling | None) -> NDArray[Any] | None:
+def raw_matrix(X: Any, scaling: Scaling | None, unstored: bool) -> NDArray[Any] | None:
     """The numbers of data in memory, in their own units; None if X is elsewhere, or sparse."""
     X = _bare(_opened(X, scaling), gaps=True)
     if is_dask(X):
-        X = gathered(X, BUFFER_BYTES)
+        X = gathered(X, BUFFER_BYTES, unstored)
     if is_dask(X):
         return None
-    X = _brought(X)
+    X = brought(X, unstored)
     if scaling is not None and scaling.recipe is not None:
         X = scaling.selected(X)
     if isinstance(X, Source | Columns) or sparse.issparse(X):
@@ -120,12 +121,18 @@ def raw_matrix(X: Any, scaling: Scaling | None) -> NDArray[Any] | None:
     return matrix_of(X) if is_frame(X) else to_numpy(X) if is_array(X) else np.asarray(X, float)
 
 
-def _brought(X: Any) -> Any:
+def brought(X: Any, unstored: bool = False) -> Any:
     """X with cells that may be missing as a matrix of the host, if it can be one.
 
-    Such are tensors that hold NaN, and floats in files, and whatever else is read block by block,
-    if they fit into a buffer; a data frame, if their columns have names. All else stays what it is.
+    Such are tensors and sparse matrices that hold NaN, and floats in files, and whatever else is
+    read block by block, if they fit into a buffer; a data frame, if their columns have names. All
+    else stays what it is. Cells of sparse matrices that are ``unstored`` may be missing, too.
     """
+    if sparse.issparse(X):
+        gone = X.ndim == 2 and (unstored or sparse_gaps(X, unstored))
+        return full(X, unstored, BUFFER_BYTES) if gone else X
+    if is_frame(X) and hasattr(X, "sparse") and all(hasattr(k, "fill_value") for k in X.dtypes):
+        return X.sparse.to_dense() if X.isna().to_numpy().any() else X  # 0 is 0 in frames
     if _is_foreign(X):
         floats = X.ndim == 2 and host_dtype(X.dtype).kind == "f"
         return to_numpy(X) if floats and np.isnan(to_numpy(X)).any() else X
@@ -133,11 +140,16 @@ def _brought(X: Any) -> Any:
         return X
     if isinstance(X, Columns) and not getattr(X, "holds_numbers", False):
         return X
-    if X.dtype.kind != "f" or X.shape[0] * X.shape[1] * X.dtype.itemsize > BUFFER_BYTES:
+    unstored = unstored and sparse.issparse(next(iter(X.blocks(0, X.shape[0]))))
+    if unstored:
+        check_size(X.shape, np.result_type(X.dtype, np.float32), BUFFER_BYTES)
+    elif X.dtype.kind != "f" or X.shape[0] * X.shape[1] * X.dtype.itemsize > BUFFER_BYTES:
         return X
     blocks = list(X.blocks(0, X.shape[0]))
-    if any(sparse.issparse(block) for block in blocks):
+    thin = [block for block in blocks if sparse.issparse(block)]
+    if thin and not unstored and not any(sparse_gaps(block, unstored) for block in thin):
         return X
+    blocks = [full(b, unstored, BUFFER_BYTES) if sparse.issparse(b) else b for b in blocks]
     matrix = np.concatenate(blocks)
     if X.columns is None:
         return matrix
@@ -169,11 +181,18 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
     gaps = takes_gaps(estimator, reset)
     X = _bare(_opened(X, remembered), remembered, gaps)
     home = None
+    unstored = getattr(estimator, "missing", "refuse") == "unstored"
     if gaps and is_dask(X):
-        X = gathered(X, BUFFER_BYTES)
+        X = gathered(X, BUFFER_BYTES, unstored)
     elif gaps:
-        home, X = backend_of(X), _brought(X)
+        home, X = backend_of(X), brought(X, unstored)
         home = None if _is_foreign(X) or home.is_numpy else home  # of a tensor that has gaps
+    elif unstored and sparse.issparse(X) and (count := sparse_gaps(X, unstored)):
+        raise ValueError(
+            f"{count:,} cells of X are not stored: missing ones (missing='unstored'). In training "
+            "there were none, so that nothing was learnt to fill them with; train on rows that "
+            "have some, or give X.toarray(), if they are 0"
+        )
     scale = estimator.scale
     filling = None
     made_before = isinstance(scale, Scaling) if reset else scaling is not None
@@ -274,13 +293,13 @@ def _scaling(estimator: Any, X: Any) -> Scaling | None:
         return None
     if scale is None and getattr(X, "holds_numbers", False):
         return None
-    allowed = getattr(estimator, "missing", "refuse") == "allow"
-    return Scaling.fit(X, scale or "none", missing="allow" if allowed else "refuse")
+    refused = getattr(estimator, "missing", "refuse") == "refuse"
+    return Scaling.fit(X, scale or "none", missing="refuse" if refused else "allow")
 
 
 def takes_gaps(estimator: Any, reset: bool) -> bool:
     """Whether cells may be missing: in training, or if it was seen there what fills them."""
-    allowed = getattr(estimator, "missing", "refuse") == "allow"
+    allowed = getattr(estimator, "missing", "refuse") != "refuse"
     return allowed and (reset or getattr(estimator, "filling_", None) is not None)
 
 

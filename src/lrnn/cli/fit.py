@@ -167,7 +167,7 @@ def fit(
     sizes = hidden_sizes(hidden, attributes)
     unscaled = moment is None and scaling.kind == "none"
     if unscaled and not isinstance(table.data, Source):  # which is checked as it is read
-        check_range(table, data, gaps=options.missing == "allow")
+        check_range(table, data, gaps=options.gaps)
     model = LRNNAutoencoder(
         sizes,
         solver=cast(Any, solver.value),
@@ -182,7 +182,7 @@ def fit(
         early_stopping=early_stopping,
         corruption=corruption,
         scale=replace(scaling, recipe=None) if moment is None else None,
-        missing="allow" if options.missing == "allow" else "refuse",
+        missing=options.of_model,
         device=device,
         random_state=seed,
         verbose=voice.verbose,

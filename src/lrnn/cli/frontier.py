@@ -115,7 +115,7 @@ def frontier(
     others = _test_rows(data, test, table.data.shape[1], options, scaling, voice)
     unscaled = scaling.kind == "none"
     if unscaled and not isinstance(table.data, Source):
-        check_range(table, data, gaps=options.missing == "allow")
+        check_range(table, data, gaps=options.gaps)
     explained = numbers_explained(table, data) if unscaled else nullcontext()
     watched = going_on(unfinished, voice)
     with _folder(output), sole_writer(output / "frontier.json"), explained, watched:
@@ -132,7 +132,7 @@ def frontier(
             resume=bool(resume),
             batch_size=batch_size,
             scale=replace(scaling, recipe=None),
-            missing="allow" if options.missing == "allow" else "refuse",
+            missing=options.of_model,
             device=device,
             random_state=seed,
             verbose=voice.verbose,

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from lrnn.cli.tables import with_gaps
 from lrnn.cli.voice import Voice
 from lrnn.tables.reading import ENDINGS
 
@@ -260,7 +261,7 @@ def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Gi
     path = Path(source)
     reading = taken(path, scaling.reading) if path.exists() else Reading()
     with voice.working(f"reading {source}"):
-        table = open_table(source, True, reading)
+        table = with_gaps(open_table(source, True, reading), model.missing, source)
         cut = CutOff()
         data, names = table.data, table.names
         known = getattr(model, "feature_names_in_", None)

@@ -119,7 +119,7 @@ def _without_gaps(model: Any, given: Given, voice: Voice) -> Given:
     gaps = 0
     if isinstance(given.data, np.ndarray) and given.data.dtype.kind == "f":
         gaps = int(np.count_nonzero(np.isnan(given.data)))
-    if not gaps or model.missing != "allow":
+    if not gaps or model.missing == "refuse":
         return given
     voice.note(f"{gaps:,} missing numbers are filled with what is probable, in all that is shown")
     return replace(given, data=model.impute(given.data))
