@@ -162,7 +162,9 @@ def test_raw_data_are_filled_in_their_own_units(scale):
     lost = np.random.default_rng(0).random(frame.shape) < 0.2
     gaps = frame.mask(lost)
     model = LRNNAutoencoder(5, scale=scale, missing="allow", **QUICK).fit(gaps)
-    found = model.impute(gaps)
+    filled = model.impute(gaps)
+    assert filled.columns.equals(frame.columns)
+    found = filled.to_numpy()
     np.testing.assert_array_equal(found[~lost], frame.to_numpy()[~lost])
     off = ((found - frame) / frame.std()).to_numpy()[lost]
     assert np.mean(off**2) < 0.8  # the mean of a column has 1
@@ -200,13 +202,101 @@ def test_tables_with_columns_of_text(tmp_path):
     scaling = Scaling.fit(gaps, "minmax", categories="onehot", missing="allow")
     model = LRNNAutoencoder(2, scale=scaling, missing="allow", **QUICK).fit(gaps)
     filled = model.impute(gaps)
-    assert abs(filled[3, 0] - frame["size"][3]) < 10
-    assert filled[5, 1 if frame["kind"][5] == "large" else 2] > 0.5
+    assert abs(filled["size"][3] - frame["size"][3]) < 10
+    assert filled["kind"].equals(frame["kind"])
     gaps.to_csv(tmp_path / "gaps.csv", index=False)
     found = LRNNAutoencoder(2, scale=scaling, missing="allow", **QUICK).fit(tmp_path / "gaps.csv")
     np.testing.assert_allclose(found.transform(tmp_path / "gaps.csv"), model.transform(gaps))
     again = Scaling.from_json(scaling.to_json())
     assert again.recipe.missing == "allow"
+
+
+FRAMES = [
+    pytest.param("pandas", id="pandas"),
+    pytest.param("arrow", id="pandas of Arrow"),
+    pytest.param("polars", id="polars"),
+]
+
+
+def table_with_gaps():
+    """Columns of every kind, a gap in each, and one that is not taken."""
+    size = np.linspace(0, 1, 40)
+    frame = pd.DataFrame(
+        {
+            "name": [f"n{i}" if i != 2 else None for i in range(40)],
+            "size": (50 * size).astype(np.float32),
+            "kind": np.where(size > 0.5, "large", "small"),
+            "grade": pd.Categorical(np.where(size > 0.5, "b", "a"), categories=["b", "a", "c"]),
+            "heavy": pd.array(size > 0.5, dtype="boolean"),
+            "count": pd.array(np.round(100 * size), dtype="Int64"),
+            "large": pd.array(2**60 + np.round(1e9 * size).astype(int), dtype="Int64"),
+            "weight": 3 * size + 1,
+            "whole": np.arange(40) % 7,
+        },
+        index=[f"row {i}" for i in range(40)],
+    )
+    gaps = frame.copy()
+    for row, name in enumerate(frame.columns[1:-1], start=30):
+        gaps.loc[f"row {row}", name] = None
+    return frame, gaps
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_are_filled_to_frames(library):
+    frame, gaps = table_with_gaps()
+    lost = gaps.isna()
+    if library == "polars":
+        X = pytest.importorskip("polars").from_pandas(gaps)
+    elif library == "arrow":
+        pytest.importorskip("pyarrow", reason="pip install pyarrow")
+        X = gaps.convert_dtypes(dtype_backend="pyarrow").astype({"grade": gaps["grade"].dtype})
+    else:
+        X = gaps
+    scaling = Scaling.fit(X, "minmax", index="name", categories="onehot", missing="allow")
+    model = LRNNAutoencoder(4, scale=scaling, missing="allow", **QUICK).fit(X)
+    model.set_output(transform="pandas")
+    filled = model.impute(X)
+    assert type(filled) is type(X)
+    assert list(filled.columns) == list(X.columns)
+    kept = [name for name in X.columns if name != "count"]
+    assert [filled[name].dtype for name in kept] == [X[name].dtype for name in kept]
+    assert "float64" in str(filled["count"].dtype).lower() or "double" in str(filled["count"].dtype)
+    if library != "polars":
+        assert filled.index.equals(X.index)
+        pd.testing.assert_series_equal(filled["name"], X["name"])
+    else:
+        filled = filled.to_pandas().set_index(frame.index)
+    assert not filled.drop(columns="name").isna().any().any()
+    for name in frame.columns:
+        known = ~lost[name].to_numpy()
+        assert filled[name][known].tolist() == frame[name][known].tolist()
+    for name in ("kind", "grade", "heavy"):
+        assert filled[name].tolist() == frame[name].tolist()
+    for name in ("size", "count", "large", "weight"):
+        off = (filled[name].astype(float) - frame[name].astype(float)).abs().max()
+        assert off < 0.2 * float(frame[name].max() - frame[name].min())
+
+
+def test_frames_without_gaps_or_names_come_back_as_they_are(gappy):
+    frame = pd.DataFrame(gappy[0][:60, 18:30])
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(frame)
+    filled = model.impute(frame)
+    np.testing.assert_array_equal(filled.to_numpy(), model.impute(frame.to_numpy()))
+    pd.testing.assert_frame_equal(model.impute(filled), filled)
+    assert model.impute(filled) is not filled
+    thin = filled.astype(pd.SparseDtype(float, 0.0))
+    pd.testing.assert_frame_equal(model.impute(thin), thin)
+    holes = frame.astype(pd.SparseDtype(float, np.nan))
+    pd.testing.assert_frame_equal(model.impute(holes), filled.astype(holes.dtypes.iloc[0]))
+
+
+@pytest.mark.filterwarnings("ignore:.*rows with missing cells are left out")
+def test_rows_that_a_scaling_leaves_out_are_left_out_of_a_filled_frame():
+    frame = pd.DataFrame(load_wine().data[:, :5], columns=list("abcde"))
+    frame.loc[[3, 8], "b"] = np.nan
+    scaling = Scaling.fit(frame, "minmax", missing="drop")
+    model = LRNNAutoencoder(3, scale=scaling, missing="allow", **QUICK).fit(frame)
+    pd.testing.assert_frame_equal(model.impute(frame), frame.drop(index=[3, 8]))
 
 
 def test_a_row_that_is_wholly_missing_becomes_what_is_usual(gappy):

@@ -32,6 +32,8 @@ from lrnn.parameters import (
 )
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.gaps import Filling, full
+from lrnn.tables.filled_frames import filled_frame
+from lrnn.tables.frame import is_frame
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import warn
 from lrnn.training import (
@@ -705,7 +707,7 @@ class LRNNAutoencoder(
 
         return self._reverted(read_once(self, X, passed), white)
 
-    def impute(self, X: Any) -> Array:
+    def impute(self, X: Any) -> Any:
         """X with its missing cells (NaN) filled, in its own units; known cells stay as they are.
 
         For models that were trained with ``missing="allow"`` or ``"unstored"``. What is filled in
@@ -719,8 +721,12 @@ class LRNNAutoencoder(
 
         Returns
         -------
-        filled : ndarray of shape (n_samples, n_features)
-            A new array.
+        filled : ndarray of shape (n_samples, n_features), or data frame
+            A new array; of a data frame of pandas or Polars (whatever ``set_output`` says) a new
+            frame, with the same columns and index. There columns of text hold texts, and those that
+            the model does not take stay as they are. Columns keep their types, but whole numbers
+            become floats where some were missing (unless they have too many digits for that: then
+            what is filled in is rounded).
 
         Examples
         --------
@@ -744,12 +750,18 @@ class LRNNAutoencoder(
         if rows.sparse and sparse.issparse(X):  # nothing is missing
             X = full(X, unstored)
             rows = check_data(self, X, reset=False)
+        if rows.sparse and is_frame(X):
+            return X.copy()
         if not rows.resident or rows.sparse:
             raise ValueError(
                 "impute fills cells of full arrays and of tables that fit in memory alone; give it "
                 "such, some rows at a time"
             )
-        filled = to_numpy(self._reverted(rows.take(slice(None)), rows.white))
+        whole = rows.take(slice(None))
+        if is_frame(X):
+            dropped = () if rows.cut_off is None else rows.cut_off.dropped
+            return filled_frame(X, self.scaling_ or Scaling("none"), to_numpy(whole), dropped)
+        filled = to_numpy(self._reverted(whole, rows.white))
         raw = raw_matrix(X, self.scaling_, unstored)
         if raw is None or raw.shape != filled.shape:  # of a file, or rows were left out
             return filled
