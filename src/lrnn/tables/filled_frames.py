@@ -103,11 +103,11 @@ def _of_pandas(series: Any, kind: np.dtype[Any], gone: NDArray[np.bool_], values
 
 
 def _of_polars(series: Any, kind: np.dtype[Any], gone: NDArray[np.bool_], values: Any) -> Any:
-    import polars as pl
-
     widened = _widened(series, kind)
     if kind.kind in "iu" and not widened:
         values = [round(value) for value in values]
     cells, new = series.to_list(), iter(values)
     filled = [next(new) if lost else cell for cell, lost in zip(cells, gone, strict=True)]
-    return pl.Series(series.name, filled, dtype=pl.Float64 if widened else series.dtype)
+    if widened:
+        return type(series)(series.name, list(map(float, filled)))
+    return type(series)(series.name, filled, dtype=series.dtype)
