@@ -1,6 +1,7 @@
 """``missing="allow"``: cells that are NaN are filled, in training and by every method."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -493,9 +494,53 @@ def test_by_default_missing_cells_are_refused_and_the_remedy_is_named(gappy):
         LRNNAutoencoder(4, missing="drop").fit(gappy[0])
 
 
+def refusal(work, *arguments):
+    """What is said of the first gap of some data."""
+    with pytest.raises(ValueError, match=r"NaN at|is masked|is missing") as found:
+        work(*arguments)
+    return str(found.value)
+
+
+REMEDIES = r"(SimpleImputer|Scaling\.fit|missing='\w+'|filled\(0\)|[Tt]rain on rows)"
+
+
+@pytest.mark.parametrize("scale", [None, "auto", "minmax"])
+def test_the_first_remedy_is_the_one_most_want_and_all_of_them_exist(gappy, digits, scale):
+    gaps = gappy[0]
+    model = LRNNAutoencoder(4, scale=scale, **QUICK)
+    forms = [np.asarray, pd.DataFrame, sparse.csr_array, np.ma.masked_invalid]
+    said = [refusal(model.fit, form(gaps)) for form in (*forms, lambda X: lambda: iter([X]))]
+    named = [re.findall(REMEDIES, text) for text in said]
+    assert [remedies[0] for remedies in named] == ["missing='allow'"] * 5
+    for text, remedies in zip(said, named, strict=True):
+        if "missing='median'" in remedies:  # is no parameter of a model
+            assert "scale=Scaling.fit(X, missing='median')" in text
+    assert "missing='allow'" in re.findall(REMEDIES, refusal(lrnn.factorize, gaps, 3))[0]
+    assert "missing='median'" not in refusal(lrnn.factorize, gaps, 3)
+
+
+def test_what_fills_no_gaps_does_not_offer_it(gappy, digits, monkeypatch):
+    gaps, whole = gappy[0], digits[:50]
+    for work in (lrnn.widths, lrnn.Moment.of, lrnn.bounds.variance):
+        text = refusal(work, gaps)
+        assert "LRNNAutoencoder(missing='allow').fit(X).impute(X)" in text
+        assert "Train with" not in text
+    text = refusal(lrnn.widths, np.ma.masked_invalid(gaps))
+    assert re.findall(REMEDIES, text) == ["filled(0)"]
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(whole)
+    assert "In training no cell was missing" in refusal(model.transform, gaps)
+    codes = model.transform(whole)
+    codes[0, 0] = np.nan
+    assert refusal(model.inverse_transform, codes).endswith("Give what transform returned")
+    monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 1_000)
+    text = refusal(LRNNAutoencoder(4).fit, lambda: iter([gaps]))
+    assert re.findall(REMEDIES, text)[0] == "SimpleImputer"
+    assert "no more than 1,000 bytes" in text
+
+
 def test_a_model_of_complete_rows_does_not_know_what_to_fill(digits, gappy):
     model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(digits[:50])
-    with pytest.raises(ValueError, match=r"contains NaN.*missing='allow'"):
+    with pytest.raises(ValueError, match=r"contains NaN.*[Tt]rain on rows that have some"):
         model.transform(gappy[0])
     with pytest.raises(ValueError, match="trained to refuse missing cells"):
         LRNNAutoencoder(4, **QUICK).fit(digits[:50]).impute(digits)

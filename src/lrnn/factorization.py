@@ -17,8 +17,8 @@ from lrnn.rows.memory import map_rows
 from lrnn.tables.frame import is_frame
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.types import matrix_of
-from lrnn.tables.words import TableError
-from lrnn.validation import brought
+from lrnn.tables.words import FILLS, TableError
+from lrnn.validation import TRAIN, brought
 from lrnn.weights import Weights
 
 __all__ = ["factorize"]
@@ -121,7 +121,7 @@ def _size(X: Any, missing: Any) -> float | None:
         largest = float(np.max(Scaling.fit(X, "max", missing=missing).span))
     except TableError as error:
         if " below 0 " not in str(error):
-            raise
+            raise TableError(error.text.replace(FILLS, TRAIN)) from None
         where = str(error).partition(" (")[0]
         raise ValueError(f"X: {where}, and no factors that are nonnegative give that") from None
     return largest if largest > 1 else None

@@ -209,7 +209,7 @@ def widths(
         )
     base = LRNNAutoencoder(1, **{"random_state": 0, "max_iter": STEPS, **parameters})
     base._validate_params()
-    rows = check_data(base, X, reset=True)
+    rows = check_data(base, X, reset=True, user="widths")
     count, attributes = rows.shape
     chosen = _chosen(widths, count, attributes)
     folds = _folds(folds, count)

@@ -261,7 +261,8 @@ def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Gi
     path = Path(source)
     reading = taken(path, scaling.reading) if path.exists() else Reading()
     with voice.working(f"reading {source}"):
-        table = with_gaps(open_table(source, True, reading), model.missing, source)
+        table = open_table(source, True, reading)
+        table = with_gaps(table, getattr(model, "missing", "refuse"), source)
         cut = CutOff()
         data, names = table.data, table.names
         known = getattr(model, "feature_names_in_", None)

@@ -257,14 +257,13 @@ def with_gaps(table: Any, missing: str, source: str) -> Any:
 @contextmanager
 def allow_not_offered() -> Iterator[None]:
     """Where cells cannot stay missing, an error that names remedies does not name this one."""
-    from lrnn.tables.words import TableError
+    from lrnn.tables.words import FILLS, TableError
 
     try:
         yield
     except TableError as error:
-        said = "{missing=allow} fills such cells with what is probable, {missing=median} with"
-        text = error.text.replace(said, "{missing=median} fills such cells with")
-        raise TableError(text) from None
+        others = FILLS.partition(", ")[2].replace("with", "fills such cells with", 1)
+        raise TableError(error.text.replace(FILLS, others)) from None
 
 
 def attributes_of(table: Any, scaling: Any, cut: Any = None) -> Any:
