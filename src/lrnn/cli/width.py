@@ -80,6 +80,7 @@ def width(
         scaling = options.scaling(table, data, voice)
     with voice.working(f"reading {data}"):
         table = attributes_of(table, scaling, cut := CutOff())
+    _check_widths(wanted, table.data.shape[1], data)
     unscaled = scaling.kind == "none"
     if unscaled and not isinstance(table.data, Source):
         check_range(table, data)
@@ -116,6 +117,17 @@ def _widths(text: str | None) -> list[int] | None:
             f"{text!r} should be numbers of code neurons, such as 8,16,32", param_hint="--widths"
         )
     return [int(word) for word in words]
+
+
+def _check_widths(wanted: list[int] | None, attributes: int, source: str) -> None:
+    """Complain of widths that no code of these data has."""
+    wide = [width for width in wanted or () if width >= attributes > 1]
+    if wide:
+        raise typer.BadParameter(
+            f"{wide[0]} code neurons are not fewer than the {attributes} attributes of {source!r}; "
+            f"give widths from 1 to {attributes - 1}",
+            param_hint="--widths",
+        )
 
 
 def _check_output(path: Path) -> None:
