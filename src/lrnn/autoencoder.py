@@ -969,10 +969,10 @@ class LRNNAutoencoder(
         path : str or path-like
             The file. It is replaced as a whole, or not at all.
         moment : bool, optional
-            Whether ``moment_``, if there is one, is kept, such that :meth:`partial_fit` goes on as
-            if nothing had happened; it takes 8 bytes for each pair of attributes. By default that
-            of a stream is, and one that was given to :meth:`fit` is not. (Rows that are kept in
-            the place of a moment are never written.)
+            Whether ``moment_`` is kept, such that :meth:`partial_fit` goes on as if nothing had
+            happened; it takes 8 bytes for each pair of attributes. By default that of a stream is,
+            and one that was given to :meth:`fit` is not. True where there is none is an error.
+            (Rows that are kept in the place of a moment are never written.)
         """
         from lrnn.storage.model_files import save
 
