@@ -84,6 +84,21 @@ class Scaling:
     reading: Reading = field(default_factory=Reading)
     seen: tuple[str, ...] | None = None
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both do the same to the same data, and to the same files."""
+        if not isinstance(other, Scaling):
+            return NotImplemented
+        return (
+            (self.kind, self.recipe, self.reading, self.seen)
+            == (other.kind, other.recipe, other.reading, other.seen)
+            and np.array_equal(self.low, other.low)
+            and np.array_equal(self.span, other.span)
+        )
+
+    def __hash__(self) -> int:
+        low, span = (tuple(np.ravel(numbers).tolist()) for numbers in (self.low, self.span))
+        return hash((self.kind, low, span))
+
     @classmethod
     def fit(
         cls,
