@@ -474,6 +474,29 @@ def test_sparse_rows_that_are_too_large_or_cannot_tell_are_refused(dask_here):
         lrnn.factorize(large, 3, missing="unstored")
 
 
+def test_sparse_rows_with_gaps_are_trained_on_in_every_way(tmp_path):
+    _, given, seen = ratings()
+    given /= 5
+    gaps = np.where(seen, given.toarray(), np.nan)
+    weights = np.arange(200) % 3
+    sparse_settings, settings = ({"missing": m} | QUICK for m in ("unstored", "allow"))
+    for work in (
+        lambda model, X: model.partial_fit(X),
+        lambda model, X: model.fit(X, sample_weight=weights),
+        lambda model, X: checkpoints.fit(model, X, tmp_path / model.missing, every=0),
+        lambda model, X: model.set_params(inhibition=True, fine_tune=1).fit(X),
+    ):
+        found = work(LRNNAutoencoder(4, **sparse_settings), given)
+        expected = work(LRNNAutoencoder(4, **settings), gaps)
+        assert found.reconstruction_err_ == expected.reconstruction_err_
+        np.testing.assert_array_equal(found.impute(given), expected.impute(gaps))
+    lrnn.streaming.encode(found, given, tmp_path / "codes.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "codes.npy"), expected.transform(gaps))
+    found = frontier(given, 4, penalties=2, passes=1, X_test=given, **sparse_settings)
+    expected = frontier(gaps, 4, penalties=2, passes=1, X_test=gaps, **settings)
+    assert [p.error for p in found.points] == [p.error for p in expected.points]
+
+
 def test_where_all_were_stored_nothing_was_learnt_to_fill(digits):
     model = LRNNAutoencoder(4, missing="unstored", **QUICK).fit(digits[:50])
     few = sparse.csr_array(digits[:50])

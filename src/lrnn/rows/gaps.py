@@ -29,8 +29,10 @@ def has_gaps(rows: Any) -> bool:
 def sparse_gaps(X: Any, unstored: bool) -> int:
     """How many cells of a sparse matrix are missing: stored NaN, and what is ``unstored``, too."""
     _check_format(X, unstored)
-    stored = sparse.csr_array(X)
-    gone = int(np.count_nonzero(np.isnan(stored.data))) if stored.dtype.kind == "f" else 0
+    if not unstored and X.dtype.kind != "f":
+        return 0
+    stored = X if not unstored and X.format in ("csr", "csc", "coo") else sparse.csr_array(X)
+    gone = int(np.count_nonzero(np.isnan(stored.data))) if X.dtype.kind == "f" else 0
     return gone + (X.shape[0] * X.shape[1] - summed(stored).nnz if unstored else 0)
 
 
