@@ -1,19 +1,21 @@
 """Missing cells: what lrnn fills in, against other ways, in one run.
 
-    LRNN_DATA_DIR=... python benchmarks/missing.py [--quick] [--codes]
+    LRNN_DATA_DIR=... python benchmarks/missing.py [--quick] [--codes] [--ratings]
 
 30 % of the cells are taken out at random (of MNIST, pixels that are always 0 are left out). Figures
 are mean squared errors of these cells, on data in [0, 1], and seconds. Masked NMF (multiplicative
 steps on known cells, 200 of them) has as many parts as lrnn's filling, half of the attributes and
 at most 100, or a quarter of that. KNNImputer and IterativeImputer are scikit-learn's as they come,
 the latter for up to 64 attributes. With --codes only the first table is made: what it is worth that
-codes are probable, and do not only fit.
+codes are probable, and do not only fit. With --ratings only another: cells that a sparse matrix
+does not store, which are missing, or 0.
 """
 
 import sys
 import warnings
 
 import numpy as np
+from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
@@ -89,7 +91,34 @@ def of_codes_that_only_fit() -> None:
     report("missing_codes", "Mean squared error of missing cells, by codes", rows)
 
 
+def of_ratings() -> None:
+    """Those of docs/missing.md: half of them are given, with noise."""
+    rng = np.random.default_rng(0)
+    truth = 1 + 4 * rng.random((200, 3)) @ rng.random((3, 20)) / 3
+    who, what = np.nonzero(rng.random(truth.shape) < 0.5)
+    said = truth[who, what] + 0.2 * rng.standard_normal(len(who))
+    ratings = sparse.csr_array((said, (who, what)), shape=truth.shape)
+    gaps = np.full(truth.shape, np.nan)
+    gaps[who, what] = said
+    settings = {"scale": "max", "random_state": 0, "tol": 0.01}
+    model = LRNNAutoencoder(6, missing="unstored", **settings).fit(ratings)
+    found = {
+        "lrnn": model.impute(ratings),
+        "masked NMF of rank 3": masked_nmf(gaps / said.max(), 3) * said.max(),
+        "column means": SimpleImputer().fit_transform(gaps),
+        "lrnn, what is not stored is 0": LRNNAutoencoder(6, **settings)
+        .fit(ratings)
+        .reconstruct(ratings),
+    }
+    gone = np.isnan(gaps)
+    errors = {way: float(np.mean((filled - truth)[gone] ** 2)) for way, filled in found.items()}
+    report("missing_ratings", "Mean squared error of ratings that were not given", [errors])
+
+
 def main() -> None:
+    if "--ratings" in sys.argv:
+        of_ratings()
+        return
     of_codes_that_only_fit()
     if "--codes" in sys.argv:
         return

@@ -111,7 +111,9 @@ def test_factors_are_sane_in_missing_cells(load, alternations):
 def test_what_cannot_be_factorised_is_refused(digits):
     with pytest.raises(ValueError, match=r"row 1, column 1 is -1, below 0.*nonnegative"):
         factorize(np.where(digits > 2, 0, -1.0), 3)
-    with pytest.raises(ValueError, match="missing must be 'refuse' or 'allow', got 'median'"):
+    with pytest.raises(
+        ValueError, match="missing must be 'refuse', 'allow' or 'unstored', got 'median'"
+    ):
         factorize(digits, 3, missing="median")
     with pytest.raises(ValueError, match="n_components == 0"):
         factorize(digits, 0)

@@ -741,6 +741,28 @@ def test_levels_beside_other_columns_are_cut_off_with_a_warning(held, tmp_path):
         learnt(X)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "kind",
+    [csr_array, csr_matrix, csc_array, csc_matrix, coo_array, coo_matrix, sparse_dataframe,
+     function_of_sparse_blocks],
+    ids=named,
+)  # fmt: skip
+def test_cells_of_every_sparse_kind_may_be_missing(kind, dtype, tmp_path):
+    """Stored NaN are; what is not stored is, if the model says so. (A frame knows what is NaN.)"""
+    values = np.array(rows_of(dtype))
+    values[np.random.default_rng(0).random(SHAPE) < 0.1] = np.nan
+    X = kind(values, tmp_path)
+    unstored = np.where(values == 0, np.nan, values)
+    for missing, full in (("allow", values), ("unstored", unstored)):
+        full = values if kind is sparse_dataframe else full
+        settings = {"max_iter": 5, "random_state": 0, "missing": missing}
+        model, expected = (LRNNAutoencoder(3, **settings).fit(data) for data in (X, full))
+        for name in ("transform", "reconstruct", "impute", "score"):
+            found, known = host(getattr(model, name)(X)), getattr(expected, name)(full)
+            np.testing.assert_allclose(found, known, atol=TOLERANCE[dtype], err_msg=name)
+
+
 @of_frames
 @pytest.mark.filterwarnings("ignore:X (has values above 1|is uint)")
 @pytest.mark.parametrize("kind", ["UInt8", "UInt16", "Int64", "Float32"])

@@ -1,6 +1,7 @@
 """``missing="allow"``: cells that are NaN are filled, in training and by every method."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -162,7 +163,9 @@ def test_raw_data_are_filled_in_their_own_units(scale):
     lost = np.random.default_rng(0).random(frame.shape) < 0.2
     gaps = frame.mask(lost)
     model = LRNNAutoencoder(5, scale=scale, missing="allow", **QUICK).fit(gaps)
-    found = model.impute(gaps)
+    filled = model.impute(gaps)
+    assert filled.columns.equals(frame.columns)
+    found = filled.to_numpy()
     np.testing.assert_array_equal(found[~lost], frame.to_numpy()[~lost])
     off = ((found - frame) / frame.std()).to_numpy()[lost]
     assert np.mean(off**2) < 0.8  # the mean of a column has 1
@@ -200,13 +203,101 @@ def test_tables_with_columns_of_text(tmp_path):
     scaling = Scaling.fit(gaps, "minmax", categories="onehot", missing="allow")
     model = LRNNAutoencoder(2, scale=scaling, missing="allow", **QUICK).fit(gaps)
     filled = model.impute(gaps)
-    assert abs(filled[3, 0] - frame["size"][3]) < 10
-    assert filled[5, 1 if frame["kind"][5] == "large" else 2] > 0.5
+    assert abs(filled["size"][3] - frame["size"][3]) < 10
+    assert filled["kind"].equals(frame["kind"])
     gaps.to_csv(tmp_path / "gaps.csv", index=False)
     found = LRNNAutoencoder(2, scale=scaling, missing="allow", **QUICK).fit(tmp_path / "gaps.csv")
     np.testing.assert_allclose(found.transform(tmp_path / "gaps.csv"), model.transform(gaps))
     again = Scaling.from_json(scaling.to_json())
     assert again.recipe.missing == "allow"
+
+
+FRAMES = [
+    pytest.param("pandas", id="pandas"),
+    pytest.param("arrow", id="pandas of Arrow"),
+    pytest.param("polars", id="polars"),
+]
+
+
+def table_with_gaps():
+    """Columns of every kind, a gap in each, and one that is not taken."""
+    size = np.linspace(0, 1, 40)
+    frame = pd.DataFrame(
+        {
+            "name": [f"n{i}" if i != 2 else None for i in range(40)],
+            "size": (50 * size).astype(np.float32),
+            "kind": np.where(size > 0.5, "large", "small"),
+            "grade": pd.Categorical(np.where(size > 0.5, "b", "a"), categories=["b", "a", "c"]),
+            "heavy": pd.array(size > 0.5, dtype="boolean"),
+            "count": pd.array(np.round(100 * size), dtype="Int64"),
+            "large": pd.array(2**60 + np.round(1e9 * size).astype(int), dtype="Int64"),
+            "weight": 3 * size + 1,
+            "whole": np.arange(40) % 7,
+        },
+        index=[f"row {i}" for i in range(40)],
+    )
+    gaps = frame.copy()
+    for row, name in enumerate(frame.columns[1:-1], start=30):
+        gaps.loc[f"row {row}", name] = None
+    return frame, gaps
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_are_filled_to_frames(library):
+    frame, gaps = table_with_gaps()
+    lost = gaps.isna()
+    if library == "polars":
+        X = pytest.importorskip("polars").from_pandas(gaps)
+    elif library == "arrow":
+        pytest.importorskip("pyarrow", reason="pip install pyarrow")
+        X = gaps.convert_dtypes(dtype_backend="pyarrow").astype({"grade": gaps["grade"].dtype})
+    else:
+        X = gaps
+    scaling = Scaling.fit(X, "minmax", index="name", categories="onehot", missing="allow")
+    model = LRNNAutoencoder(4, scale=scaling, missing="allow", **QUICK).fit(X)
+    model.set_output(transform="pandas")
+    filled = model.impute(X)
+    assert type(filled) is type(X)
+    assert list(filled.columns) == list(X.columns)
+    kept = [name for name in X.columns if name != "count"]
+    assert [filled[name].dtype for name in kept] == [X[name].dtype for name in kept]
+    assert "float64" in str(filled["count"].dtype).lower() or "double" in str(filled["count"].dtype)
+    if library != "polars":
+        assert filled.index.equals(X.index)
+        pd.testing.assert_series_equal(filled["name"], X["name"])
+    else:
+        filled = filled.to_pandas().set_index(frame.index)
+    assert not filled.drop(columns="name").isna().any().any()
+    for name in frame.columns:
+        known = ~lost[name].to_numpy()
+        assert filled[name][known].tolist() == frame[name][known].tolist()
+    for name in ("kind", "grade", "heavy"):
+        assert filled[name].tolist() == frame[name].tolist()
+    for name in ("size", "count", "large", "weight"):
+        off = (filled[name].astype(float) - frame[name].astype(float)).abs().max()
+        assert off < 0.2 * float(frame[name].max() - frame[name].min())
+
+
+def test_frames_without_gaps_or_names_come_back_as_they_are(gappy):
+    frame = pd.DataFrame(gappy[0][:60, 18:30])
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(frame)
+    filled = model.impute(frame)
+    np.testing.assert_array_equal(filled.to_numpy(), model.impute(frame.to_numpy()))
+    pd.testing.assert_frame_equal(model.impute(filled), filled)
+    assert model.impute(filled) is not filled
+    thin = filled.astype(pd.SparseDtype(float, 0.0))
+    pd.testing.assert_frame_equal(model.impute(thin), thin)
+    holes = frame.astype(pd.SparseDtype(float, np.nan))
+    pd.testing.assert_frame_equal(model.impute(holes), filled.astype(holes.dtypes.iloc[0]))
+
+
+@pytest.mark.filterwarnings("ignore:.*rows with missing cells are left out")
+def test_rows_that_a_scaling_leaves_out_are_left_out_of_a_filled_frame():
+    frame = pd.DataFrame(load_wine().data[:, :5], columns=list("abcde"))
+    frame.loc[[3, 8], "b"] = np.nan
+    scaling = Scaling.fit(frame, "minmax", missing="drop")
+    model = LRNNAutoencoder(3, scale=scaling, missing="allow", **QUICK).fit(frame)
+    pd.testing.assert_frame_equal(model.impute(frame), frame.drop(index=[3, 8]))
 
 
 def test_a_row_that_is_wholly_missing_becomes_what_is_usual(gappy):
@@ -253,6 +344,168 @@ def test_the_least_that_can_be_filled(X):
             np.testing.assert_allclose(found, known[0], atol=0.05)
 
 
+# Sparse rows
+
+
+def ratings(share=0.5, noise=0.2, seed=0):
+    """Ratings from 1 to 5 of rank 3 with noise; those that were given, sparse; which these are."""
+    rng = np.random.default_rng(seed)
+    X = 1 + 4 * rng.random((200, 3)) @ rng.random((3, 20)) / 3
+    given = rng.random(X.shape) < share
+    i, j = np.nonzero(given)
+    said = np.clip(X + noise * rng.standard_normal(X.shape), 0, 5)
+    return X, sparse.csr_array((said[i, j], (i, j)), shape=X.shape), given
+
+
+def masked_nmf(gaps, parts, steps=300):
+    """Multiplicative steps on the known cells."""
+    known, X, rng = ~np.isnan(gaps), np.nan_to_num(gaps), np.random.default_rng(0)
+    W, H = rng.random((len(X), parts)), rng.random((parts, X.shape[1]))
+    for _ in range(steps):
+        W *= (X @ H.T) / ((known * (W @ H)) @ H.T)
+        H *= (W.T @ X) / (W.T @ (known * (W @ H)))
+    return W @ H
+
+
+@pytest.mark.parametrize("scale", ["max", "minmax"])
+def test_ratings_that_nobody_gave_are_missing_and_not_zero(scale):
+    X, given, seen = ratings()
+    settings = {"scale": scale, "random_state": 0, "max_iter": 20, "tol": 0}
+    model = LRNNAutoencoder(6, missing="unstored", **settings).fit(given)
+
+    def error(found):
+        return np.mean((found - X)[~seen] ** 2)
+
+    gaps = np.where(seen, given.toarray(), np.nan)
+    zeros = LRNNAutoencoder(6, **settings | {"scale": "max"}).fit(given).reconstruct(given)
+    assert error(model.impute(given)) < 1.25 * error(masked_nmf(gaps, 3))
+    assert error(model.impute(given)) < error(zeros) / 20
+    W, H = lrnn.factorize(given, 3, missing="unstored", **QUICK)
+    assert error(W @ H) < 1.25 * error(masked_nmf(gaps, 3))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok"])
+def test_sparse_rows_with_gaps_are_those_of_full_ones(form, tmp_path):
+    _, given, seen = ratings()
+    given.data[:5] = 0  # which are known
+    gaps = np.where(seen, given.toarray(), np.nan)
+    X = given.asformat(form)
+    settings = {"scale": "max"} | QUICK
+    expected = LRNNAutoencoder(4, missing="allow", **settings).fit(gaps)
+    model = LRNNAutoencoder(4, missing="unstored", **settings).fit(X)
+    assert model.reconstruction_err_ == expected.reconstruction_err_
+    for name in ("transform", "reconstruct", "impute", "score", "arrivals"):
+        found, known = getattr(model, name)(X), getattr(expected, name)(gaps)
+        np.testing.assert_array_equal(found, known, err_msg=name)
+    np.testing.assert_array_equal(model.transform(X, refine=2), expected.transform(gaps, refine=2))
+    np.testing.assert_array_equal(model.transform(gaps), expected.transform(gaps))  # NaN, too
+    model.save(tmp_path / "model.safetensors")
+    again = lrnn.load(tmp_path / "model.safetensors")
+    assert again.missing == "unstored"
+    np.testing.assert_array_equal(again.impute(X), expected.impute(gaps))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr"])
+def test_stored_nan_is_missing_and_what_is_not_stored_is_0(form, gappy):
+    X = sparse.csr_array(gappy[0]).asformat(form)
+    expected = LRNNAutoencoder(4, missing="allow", **QUICK).fit(gappy[0])
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
+    assert model.reconstruction_err_ == expected.reconstruction_err_
+    np.testing.assert_array_equal(model.impute(X), expected.impute(gappy[0]))
+    frame = pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(gappy[0]))
+    np.testing.assert_array_equal(model.transform(frame), expected.transform(gappy[0]))
+    whole = sparse.csr_array(np.nan_to_num(gappy[0]))
+    np.testing.assert_array_equal(model.impute(whole), whole.toarray())
+    W, H = lrnn.factorize(X, 3, missing="allow", **QUICK)
+    V, G = lrnn.factorize(gappy[0], 3, missing="allow", **QUICK)
+    np.testing.assert_array_equal(W @ H, V @ G)
+
+
+def test_several_entries_of_a_cell_are_one_and_whole_numbers_are_no_levels():
+    _, given, _ = ratings()
+    whole = given.astype(np.uint8)
+    halves = sparse.csr_array(  # each entry twice
+        (np.repeat(whole.data, 2), np.repeat(whole.indices, 2), 2 * whole.indptr), whole.shape
+    )
+    halves.data[1::2] = 0
+    models = [
+        LRNNAutoencoder(4, scale="max", missing="unstored", **QUICK).fit(X)
+        for X in (whole.astype(np.float64), whole, halves)
+    ]
+    assert models[1].white_ is None
+    for model in models[1:]:
+        assert model.reconstruction_err_ == models[0].reconstruction_err_
+        np.testing.assert_array_equal(model.impute(halves), models[0].impute(whole))
+
+
+def test_blocks_of_sparse_rows_have_gaps_too(gappy):
+    _, given, seen = ratings()
+    gaps = np.where(seen, given.toarray(), np.nan)
+    settings = {"scale": "max"} | QUICK
+    expected = LRNNAutoencoder(4, missing="allow", **settings).fit(gaps)
+
+    def blocks():
+        return iter([given[:70], gaps[70:90], given[90:]])
+
+    model = LRNNAutoencoder(4, missing="unstored", **settings).fit(blocks)
+    np.testing.assert_array_equal(model.impute(blocks), expected.impute(gaps))
+    thin = sparse.csr_array(gappy[0])
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(lambda: iter([thin]))
+    assert model.filling_ is not None
+
+
+def test_sparse_rows_that_are_too_large_or_cannot_tell_are_refused(dask_here):
+    _, given, _ = ratings()
+    model = LRNNAutoencoder(4, scale="max", missing="unstored", **QUICK)
+    with pytest.raises(ValueError, match=r"format 'bsr'.*csr_array"):
+        model.fit(given.asformat("bsr"))
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
+    lazy = da.from_array(given.toarray(), chunks=(50, 20)).map_blocks(sparse.csr_array)
+    with pytest.raises(ValueError, match=r"Dask array of sparse blocks.*X\.compute\(\)"):
+        model.fit(lazy)
+    large = sparse.csr_array(([1.0], ([0], [0])), shape=(1_000_000, 2_000))
+    for X in (large, lambda: iter([large])):
+        with pytest.raises(ValueError, match=r"1,000,000 × 2,000 cells.*14.9 GiB.*than 1.0 GiB"):
+            model.fit(X)
+    nan = sparse.csr_array(([np.nan], ([0], [0])), shape=(1_000_000, 2_000))
+    with pytest.raises(ValueError, match=r"14.9 GiB.*than 1.0 GiB"):
+        LRNNAutoencoder(4, missing="allow").fit(nan)
+    with pytest.raises(ValueError, match=r"14.9 GiB.*than 1.0 GiB"):
+        lrnn.factorize(large, 3, missing="unstored")
+
+
+def test_sparse_rows_with_gaps_are_trained_on_in_every_way(tmp_path):
+    _, given, seen = ratings()
+    given /= 5
+    gaps = np.where(seen, given.toarray(), np.nan)
+    weights = np.arange(200) % 3
+    sparse_settings, settings = ({"missing": m} | QUICK for m in ("unstored", "allow"))
+    for work in (
+        lambda model, X: model.partial_fit(X),
+        lambda model, X: model.fit(X, sample_weight=weights),
+        lambda model, X: checkpoints.fit(model, X, tmp_path / model.missing, every=0),
+        lambda model, X: model.set_params(inhibition=True, fine_tune=1).fit(X),
+    ):
+        found = work(LRNNAutoencoder(4, **sparse_settings), given)
+        expected = work(LRNNAutoencoder(4, **settings), gaps)
+        assert found.reconstruction_err_ == expected.reconstruction_err_
+        np.testing.assert_array_equal(found.impute(given), expected.impute(gaps))
+    lrnn.streaming.encode(found, given, tmp_path / "codes.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "codes.npy"), expected.transform(gaps))
+    found = frontier(given, 4, penalties=2, passes=1, X_test=given, **sparse_settings)
+    expected = frontier(gaps, 4, penalties=2, passes=1, X_test=gaps, **settings)
+    assert [p.error for p in found.points] == [p.error for p in expected.points]
+
+
+def test_where_all_were_stored_nothing_was_learnt_to_fill(digits):
+    model = LRNNAutoencoder(4, missing="unstored", **QUICK).fit(digits[:50])
+    few = sparse.csr_array(digits[:50])
+    count = few.shape[0] * few.shape[1] - few.nnz
+    for work in (model.transform, model.score, model.impute):
+        with pytest.raises(ValueError, match=rf"{count:,} cells of X are not stored.*toarray"):
+            work(few)
+
+
 # Refusals
 
 
@@ -264,19 +517,56 @@ def test_by_default_missing_cells_are_refused_and_the_remedy_is_named(gappy):
         LRNNAutoencoder(4, missing="drop").fit(gappy[0])
 
 
+def refusal(work, *arguments):
+    """What is said of the first gap of some data."""
+    with pytest.raises(ValueError, match=r"NaN at|is masked|is missing") as found:
+        work(*arguments)
+    return str(found.value)
+
+
+REMEDIES = r"(SimpleImputer|Scaling\.fit|missing='\w+'|filled\(0\)|[Tt]rain on rows)"
+
+
+@pytest.mark.parametrize("scale", [None, "auto", "minmax"])
+def test_the_first_remedy_is_the_one_most_want_and_all_of_them_exist(gappy, digits, scale):
+    gaps = gappy[0]
+    model = LRNNAutoencoder(4, scale=scale, **QUICK)
+    forms = [np.asarray, pd.DataFrame, sparse.csr_array, np.ma.masked_invalid]
+    said = [refusal(model.fit, form(gaps)) for form in (*forms, lambda X: lambda: iter([X]))]
+    named = [re.findall(REMEDIES, text) for text in said]
+    assert [remedies[0] for remedies in named] == ["missing='allow'"] * 5
+    for text, remedies in zip(said, named, strict=True):
+        if "missing='median'" in remedies:  # is no parameter of a model
+            assert "scale=Scaling.fit(X, missing='median')" in text
+    assert "missing='allow'" in re.findall(REMEDIES, refusal(lrnn.factorize, gaps, 3))[0]
+    assert "missing='median'" not in refusal(lrnn.factorize, gaps, 3)
+
+
+def test_what_fills_no_gaps_does_not_offer_it(gappy, digits, monkeypatch):
+    gaps, whole = gappy[0], digits[:50]
+    for work in (lrnn.widths, lrnn.Moment.of, lrnn.bounds.variance):
+        text = refusal(work, gaps)
+        assert "LRNNAutoencoder(missing='allow').fit(X).impute(X)" in text
+        assert "Train with" not in text
+    text = refusal(lrnn.widths, np.ma.masked_invalid(gaps))
+    assert re.findall(REMEDIES, text) == ["filled(0)"]
+    model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(whole)
+    assert "In training no cell was missing" in refusal(model.transform, gaps)
+    codes = model.transform(whole)
+    codes[0, 0] = np.nan
+    assert refusal(model.inverse_transform, codes).endswith("Give what transform returned")
+    monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 1_000)
+    text = refusal(LRNNAutoencoder(4).fit, lambda: iter([gaps]))
+    assert re.findall(REMEDIES, text)[0] == "SimpleImputer"
+    assert "no more than 1,000 bytes" in text
+
+
 def test_a_model_of_complete_rows_does_not_know_what_to_fill(digits, gappy):
     model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(digits[:50])
-    with pytest.raises(ValueError, match=r"contains NaN.*missing='allow'"):
+    with pytest.raises(ValueError, match=r"contains NaN.*[Tt]rain on rows that have some"):
         model.transform(gappy[0])
     with pytest.raises(ValueError, match="trained to refuse missing cells"):
         LRNNAutoencoder(4, **QUICK).fit(digits[:50]).impute(digits)
-
-
-def test_sparse_rows_have_no_gaps(gappy):
-    thin = sparse.csr_array(gappy[0])
-    for X in (thin, lambda: iter([thin])):
-        with pytest.raises(ValueError, match=r"NaN.*full array, or a table in memory"):
-            LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
 
 
 def test_collections_with_gaps_are_gathered(gappy, dask_here, monkeypatch):
@@ -403,7 +693,8 @@ def test_on_a_device(gappy, monkeypatch):
 
 def test_tags_tell_whether_nan_is_taken():
     assert not LRNNAutoencoder().__sklearn_tags__().input_tags.allow_nan
-    assert LRNNAutoencoder(missing="allow").__sklearn_tags__().input_tags.allow_nan
+    for missing in ("allow", "unstored"):
+        assert LRNNAutoencoder(missing=missing).__sklearn_tags__().input_tags.allow_nan
 
 
 def test_a_parquet_file_has_gaps_as_a_frame_has(tmp_path):

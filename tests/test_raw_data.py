@@ -157,7 +157,7 @@ def test_texts_that_training_has_not_seen_are_counted():
     ("frame", "message"),
     [
         (FRAME, r"column 1 \('id'\) holds text, such as 'row0' in row 1, and 12 different ones"),
-        (FRAME[["size"]], r"row 3, column 1 \('size'\) is missing; missing='allow' fills"),
+        (FRAME[["size"]], r"row 3, column 1 \('size'\) is missing; train with missing='allow'"),
         (FRAME[["class", "smokes"]], r"column 1 \('class'\) holds text.*categories='onehot'"),
         (pd.DataFrame({"t": pd.to_datetime(["2020-01-01", "2021-01-01"]), "x": [1, 2]}),
          r"column 1 \('t'\) holds dates"),

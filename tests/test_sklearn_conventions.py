@@ -43,6 +43,7 @@ def refusals(estimator):
         LRNNAutoencoder(hidden_layer_sizes=(3, 2), fine_tune=2),
         LRNNAutoencoder(hidden_layer_sizes=2, solver="minibatch"),
         LRNNAutoencoder(hidden_layer_sizes=2, missing="allow"),
+        LRNNAutoencoder(hidden_layer_sizes=2, missing="unstored"),
         LRNNAutoencoder(hidden_layer_sizes=(3, 2), solver="minibatch", rates="unit"),
     ],
     expected_failed_checks=refusals,

@@ -133,8 +133,15 @@ W, D = np.full((64, 6), 0.1), np.full((6, 64), 0.1)
     ("init", "settings", "message"),
     [
         ((W,), {}, "init has 1 parts; it is \\(encoder, decoder\\)"),
-        ((W.T, D), {}, "the encoder of init has shape \\(6, 64\\).* need \\(64, 6\\)"),
-        ((W, D[:5]), {}, "the decoder of init has shape \\(5, 64\\)"),
+        (
+            (W.T, D),
+            {},
+            r"the encoder of init has shape \(6, 64\), and should have \(64, 6\): "
+            r"init=\(encoder, decoder\) has the shapes \(64, 6\), attributes × hidden, and "
+            r"\(6, 64\), hidden × attributes; give its transpose",
+        ),
+        ((W, D[:5]), {}, r"decoder of init has shape \(5, 64\).*give such, or another hidden"),
+        ((W, D, W), {}, r"init has 3 parts.*the shapes \(64, 6\).*and \(6, 64\)"),
         ((change(W, np.nan), D), {}, "nan in row 2, column 1, which is not a number"),
         ((W, change(D, -0.5)), {}, "decoder of init has -0.5 in row 2, column 1.*negative"),
         ((change(W, np.inf), D), {}, "inf in row 2, column 1, which is too large"),

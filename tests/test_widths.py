@@ -7,6 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.decomposition import NMF
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 
 import lrnn
 from lrnn import LRNNAutoencoder, plots, score_entries
@@ -212,8 +214,26 @@ def test_networks_without_parts_have_no_such_score(four):
     inhibitory = LRNNAutoencoder(4, inhibition=True, fine_tune=1, max_iter=2, random_state=0)
     with pytest.raises(ValueError, match="needs a network without inhibition"):
         score_entries(inhibitory.fit(four), four)
-    with pytest.raises(TypeError, match="must be an LRNNAutoencoder, got NMF"):
+    with pytest.raises(TypeError, match=r"must be an LRNNAutoencoder, or a Pipeline .* got NMF"):
         score_entries(NMF(2, max_iter=500).fit(four), four)
+    pipeline = make_pipeline(MinMaxScaler(), NMF(2, max_iter=500))
+    with pytest.raises(TypeError, match=r"a Pipeline that ends in one, got NMF"):
+        score_entries(pipeline.fit(four), four)
+
+
+def test_a_search_over_a_pipeline_finds_the_right_width(four):
+    raw = 50 * four
+    pipeline = make_pipeline(
+        MinMaxScaler(clip=True), make_pipeline("passthrough", LRNNAutoencoder(max_iter=20, tol=0))
+    )
+    grid = {"pipeline__lrnnautoencoder__hidden_layer_sizes": [2, 4, 6, 12]}
+    search = GridSearchCV(pipeline, grid, scoring=score_entries, cv=2, error_score="raise").fit(raw)
+    assert search.best_params_ == {"pipeline__lrnnautoencoder__hidden_layer_sizes": 4}
+    scaler, model = search.best_estimator_[0], search.best_estimator_[1][-1]
+    expected = score_entries(model, scaler.transform(raw))
+    assert score_entries(search.best_estimator_, raw) == expected
+    alone = make_pipeline(model)
+    assert score_entries(alone, scaler.transform(raw)) == expected
 
 
 def test_a_path_is_a_table_in_words():

@@ -31,7 +31,9 @@ from lrnn.parameters import (
     check_without_rows,
 )
 from lrnn.rows import HostRows, Rows
-from lrnn.rows.gaps import Filling
+from lrnn.rows.gaps import Filling, full
+from lrnn.tables.filled_frames import filled_frame
+from lrnn.tables.frame import is_frame
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import warn
 from lrnn.training import (
@@ -227,13 +229,15 @@ class LRNNAutoencoder(
         beyond the range of training is cut off, with a warning that counts. Data frames may have
         other columns than numbers, if a Scaling says what to do with them. By default data are
         taken as they are.
-    missing : {"refuse", "allow"}, default="refuse"
+    missing : {"refuse", "allow", "unstored"}, default="refuse"
         What to do with missing cells (NaN, masked ones). With "allow" they are filled, in training
         and by every method: with what is most probable, given the known cells of their row, for
         rows that are sums of parts (:meth:`impute` shows it). The network takes the filled rows as
         any others; errors and :meth:`score` are those of known cells. This is for full arrays, data
-        frames, files and Dask collections that fit in memory (1 GiB), where they are brought; cells
-        that a sparse matrix does not store are 0, not missing.
+        frames, sparse matrices, files and Dask collections that fit in memory (1 GiB as a full
+        matrix), where they are brought. Cells that a sparse matrix does not store are 0; with
+        "unstored" they are missing, too, as ratings are that nobody has given, and zeros that it
+        stores are known ones.
     corruption : ("mask", float) or ("noise", float), optional
         Learn to give back rows from corrupted ones: cells become 0 with this probability, or get
         Gaussian noise of this standard deviation and are clipped to [0, 1]. The gram solver does it
@@ -349,7 +353,7 @@ class LRNNAutoencoder(
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
-        "missing": [StrOptions({"refuse", "allow"})],
+        "missing": [StrOptions({"refuse", "allow", "unstored"})],
         "corruption": [tuple, list, None],
         "forget": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
@@ -376,7 +380,7 @@ class LRNNAutoencoder(
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         scale: str | Scaling | None = None,
-        missing: Literal["refuse", "allow"] = "refuse",
+        missing: Literal["refuse", "allow", "unstored"] = "refuse",
         corruption: tuple[str, float] | None = None,
         forget: float | None = None,
         device: str | None = None,
@@ -703,22 +707,26 @@ class LRNNAutoencoder(
 
         return self._reverted(read_once(self, X, passed), white)
 
-    def impute(self, X: Any) -> Array:
+    def impute(self, X: Any) -> Any:
         """X with its missing cells (NaN) filled, in its own units; known cells stay as they are.
 
-        For models that were trained with ``missing="allow"``. What is filled in is the mean of the
-        column for a row that is wholly missing, and never beyond the range that the model scales
-        to [0, 1].
+        For models that were trained with ``missing="allow"`` or ``"unstored"``. What is filled in
+        is the mean of the column for a row that is wholly missing, and never beyond the range that
+        the model scales to [0, 1].
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Rows in memory.
 
         Returns
         -------
-        filled : ndarray of shape (n_samples, n_features)
-            A new array.
+        filled : ndarray of shape (n_samples, n_features), or data frame
+            A new array; of a data frame of pandas or Polars (whatever ``set_output`` says) a new
+            frame, with the same columns and index. There columns of text hold texts, and those that
+            the model does not take stay as they are. Columns keep their types, but whole numbers
+            become floats where some were missing (unless they have too many digits for that: then
+            what is filled in is rounded).
 
         Examples
         --------
@@ -732,19 +740,29 @@ class LRNNAutoencoder(
         True
         """
         check_is_fitted(self)
-        if self.missing != "allow":
+        if self.missing == "refuse":
             raise ValueError(
                 f"missing={self.missing!r}: this model was trained to refuse missing cells; train "
                 "with missing='allow'"
             )
+        unstored = self.missing == "unstored"
         rows = check_data(self, X, reset=False)
+        if rows.sparse and sparse.issparse(X):  # nothing is missing
+            X = full(X, unstored)
+            rows = check_data(self, X, reset=False)
+        if rows.sparse and is_frame(X):
+            return X.copy()
         if not rows.resident or rows.sparse:
             raise ValueError(
                 "impute fills cells of full arrays and of tables that fit in memory alone; give it "
                 "such, some rows at a time"
             )
-        filled = to_numpy(self._reverted(rows.take(slice(None)), rows.white))
-        raw = raw_matrix(X, self.scaling_)
+        whole = rows.take(slice(None))
+        if is_frame(X):
+            dropped = () if rows.cut_off is None else rows.cut_off.dropped
+            return filled_frame(X, self.scaling_ or Scaling("none"), to_numpy(whole), dropped)
+        filled = to_numpy(self._reverted(whole, rows.white))
+        raw = raw_matrix(X, self.scaling_, unstored)
         if raw is None or raw.shape != filled.shape:  # of a file, or rows were left out
             return filled
         known = raw if raw.dtype.kind == "f" else raw.astype(np.float64)
@@ -951,10 +969,10 @@ class LRNNAutoencoder(
         path : str or path-like
             The file. It is replaced as a whole, or not at all.
         moment : bool, optional
-            Whether ``moment_``, if there is one, is kept, such that :meth:`partial_fit` goes on as
-            if nothing had happened; it takes 8 bytes for each pair of attributes. By default that
-            of a stream is, and one that was given to :meth:`fit` is not. (Rows that are kept in
-            the place of a moment are never written.)
+            Whether ``moment_`` is kept, such that :meth:`partial_fit` goes on as if nothing had
+            happened; it takes 8 bytes for each pair of attributes. By default that of a stream is,
+            and one that was given to :meth:`fit` is not. True where there is none is an error.
+            (Rows that are kept in the place of a moment are never written.)
         """
         from lrnn.storage.model_files import save
 
@@ -978,7 +996,7 @@ class LRNNAutoencoder(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "allow"
+        tags.input_tags.allow_nan = self.missing != "refuse"
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

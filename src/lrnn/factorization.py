@@ -17,7 +17,8 @@ from lrnn.rows.memory import map_rows
 from lrnn.tables.frame import is_frame
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.types import matrix_of
-from lrnn.tables.words import TableError
+from lrnn.tables.words import FILLS, TableError
+from lrnn.validation import TRAIN, brought
 from lrnn.weights import Weights
 
 __all__ = ["factorize"]
@@ -31,7 +32,7 @@ def factorize(
     *,
     alternations: int = 3,
     sweeps: int = 2,
-    missing: Literal["refuse", "allow"] = "refuse",
+    missing: Literal["refuse", "allow", "unstored"] = "refuse",
     **parameters: Any,
 ) -> tuple[Array, Array]:
     """Nonnegative factors W and H with X ≈ W H, as those of NMF, but sooner.
@@ -52,10 +53,11 @@ def factorize(
         How often both are improved. No alternation raises ‖X − W H‖.
     sweeps : int, default=2
         How often each number goes to its optimum, each time.
-    missing : {"refuse", "allow"}, default="refuse"
-        Whether cells of X may be missing (NaN). They are filled beforehand with what is most
-        probable (`LRNNAutoencoder.impute`), and W H ≈ the filled rows. (Factors of the known cells
-        alone fit these better, and are far off in the others.)
+    missing : {"refuse", "allow", "unstored"}, default="refuse"
+        Whether cells of X may be missing: NaN, and with "unstored" also those that a sparse matrix
+        does not store, as those of ratings that nobody has given. They are filled beforehand with
+        what is most probable (`LRNNAutoencoder.impute`), and W H ≈ the filled rows. (Factors of the
+        known cells alone fit these better, and are far off in the others.)
     **parameters
         Parameters of `LRNNAutoencoder` that train a network in fewer or more steps:
         ``max_iter``, ``tol``, ``init``, ``moment``, ``device``, ``random_state``, ``verbose``.
@@ -82,14 +84,16 @@ def factorize(
     check_scalar(n_components, "n_components", Integral, min_val=1)
     check_scalar(alternations, "alternations", Integral, min_val=0)
     check_scalar(sweeps, "sweeps", Integral, min_val=1)
-    if missing not in ("refuse", "allow"):
-        raise ValueError(f"missing must be 'refuse' or 'allow', got {missing!r}")
+    if missing not in ("refuse", "allow", "unstored"):
+        raise ValueError(f"missing must be 'refuse', 'allow' or 'unstored', got {missing!r}")
     if given := sorted(set(parameters) - set(TAKEN)):
         raise TypeError(
             f"factorize() takes {', '.join(TAKEN)} of LRNNAutoencoder's parameters, and not "
             f"{', '.join(given)}"
         )
-    size = _size(X, missing)
+    if sparse.issparse(X) and missing != "refuse":
+        X = brought(X, missing == "unstored")
+    size = _size(X, "refuse" if missing == "refuse" else "allow")
     scale = None if size is None else Scaling("levels", 0.0, size)
     model = LRNNAutoencoder(int(n_components), scale=scale, missing=missing, **parameters)
     rows, weights = model._together(model._fit(X))
@@ -117,7 +121,7 @@ def _size(X: Any, missing: Any) -> float | None:
         largest = float(np.max(Scaling.fit(X, "max", missing=missing).span))
     except TableError as error:
         if " below 0 " not in str(error):
-            raise
+            raise TableError(error.text.replace(FILLS, TRAIN)) from None
         where = str(error).partition(" (")[0]
         raise ValueError(f"X: {where}, and no factors that are nonnegative give that") from None
     return largest if largest > 1 else None

@@ -104,7 +104,7 @@ def check_start(
     if len(init) != 2:
         raise ValueError(
             f"init has {len(init)} parts; it is (encoder, decoder): two matrices, or two lists of "
-            "them for several hidden layers"
+            f"them for several hidden layers. Here {_start_shapes(sizes)}"
         )
     layers: list[Array] = []
     for part, given, widths in zip(("encoder", "decoder"), init, (sizes, sizes[::-1]), strict=True):
@@ -117,7 +117,7 @@ def check_start(
             )
         for i, (matrix, shape) in enumerate(zip(matrices, pairwise(widths), strict=True)):
             name = part if count == 1 else f"{part} {i}"
-            found = _start_matrix(matrix, shape, name, dtype)
+            found = _start_matrix(matrix, shape, name, dtype, sizes)
             layers.append(backend.array(found.astype(dtype, copy=False)))
     weights = Weights.of(layers)
     if estimator.rates == "unit" and (over := [*map(over_one, layers)].count(True)):
@@ -152,7 +152,9 @@ def matrices_of(given: Any) -> list[Any]:
     return listed if hasattr(first, "shape") and len(first.shape) == 2 else [given]
 
 
-def _start_matrix(given: Any, shape: tuple[int, int], name: str, dtype: Any) -> NDArray[Any]:
+def _start_matrix(
+    given: Any, shape: tuple[int, int], name: str, dtype: Any, sizes: Sequence[int]
+) -> NDArray[Any]:
     """A matrix of ``init``, which must be of this shape, finite, and not negative."""
     plain = given.toarray() if sparse.issparse(given) else given
     try:
@@ -160,9 +162,11 @@ def _start_matrix(given: Any, shape: tuple[int, int], name: str, dtype: Any) -> 
     except (TypeError, ValueError):
         raise ValueError(f"the {name} of init is no matrix of numbers: {given!r:.40}") from None
     if matrix.shape != shape:
+        turned = matrix.shape == shape[::-1]
+        remedy = "give its transpose" if turned else "give such, or another hidden_layer_sizes"
         raise ValueError(
-            f"the {name} of init has shape {matrix.shape}, and layers of {shape[0]} and {shape[1]} "
-            f"neurons need {shape}; give its transpose, or another hidden_layer_sizes"
+            f"the {name} of init has shape {matrix.shape}, and should have {shape}: "
+            f"{_start_shapes(sizes)}; {remedy}"
         )
     most = float(np.finfo(dtype).max) ** 0.5  # no product of two overflows
     wrong = ~((matrix >= 0) & (matrix <= most))
@@ -180,6 +184,20 @@ def _start_matrix(given: Any, shape: tuple[int, int], name: str, dtype: Any) -> 
             "positive weights"
         )
     return matrix
+
+
+def _start_shapes(sizes: Sequence[int]) -> str:
+    """What ``init`` looks like for a network with these layers."""
+    there, back = list(pairwise(sizes)), list(pairwise(sizes[::-1]))
+    if len(sizes) == 2:
+        return (
+            f"init=(encoder, decoder) has the shapes {there[0]}, attributes × hidden, and "
+            f"{back[0]}, hidden × attributes"
+        )
+    return (
+        f"init=(encoders, decoders) has the shapes {', '.join(map(str, there))}, from the "
+        f"attributes to the code, and {', '.join(map(str, back))}, from there back"
+    )
 
 
 def check_inhibition(estimator: Any, rows: int) -> None:

@@ -36,10 +36,10 @@ from lrnn.arrays import (
 )  # fmt: skip
 from lrnn.rows import HostRows, Rows, WeightedRows
 from lrnn.rows.base import BUFFER_BYTES
-from lrnn.rows.checks import check_foreign, check_values, summed, white_of
+from lrnn.rows.checks import FILL_BEFORE, User, check_foreign, check_values, summed, white_of
 from lrnn.rows.dask import dask_rows, gathered
 from lrnn.rows.device import DeviceRows, on_device
-from lrnn.rows.gaps import has_gaps
+from lrnn.rows.gaps import check_size, full, has_gaps, sparse_gaps
 from lrnn.rows.memory import OutOfRangeError
 from lrnn.rows.stream import stream
 from lrnn.tables.cut_off import CutOff, RangeWarning
@@ -49,7 +49,7 @@ from lrnn.tables.read import Reading, open_columns, open_source, taken
 from lrnn.tables.scaling import ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
-from lrnn.tables.words import warn
+from lrnn.tables.words import FILLS, TableError, in_bytes, warn
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -64,6 +64,7 @@ __all__ = [
     "Interval",
     "StrOptions",
     "backend_for",
+    "brought",
     "check_codes",
     "check_data",
     "check_matrix",
@@ -83,14 +84,14 @@ def backend_for(estimator: Any) -> Backend:
     return HOST if estimator.device is None else backend_named(estimator.device)
 
 
-def check_data(estimator: Any, X: Any, *, reset: bool) -> Rows:
-    """Data for ``estimator`` as rows of floats in [0, 1].
+def check_data(estimator: Any, X: Any, *, reset: bool, user: str | None = None) -> Rows:
+    """Data for ``estimator``, or a ``user`` that fills no gaps, as rows of floats in [0, 1].
 
     Values above 1 become 1, with a warning; only then is X copied. Unsigned 8- and 16-bit
     integers are not converted as a whole, but as rows of them are used. Rows that are not in
     memory are checked as they are read.
     """
-    return _rows_for(estimator, X, reset=reset, later=False)
+    return _rows_for(estimator, X, reset=reset, later=False, user=user)
 
 
 def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
@@ -106,14 +107,14 @@ def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
     return work(check_data(estimator, X, reset=False))
 
 
-def raw_matrix(X: Any, scaling: Scaling | None) -> NDArray[Any] | None:
+def raw_matrix(X: Any, scaling: Scaling | None, unstored: bool) -> NDArray[Any] | None:
     """The numbers of data in memory, in their own units; None if X is elsewhere, or sparse."""
     X = _bare(_opened(X, scaling), gaps=True)
     if is_dask(X):
-        X = gathered(X, BUFFER_BYTES)
+        X = gathered(X, BUFFER_BYTES, unstored)
     if is_dask(X):
         return None
-    X = _brought(X)
+    X = brought(X, unstored)
     if scaling is not None and scaling.recipe is not None:
         X = scaling.selected(X)
     if isinstance(X, Source | Columns) or sparse.issparse(X):
@@ -121,12 +122,18 @@ def raw_matrix(X: Any, scaling: Scaling | None) -> NDArray[Any] | None:
     return matrix_of(X) if is_frame(X) else to_numpy(X) if is_array(X) else np.asarray(X, float)
 
 
-def _brought(X: Any) -> Any:
+def brought(X: Any, unstored: bool = False) -> Any:
     """X with cells that may be missing as a matrix of the host, if it can be one.
 
-    Such are tensors that hold NaN, and floats in files, and whatever else is read block by block,
-    if they fit into a buffer; a data frame, if their columns have names. All else stays what it is.
+    Such are tensors and sparse matrices that hold NaN, and floats in files, and whatever else is
+    read block by block, if they fit into a buffer; a data frame, if their columns have names. All
+    else stays what it is. Cells of sparse matrices that are ``unstored`` may be missing, too.
     """
+    if sparse.issparse(X):
+        gone = X.ndim == 2 and (unstored or sparse_gaps(X, unstored))
+        return full(X, unstored, BUFFER_BYTES) if gone else X
+    if is_frame(X) and hasattr(X, "sparse") and all(hasattr(k, "fill_value") for k in X.dtypes):
+        return X.sparse.to_dense() if X.isna().to_numpy().any() else X  # 0 is 0 in frames
     if _is_foreign(X):
         floats = X.ndim == 2 and host_dtype(X.dtype).kind == "f"
         return to_numpy(X) if floats and np.isnan(to_numpy(X)).any() else X
@@ -134,11 +141,16 @@ def _brought(X: Any) -> Any:
         return X
     if isinstance(X, Columns) and not getattr(X, "holds_numbers", False):
         return X
-    if X.dtype.kind != "f" or X.shape[0] * X.shape[1] * X.dtype.itemsize > BUFFER_BYTES:
+    unstored = unstored and sparse.issparse(next(iter(X.blocks(0, X.shape[0]))))
+    if unstored:
+        check_size(X.shape, np.result_type(X.dtype, np.float32), BUFFER_BYTES)
+    elif X.dtype.kind != "f" or X.shape[0] * X.shape[1] * X.dtype.itemsize > BUFFER_BYTES:
         return X
     blocks = list(X.blocks(0, X.shape[0]))
-    if any(sparse.issparse(block) for block in blocks):
+    thin = [block for block in blocks if sparse.issparse(block)]
+    if thin and not unstored and not any(sparse_gaps(block, unstored) for block in thin):
         return X
+    blocks = [full(b, unstored, BUFFER_BYTES) if sparse.issparse(b) else b for b in blocks]
     matrix = np.concatenate(blocks)
     if X.columns is None:
         return matrix
@@ -158,30 +170,38 @@ def check_matrix(X: Any, user: str) -> Rows:
     return rows or _rows_in_memory(X, user, check_array)
 
 
-def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
+def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool, user: str | None = None) -> Rows:
     if isinstance(X, Rows):
         _check_columns(estimator, X, reset)
         return X
-    user = type(estimator).__name__
     device = backend_named(estimator.device) if estimator.device is not None else None
     before = None if reset else getattr(estimator, "white_", None)
     scaling = None if reset else estimator.scaling_
     remembered = estimator.scale if isinstance(estimator.scale, Scaling) else scaling
     gaps = takes_gaps(estimator, reset)
-    X = _bare(_opened(X, remembered), remembered, gaps)
+    X = _opened(X, remembered)
+    user = User(user) if user else User(type(estimator).__name__, _for_gaps(estimator, X))
+    X = _bare(X, remembered, gaps, user)
     home = None
+    unstored = getattr(estimator, "missing", "refuse") == "unstored"
     if gaps and is_dask(X):
-        X = gathered(X, BUFFER_BYTES)
+        X = gathered(X, BUFFER_BYTES, unstored)
     elif gaps:
-        home, X = backend_of(X), _brought(X)
+        home, X = backend_of(X), brought(X, unstored)
         home = None if _is_foreign(X) or home.is_numpy else home  # of a tensor that has gaps
+    elif unstored and sparse.issparse(X) and (count := sparse_gaps(X, unstored)):
+        raise ValueError(
+            f"{count:,} cells of X are not stored: missing ones (missing='unstored'). In training "
+            "there were none, so that nothing was learnt to fill them with; train on rows that "
+            "have some, or give X.toarray(), if they are 0"
+        )
     scale = estimator.scale
     filling = None
     made_before = isinstance(scale, Scaling) if reset else scaling is not None
     cut = CutOff() if made_before else None  # one that is made of X itself cuts nothing off
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
     if reset and (elsewhere or isinstance(scale, Scaling) or (scale is not None and is_frame(X))):
-        scaling = _scaling(estimator, X)
+        scaling = _scaling(estimator, X, user)
     if isinstance(X, Columns) and (scaling is None or scaling.recipe is None):
         # a file, for a model of something else: its columns are found by their names
         known = () if reset else getattr(estimator, "feature_names_in_", ())
@@ -207,7 +227,7 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool) -> Rows:
         _check_columns(estimator, rows, reset)
     else:
         held, scaling = _rows_of_matrix(
-            estimator, X, scaling, cut, reset=reset, later=later and device is None
+            estimator, X, scaling, cut, user, reset=reset, later=later and device is None
         )
         rows = held
         if takes_gaps(estimator, reset) and has_gaps(held):
@@ -235,12 +255,13 @@ def _rows_of_matrix(
     X: Any,
     scaling: Scaling | None,
     cut: CutOff | None,
+    user: User,
     *,
     reset: bool,
     later: bool,
 ) -> tuple[Rows, Scaling | None]:
     """Rows of a matrix in memory, and the scaling that they have undergone."""
-    user, gaps = type(estimator).__name__, takes_gaps(estimator, reset)
+    gaps = takes_gaps(estimator, reset)
     if scaling is not None and scaling.recipe is not None:
         scaled = scaling.scaled(X, cut)
         rows = HostRows(check_values(scaled, scaling.names, user, gaps=gaps))
@@ -253,7 +274,7 @@ def _rows_of_matrix(
         if raw.dtype.kind not in "biuf":  # objects that are numbers, or an error
             raw = X = _floats(raw, validate)
         if raw.ndim == 2 and raw.size:
-            scaling = _scaling(estimator, raw)
+            scaling = _scaling(estimator, raw, user)
     if scaling is None or scaling.kind == "none":
         before = None if reset else getattr(estimator, "white_", None)
         return _rows_in_memory(X, user, validate, before, later=later, gaps=gaps), scaling
@@ -266,7 +287,7 @@ def _rows_of_matrix(
     return HostRows(check_values(scaling.scaled(matrix, cut), names, user, gaps=gaps)), scaling
 
 
-def _scaling(estimator: Any, X: Any) -> Scaling | None:
+def _scaling(estimator: Any, X: Any, user: User) -> Scaling | None:
     """The scaling to train with: what ``scale`` is, or makes of X."""
     scale = estimator.scale
     if isinstance(scale, Scaling):
@@ -275,17 +296,48 @@ def _scaling(estimator: Any, X: Any) -> Scaling | None:
         return None
     if scale is None and getattr(X, "holds_numbers", False):
         return None
-    allowed = getattr(estimator, "missing", "refuse") == "allow"
-    return Scaling.fit(X, scale or "none", missing="allow" if allowed else "refuse")
+    refused = getattr(estimator, "missing", "refuse") == "refuse"
+    try:
+        return Scaling.fit(X, scale or "none", missing="refuse" if refused else "allow")
+    except TableError as error:
+        raise TableError(error.text.replace(FILLS, user.for_gaps)) from None
+
+
+TRAIN = (
+    "train with missing='allow', which fills such cells with what is probable; or fill or drop "
+    "them before, for example with sklearn.impute.SimpleImputer"
+)
+
+
+def _for_gaps(estimator: Any, X: Any) -> str:
+    """What helps someone whose data have missing cells, which this estimator refuses."""
+    missing = getattr(estimator, "missing", None)
+    if missing is None:  # it fills none
+        return FILL_BEFORE
+    counted = sparse.issparse(X) or (is_dask(X) and not hasattr(X, "columns"))
+    counted = counted or (isinstance(X, Source) and getattr(X, "holds_numbers", True))
+    if counted and np.prod(X.shape, dtype=float) * X.dtype.itemsize > BUFFER_BYTES:
+        return (
+            "fill or drop such cells before, for example with sklearn.impute.SimpleImputer: "
+            f"missing='allow' fills them in no more than {in_bytes(BUFFER_BYTES)} of such data"
+        )
+    if missing == "refuse":
+        return TRAIN
+    return (
+        "in training no cell was missing, and nothing was learnt to fill such with; train on rows "
+        "that have some, or fill or drop them before"
+    )
 
 
 def takes_gaps(estimator: Any, reset: bool) -> bool:
     """Whether cells may be missing: in training, or if it was seen there what fills them."""
-    allowed = getattr(estimator, "missing", "refuse") == "allow"
+    allowed = getattr(estimator, "missing", "refuse") != "refuse"
     return allowed and (reset or getattr(estimator, "filling_", None) is not None)
 
 
-def _bare(X: Any, scaling: Scaling | None = None, gaps: bool = False) -> Any:
+def _bare(
+    X: Any, scaling: Scaling | None = None, gaps: bool = False, user: User | None = None
+) -> Any:
     """X as its numbers alone: tensors without gradients, masked arrays without masks.
 
     Masked cells are missing ones; they are refused, unless a scaling knows what to do with such.
@@ -299,11 +351,14 @@ def _bare(X: Any, scaling: Scaling | None = None, gaps: bool = False) -> Any:
     if np.ma.is_masked(X) and X.ndim == 2 and refused:
         cells = np.argwhere(np.ma.getmaskarray(X))
         more = f" (and {len(cells) - 1:,} more)" if len(cells) > 1 else ""
-        raise ValueError(
-            f"X is a masked array: {place(*cells[0])} is masked{more}. Fill such cells, as "
-            "X.filled(0) does, or train with missing='allow', or with "
-            "scale=Scaling.fit(X, missing='median'), or 'drop', which leaves such rows out"
-        )
+        remedy = "Fill such cells before, as X.filled(0) does"
+        if user is not None and user.for_gaps == TRAIN:
+            remedy = (
+                "Train with missing='allow', which fills such cells with what is probable; or with "
+                "scale=Scaling.fit(X, missing='median'), or 'drop', which leaves their rows out; "
+                "or fill them before, as X.filled(0) does"
+            )
+        raise ValueError(f"X is a masked array: {place(*cells[0])} is masked{more}. {remedy}")
     return unmasked(X)
 
 
@@ -470,7 +525,7 @@ def _check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
 
 def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     """Codes as rows of floats in [0, 1] with one column per code neuron."""
-    user = type(estimator).__name__
+    user = User(type(estimator).__name__, "give what transform returned")
     codes = _bare(codes)
     rows = _rows_elsewhere(codes, user)
     if rows is None and _is_foreign(codes):

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
@@ -209,7 +210,7 @@ def widths(
         )
     base = LRNNAutoencoder(1, **{"random_state": 0, "max_iter": STEPS, **parameters})
     base._validate_params()
-    rows = check_data(base, X, reset=True)
+    rows = check_data(base, X, reset=True, user="widths")
     count, attributes = rows.shape
     chosen = _chosen(widths, count, attributes)
     folds = _folds(folds, count)
@@ -246,8 +247,11 @@ def score_entries(estimator: Any, X: Any, y: Any = None) -> float:
 
     Parameters
     ----------
-    estimator : LRNNAutoencoder
-        A fitted one, without inhibition.
+    estimator : LRNNAutoencoder or Pipeline
+        A fitted one, without inhibition; or a pipeline of scikit-learn that ends in one. Entries
+        are then those of what the steps before it make of X: errors are comparable as long as these
+        steps are the same. (A scaler before it shall keep rows that it has not seen in [0, 1], as
+        ``MinMaxScaler(clip=True)`` does.)
     X : array-like of shape (n_samples, n_features)
         Rows that it was not trained on.
     y : None
@@ -267,8 +271,15 @@ def score_entries(estimator: Any, X: Any, y: Any = None) -> float:
     {'hidden_layer_sizes': 3}
     """
     check_is_fitted(estimator)
+    while isinstance(estimator, Pipeline):
+        if len(estimator) > 1:
+            X = estimator[:-1].transform(X)
+        estimator = estimator[-1]
     if not isinstance(estimator, LRNNAutoencoder):
-        raise TypeError(f"estimator must be an LRNNAutoencoder, got {type(estimator).__name__}")
+        raise TypeError(
+            "estimator must be an LRNNAutoencoder, or a Pipeline that ends in one, got "
+            f"{type(estimator).__name__}"
+        )
     if estimator.weights_.inhibitory is not None:
         raise ValueError(
             "score_entries needs a network without inhibition, whose outputs are sums of parts; "

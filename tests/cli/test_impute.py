@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import lrnn
 
@@ -210,7 +211,7 @@ def test_the_remedy_for_another_mark_of_gaps_is_one_that_holds(call, folder):
     assert "give --na '?' (" in done.stderr
     assert "--missing" not in done.stderr
     assert call("impute", "m.csv", "--na", "?", cwd=folder).returncode == 0
-    assert "--missing" not in call("impute", "--help", cwd=folder).stdout
+    assert "median" not in call("impute", "--help", cwd=folder).stdout
 
 
 def test_what_it_does_not_take_is_refused(call, folder):
@@ -219,7 +220,7 @@ def test_what_it_does_not_take_is_refused(call, folder):
     assert "--categories onehot" in done.stderr
     done = call("impute", "t.csv", "-o", "o.csv", *LEFT, "--missing", "drop", cwd=folder)
     assert done.returncode == 2
-    assert "No such option: --missing" in " ".join(done.stderr.split())
+    assert "'drop' is not one of 'allow', 'unstored'" in " ".join(done.stderr.split())
     done = call("impute", "t.csv", "-o", "t.csv", *LEFT, "--force", cwd=folder)
     assert done.returncode == 1
     assert (folder / "t.csv").read_text() == TABLE
@@ -268,3 +269,42 @@ def test_every_command_tells_how_many_cells_it_fills(call, folder):
     assert told in (folder / "page/index.html").read_text()
     done = call("simulate", "m.safetensors", "t.csv", "--row", 2, "--events", 1000, cwd=folder)
     assert "1 missing cell is filled with what is probable" in done.stderr
+
+
+def test_cells_that_a_sparse_matrix_does_not_store(call, tmp_path):
+    rng = np.random.default_rng(0)
+    X = 1 + 4 * rng.random((60, 2)) @ rng.random((2, 8)) / 2
+    i, j = np.nonzero(rng.random(X.shape) < 0.6)
+    ratings = sparse.csr_array((X[i, j], (i, j)), shape=X.shape)
+    sparse.save_npz(tmp_path / "r.npz", ratings)
+    missing = ("--missing", "unstored")
+    done = call("impute", "r.npz", "-o", "o.npy", *missing, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cells_filled"] == X.size - ratings.nnz
+    filled = np.load(tmp_path / "o.npy")
+    np.testing.assert_array_equal(filled[i, j], X[i, j])
+    assert filled.min() >= 1
+    done = call("impute", "r.npz", "-o", "p.npy", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "none of its cells is missing" in done.stderr
+    assert "--missing unstored" in done.stderr
+    quick = ("--hidden", "3", "--max-iter", "5", "--tol", "0")
+    done = call("fit", "r.npz", "-o", "m.safetensors", *missing, *quick, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    model = lrnn.load(tmp_path / "m.safetensors")
+    assert model.missing == "unstored"
+    expected = lrnn.LRNNAutoencoder(
+        3, scale="auto", missing="unstored", max_iter=5, tol=0, random_state=0
+    ).fit(ratings)
+    np.testing.assert_allclose(model.impute(ratings), expected.impute(ratings))
+    done = call("encode", "m.safetensors", "r.npz", "-o", "c.npy", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.load(tmp_path / "c.npy"), expected.transform(ratings))
+    np.save(tmp_path / "full.npy", X)
+    done = call("fit", "full.npy", *missing, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is no sparse matrix" in done.stderr
+    ratings.data[3] = np.nan
+    sparse.save_npz(tmp_path / "n.npz", ratings)
+    done = call("impute", "n.npz", "-o", "n.npy", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["cells_filled"] == 1, done.stderr

@@ -33,12 +33,19 @@ def test_it_is_the_library(call, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_single_width_will_do(call, tmp_path):
+    done = call(*FEW, "--widths", "3", cwd=tmp_path)
+    assert done.returncode == 0, done.said
+    assert "suggested: --hidden 3" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("more", "status", "said"),
     [
         (("--widths", "8;16"), 2, "should be numbers of code neurons, such as 8,16,32"),
         (("--widths", "0,2"), 2, "should be numbers of code neurons"),
-        (("--widths", "2,9"), 1, "widths has 9; of 4 attributes, give widths from 1 to 3"),
+        (("--widths", "2,9"), 2, "the 4 attributes of 'iris'; give widths from 1 to 3"),
+        (("--widths", "4"), 2, "4 code neurons are not fewer than the 4 attributes of 'iris'"),
         (("-o", "w.txt"), 2, "should end in .json, .png, .svg, .pdf"),
         (("-o", "no/w.json"), 1, "there is no folder 'no' to write to"),
     ],

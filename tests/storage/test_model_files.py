@@ -376,3 +376,19 @@ def test_a_file_with_inhibition_is_still_read():
     expected = np.load(STORED.with_name("format-2.expected.npy"))
     np.testing.assert_allclose(model.reconstruct(X[:2]), expected, rtol=1e-9)
     assert model.inhibitory_encoders_ is not None
+
+
+def test_a_moment_that_is_not_there_cannot_be_saved(digits, tmp_path):
+    path, settings = tmp_path / "model.safetensors", {"max_iter": 3, "tol": 0, "random_state": 0}
+    with pytest.raises(ValueError, match=r"moment=True, but .*only fit\(lrnn\.Moment\.of"):
+        LRNNAutoencoder(4, **settings).fit(digits).save(path, moment=True)
+    kept = LRNNAutoencoder(4, moment="implicit", **settings).partial_fit(digits)
+    with pytest.raises(ValueError, match=r"rows of its stream in the place.*moment='dense'"):
+        kept.save(path, moment=True)
+    assert not path.exists()
+    dense = LRNNAutoencoder(4, moment="dense", **settings).partial_fit(digits)
+    for model in (dense, LRNNAutoencoder(4, **settings).fit(lrnn.Moment.of(digits))):
+        model.save(path, moment=True)
+        assert lrnn.load(path).moment_.n_rows == len(digits)
+    for moment in (None, False):
+        LRNNAutoencoder(4, **settings).fit(digits).save(path, moment=moment)

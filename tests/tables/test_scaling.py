@@ -3,11 +3,13 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from lrnn.tables.reading import Reading
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.sources import ArraySource, Source
 
@@ -86,3 +88,33 @@ def test_bad_requests_are_refused():
         Scaling.fit(np.ones((2, 2)), "log")
     with pytest.raises(ValueError, match="for 2 attributes, but the data have 3"):
         Scaling.fit(np.ones((2, 2)), "max").apply(np.ones((2, 3)))
+
+
+def test_equal_scalings_are_equal_and_have_one_hash():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 5.0], "kind": ["x", "y", "x"]})
+    data = frame[["a"]].to_numpy()
+    made = [
+        lambda: Scaling.fit(data, "minmax"),
+        lambda: Scaling.fit(data, "max"),
+        lambda: Scaling.fit(2 * data, "max"),
+        lambda: Scaling.fit(frame, "minmax", categories="onehot"),
+        lambda: Scaling.fit(frame, "minmax", categories="onehot", missing="allow"),
+        lambda: Scaling.fit(frame[["a"]], "minmax"),
+        lambda: Scaling("levels", 0.0, 255.0),
+        lambda: Scaling("levels", 0.0, 16.0),
+        lambda: Scaling("none"),
+        lambda: Scaling("none", reading=Reading(decimal=",")),
+        lambda: Scaling("max", np.zeros(2), np.ones(2)),
+        lambda: Scaling("max", np.zeros(3), np.ones(3)),
+    ]
+    for i, one in enumerate(made):
+        for j, other in enumerate(made):
+            assert (one() == other()) is (i == j)
+        assert hash(one()) == hash(one())
+        again = Scaling.from_json(json.loads(json.dumps(one().to_json())))
+        assert again == one()
+        assert hash(again) == hash(one())
+    assert Scaling("none") != "none"
+    assert Scaling("max", -0.0) == Scaling("max", 0.0)
+    assert hash(Scaling("max", -0.0)) == hash(Scaling("max", 0.0))
+    assert len({one() for one in made + made}) == len(made)

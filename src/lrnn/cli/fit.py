@@ -175,7 +175,7 @@ def fit(
         early_stopping=early_stopping,
         corruption=corruption,
         scale=replace(scaling, recipe=None) if moment is None else None,
-        missing="allow" if options.missing == "allow" else "refuse",
+        missing=options.of_model,
         device=device,
         random_state=seed,
         verbose=voice.verbose,

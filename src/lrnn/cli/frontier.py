@@ -123,7 +123,7 @@ def frontier(
             resume=bool(resume),
             batch_size=batch_size,
             scale=replace(scaling, recipe=None),
-            missing="allow" if options.missing == "allow" else "refuse",
+            missing=options.of_model,
             device=device,
             random_state=seed,
             verbose=voice.verbose,

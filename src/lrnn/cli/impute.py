@@ -10,11 +10,11 @@ import typer
 from lrnn.cli.encode import named_like
 from lrnn.cli.inputs import DataOf, check_range
 from lrnn.cli.outputs import Force, check_output
-from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
+from lrnn.cli.tables import Filled, TableOptions, attributes_of, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice
 
 
-@takes_tables(missing="allow")
+@takes_tables(missing=Filled)
 def impute(
     data: DataOf,
     options: TableOptions,
@@ -45,6 +45,8 @@ def impute(
         lrnn impute patients.csv -o complete.csv --index id --na '?'
 
         lrnn impute survey.csv --categories onehot -o complete.csv
+
+        lrnn impute ratings.npz --missing unstored -o complete.npy
     """
     from lrnn.rows.checks import check_values
     from lrnn.rows.memory import HostRows
@@ -67,7 +69,8 @@ def impute(
             raw = replace(raw, data=whole(raw.data).data)
     if not isinstance(raw.data, np.ndarray):
         raise ValueError(
-            f"{data!r} is a sparse matrix: cells that it does not store are 0, not missing"
+            f"{data!r} is a sparse matrix, and none of its cells is missing: those that it does "
+            "not store are 0; if they are missing, give --missing unstored"
         )
     if scaling.kind == "none":
         check_range(raw, data, gaps=True)

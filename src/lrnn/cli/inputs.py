@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from lrnn.cli.tables import TableOptions, attributes_of
+from lrnn.cli.tables import TableOptions, attributes_of, with_gaps
 from lrnn.cli.voice import Voice
 from lrnn.tables.reading import ENDINGS
 
@@ -116,7 +116,7 @@ class Given:
     def without_gaps(self, model: Any) -> "Given":
         """Data in memory whose missing cells are filled as the model does, and counted."""
         floats = isinstance(self.data, np.ndarray) and self.data.dtype.kind == "f"
-        if model.missing != "allow" or not floats or not (gaps := np.isnan(self.data)).any():
+        if model.missing == "refuse" or not floats or not (gaps := np.isnan(self.data)).any():
             return self
         self.cut.add_gaps(gaps, self.scaling.recipe)
         return replace(self, data=model.impute(self.data))
@@ -155,7 +155,7 @@ class ToTrainOn:
         from lrnn.tables.table import whole
 
         table = options.open(source, voice)
-        scaling, gaps = options.scaling(table, source, voice), options.missing == "allow"
+        scaling, gaps = options.scaling(table, source, voice), options.gaps
         with voice.working(f"reading {source}"):
             table = attributes_of(table, scaling, cut := CutOff())
             if gaps and isinstance(table.data, Source):
@@ -317,6 +317,7 @@ def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Gi
     reading = taken(path, scaling.reading) if path.exists() else Reading()
     with voice.working(f"reading {source}"):
         table = open_table(source, True, reading)
+        table = with_gaps(table, getattr(model, "missing", "refuse"), source)
         cut = CutOff()
         data, names = table.data, table.names
         known = getattr(model, "feature_names_in_", None)

@@ -17,8 +17,9 @@ PANEL = "Tables: what becomes of their columns; remembered by the model"
 
 Scale = StrEnum("Scale", ["auto", "none", "levels", "max", "minmax"])
 Categories = StrEnum("Categories", ["refuse", "onehot"])
-Missing = StrEnum("Missing", ["refuse", "drop", "median", "allow"])
+Missing = StrEnum("Missing", ["refuse", "drop", "median", "allow", "unstored"])
 KnownCells = StrEnum("KnownCells", ["refuse", "drop", "median"])  # for what takes no gaps
+Filled = StrEnum("Filled", ["allow", "unstored"])  # for what fills them
 
 
 def _option(*names: str, **more: Any) -> Any:
@@ -26,9 +27,15 @@ def _option(*names: str, **more: Any) -> Any:
 
 
 def _missing(ways: type[StrEnum]) -> Any:
-    probable = ", or (allow) what is probable, given the other cells of the row"
-    fills = f", fill in the median{probable}" if len(ways) > 3 else " or fill in the median"
-    return Annotated[ways, _option("--missing", help=f"Missing cells: drop their rows{fills}.")]
+    unstored = "cells that a sparse matrix does not store are missing, too"
+    probable = "what is probable, given the other cells of the row"
+    help = {
+        Filled: f"Missing cells are those without a number; unstored: {unstored}.",
+        KnownCells: "Missing cells: drop their rows or fill in the median.",
+        Missing: f"Missing cells: drop their rows, fill in the median, or (allow) {probable}; "
+        f"unstored: as allow, and {unstored}.",
+    }[ways]
+    return Annotated[ways, _option("--missing", help=help)]
 
 
 OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -172,12 +179,31 @@ class TableOptions:
         own, default = vars(self.reading), vars(usual.reading)
         return found + [f"--{name}" for name in own if own[name] != default[name]]
 
+    @property
+    def gaps(self) -> bool:
+        """Whether missing cells stay missing, for a model that fills them."""
+        return self.missing in ("allow", "unstored")
+
+    @property
+    def of_model(self) -> Any:
+        """The parameter ``missing`` of a model."""
+        return self.missing if self.gaps else "refuse"
+
     def open(self, source: str, voice: Voice) -> Any:
         """The table that a user calls so; large ones are left where they are."""
+        from scipy import sparse
+
         from lrnn.datasets import open_table
 
         with voice.working(f"reading {source}"):
-            return open_table(source, True, self.reading)
+            table = open_table(source, True, self.reading)
+        if self.missing == "unstored" and not sparse.issparse(table.data):
+            raise typer.BadParameter(
+                f"{source!r} is no sparse matrix, of which cells are not stored; allow fills cells "
+                "of other data, where they are empty",
+                param_hint="--missing",
+            )
+        return with_gaps(table, self.missing, source)
 
     def scaling(self, table: Any, source: str, voice: Voice) -> Any:
         """How this table gets into [0, 1]."""
@@ -202,7 +228,7 @@ class TableOptions:
                     label=label,
                     index=index,
                     categories=self.categories,
-                    missing=self.missing,
+                    missing="allow" if self.gaps else self.missing,
                     white=table.white,
                     names=table.names,
                 )
@@ -212,17 +238,32 @@ class TableOptions:
         return replace(found, reading=self.reading)
 
 
+def with_gaps(table: Any, missing: str, source: str) -> Any:
+    """A table; a sparse matrix with missing cells as a full one, if these are to be filled."""
+    from scipy import sparse
+
+    from lrnn.rows.gaps import full, sparse_gaps
+
+    unstored = missing == "unstored"
+    if missing not in ("allow", "unstored") or not sparse.issparse(table.data):
+        return table
+    try:
+        missed = unstored or sparse_gaps(table.data, unstored)
+        return replace(table, data=full(table.data, unstored)) if missed else table
+    except ValueError as error:
+        raise ValueError(f"{source!r}: {error}") from None
+
+
 @contextmanager
 def allow_not_offered() -> Iterator[None]:
     """Where cells cannot stay missing, an error that names remedies does not name this one."""
-    from lrnn.tables.words import TableError
+    from lrnn.tables.words import FILLS, TableError
 
     try:
         yield
     except TableError as error:
-        said = "{missing=allow} fills such cells with what is probable, {missing=median} with"
-        text = error.text.replace(said, "{missing=median} fills such cells with")
-        raise TableError(text) from None
+        others = FILLS.partition(", ")[2].replace("with", "fills such cells with", 1)
+        raise TableError(error.text.replace(FILLS, others)) from None
 
 
 def attributes_of(table: Any, scaling: Any, cut: Any = None) -> Any:
@@ -256,7 +297,7 @@ def takes_tables(*, missing: str | type[StrEnum] = Missing) -> Callable[..., Any
         fixed["missing"] = Missing(missing)
         del offered["missing"]
     else:
-        offered["missing"] = _missing(missing), missing("refuse")
+        offered["missing"] = _missing(missing), next(iter(missing))
 
     def with_tables(command: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(command)

@@ -74,6 +74,7 @@ def width(
     check_new(force, *outputs)
     with allow_not_offered():
         taken = ToTrainOn.of(data, options, voice)
+    _check_widths(wanted, taken.table.data.shape[1], data)
     with taken.explained():
         found = lrnn.widths(
             taken.table.data,
@@ -107,6 +108,17 @@ def _widths(text: str | None) -> list[int] | None:
             f"{text!r} should be numbers of code neurons, such as 8,16,32", param_hint="--widths"
         )
     return [int(word) for word in words]
+
+
+def _check_widths(wanted: list[int] | None, attributes: int, source: str) -> None:
+    """Complain of widths that no code of these data has."""
+    wide = [width for width in wanted or () if width >= attributes > 1]
+    if wide:
+        raise typer.BadParameter(
+            f"{wide[0]} code neurons are not fewer than the {attributes} attributes of {source!r}; "
+            f"give widths from 1 to {attributes - 1}",
+            param_hint="--widths",
+        )
 
 
 def _draw(found: Any, path: Path) -> None:

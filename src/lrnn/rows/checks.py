@@ -20,6 +20,24 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 PART = 1 << 14  # rows of which levels are looked at, at a time
 
 
+FILL_BEFORE = (
+    "fill such cells before, as LRNNAutoencoder(missing='allow').fit(X).impute(X) or "
+    "sklearn.impute.SimpleImputer does, or leave their rows out"
+)
+
+
+class User(str):
+    """Who is given data, as messages call it, and what helps ``for_gaps``, missing cells."""
+
+    for_gaps: str
+
+    def __new__(cls, name: str, for_gaps: str = FILL_BEFORE) -> "User":
+        """Also of a name that says so already."""
+        found = super().__new__(cls, name)
+        found.for_gaps = getattr(name, "for_gaps", for_gaps)
+        return found
+
+
 class UnfitNumbersError(ValueError):
     """Data have numbers that no neuron takes: negative ones, or such as are not finite."""
 
@@ -151,12 +169,15 @@ def check_values(
                 return X
         else:
             lowest, highest = cells.min(), cells.max()
-    for kind, is_so in (("NaN", np.isnan), ("infinity", np.isinf)):
+    mend = "mend or drop such cells"
+    for kind, is_so, remedy in (
+        ("NaN", np.isnan, User(user).for_gaps),
+        ("infinity", np.isinf, mend),
+    ):
         if is_so(lowest) or is_so(highest):
             raise UnfitNumbersError(
                 f"Input X contains {kind} at {_places(X, is_so(cells), names, first)}; {user} "
-                "takes finite numbers only. Fill or drop such cells, for example with "
-                f"sklearn.impute.SimpleImputer{_ALLOW if kind == 'NaN' else ''}"
+                f"takes finite numbers only. {remedy[0].upper()}{remedy[1:]}"
             )
     if lowest < 0:
         raise UnfitNumbersError(
@@ -173,12 +194,6 @@ def check_values(
             SaturationWarning,
         )
     return saturate(X) if highest > 1 else X
-
-
-_ALLOW = (
-    ", or train LRNNAutoencoder(missing='allow') on rows with such cells: a full array, or a table "
-    "in memory"
-)
 
 
 def _value(cells: Any, offends: Any) -> str:

@@ -336,11 +336,17 @@ def _read(path: Path, first: int, last: int) -> Any:
     return np.concatenate(found)
 
 
-def gathered(X: Any, most: int) -> Any:
+def gathered(X: Any, most: int, unstored: bool = False) -> Any:
     """A Dask collection with missing cells (NaN) in memory, if it takes no more bytes than that.
 
-    All others stay what they are.
+    All others stay what they are. Blocks that are sparse must not have ``unstored`` cells that are
+    missing.
     """
+    if unstored and sparse.issparse(getattr(X, "_meta", None)):
+        raise ValueError(
+            "X is a Dask array of sparse blocks, and missing='unstored' takes sparse matrices in "
+            "memory; give X.compute()"
+        )
     if hasattr(X, "columns"):
         if not X.isnull().any().any().compute():
             return X

@@ -30,6 +30,17 @@ def told(model: LRNNAutoencoder, *, asked: bool) -> tuple[dict[str, Any], dict[s
     One that was given to a fit is only told of if that is ``asked`` for.
     """
     memory, moment = getattr(model, "_memory", None), model.moment_
+    if asked and moment is None:
+        raise ValueError(
+            "moment=True, but this model keeps none: "
+            + (
+                "only fit(lrnn.Moment.of(X)), and partial_fit with the gram solver, free rates and "
+                "no inhibition, leave one behind. Train it so, or save it with moment=None"
+                if memory is None
+                else "it keeps rows of its stream in the place of one, which are never written. "
+                "Train with moment='dense', or save it with moment=None"
+            )
+        )
     if memory is None or moment is None or not (memory.streamed or asked):
         return {}, {}
     document, tensors = moment_files.told(moment)

@@ -16,6 +16,7 @@ __all__ = [
     "FrameColumns",
     "as_number",
     "as_text",
+    "column_of",
     "frame_of",
     "is_frame",
     "is_missing",
@@ -130,11 +131,11 @@ def frame_of(X: Any) -> Frame:
     columns = []
     for i, kind in enumerate(types_of(X)):
         series = X.iloc[:, i] if hasattr(X, "iloc") else X[:, i]
-        columns.append(_column(series, kind))
+        columns.append(column_of(series, kind))
     return Frame(names, tuple(columns))
 
 
-def _column(series: Any, kind: np.dtype[Any]) -> NDArray[Any]:
+def column_of(series: Any, kind: np.dtype[Any]) -> NDArray[Any]:
     """Numbers with NaN for what is missing, or objects with None."""
     absent = np.asarray(series.isna() if hasattr(series, "isna") else series.is_null())
     if kind.kind in "biuf":

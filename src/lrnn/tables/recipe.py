@@ -16,7 +16,7 @@ from lrnn.tables.frame import Columns, Frame, as_number, as_text, is_missing, is
 from lrnn.tables.places import column_at, place, short
 from lrnn.tables.sources import Source, block_height
 from lrnn.tables.survey import MOST_VALUES, Facts, survey, truth_of
-from lrnn.tables.words import TableError, TableWarning, escaped, warn
+from lrnn.tables.words import FILLS, TableError, TableWarning, escaped, warn
 
 __all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource", "check_names"]
 
@@ -271,8 +271,8 @@ class Recipe:
         also = f" (and {more} more in this column)" if more else ""
         return TableError(
             f"{where}: {self._cell(frame.number(row), column)} is missing{also}, and "
-            "the model was trained to refuse such; fill them, or train with {missing=allow} or "
-            "{missing=median}"
+            "the model was trained to refuse such; train with {missing=allow}, which fills them, "
+            "or fill them before"
         )
 
     def _cell(self, row: int, column: Column) -> str:
@@ -497,8 +497,7 @@ def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None
         also = f" ({facts.missing:,} in this column)" if facts.missing > 1 else ""
         raise TableError(
             f"{table.name!r}: {_cell(table, facts.first_missing, position)} is missing{also}; "
-            "{missing=allow} fills such cells with what is probable, {missing=median} with the "
-            "middle of their column, {missing=drop} leaves their rows out"
+            f"{FILLS}"
         )
 
 

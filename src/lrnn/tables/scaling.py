@@ -35,7 +35,7 @@ from lrnn.tables.recipe import (
 )
 from lrnn.tables.sources import Source, block_height, read_ahead
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
-from lrnn.tables.words import TableError, TableWarning, warn
+from lrnn.tables.words import FILLS, TableError, TableWarning, warn
 
 __all__ = ["KINDS", "Kind", "ScaledSource", "Scaling"]
 
@@ -83,6 +83,21 @@ class Scaling:
     recipe: Recipe | None = None
     reading: Reading = field(default_factory=Reading)
     seen: tuple[str, ...] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both do the same to the same data, and to the same files."""
+        if not isinstance(other, Scaling):
+            return NotImplemented
+        return (
+            (self.kind, self.recipe, self.reading, self.seen)
+            == (other.kind, other.recipe, other.reading, other.seen)
+            and np.array_equal(self.low, other.low)
+            and np.array_equal(self.span, other.span)
+        )
+
+    def __hash__(self) -> int:
+        low, span = (tuple(np.ravel(numbers).tolist()) for numbers in (self.low, self.span))
+        return hash((self.kind, low, span))
 
     @classmethod
     def fit(
@@ -568,11 +583,7 @@ def _refusal(
     also = f"{count[column]:,} such in this column{f', {others:,} in others' if others else ''}"
     where = place(row, column, names)
     if np.isnan(value):
-        return TableError(
-            f"{where} is missing ({also}); {{missing=allow}} fills such cells with what is "
-            "probable, {missing=median} with the middle of their column, {missing=drop} leaves "
-            "their rows out"
-        )
+        return TableError(f"{where} is missing ({also}); {FILLS}")
     if not np.isfinite(value):
         return TableError(f"{where} is {value}, not a finite number ({also}); mend such cells")
     beyond = f"below {least:g}" if value < least else f"above {most:g}"

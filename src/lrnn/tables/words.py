@@ -7,8 +7,12 @@ import warnings
 from math import log2
 from pathlib import Path
 
-__all__ = ["TableError", "TableWarning", "as_options", "escaped", "in_bytes", "warn"]
+__all__ = ["FILLS", "TableError", "TableWarning", "as_options", "escaped", "in_bytes", "warn"]
 
+FILLS = (  # remedies for missing cells
+    "{missing=allow} fills such cells with what is probable, {missing=median} with the middle of "
+    "their column, {missing=drop} leaves their rows out"
+)
 OPTION = re.compile(r"\{(\w+)=([^{}]*)\}")
 SWITCHES = {"True": True, "False": False}  # on the command line, --header and --no-header
 INSIDE = str(Path(__file__).parents[1])
