@@ -21,7 +21,7 @@ from lrnn.functional import descend_decoder
 from lrnn.moments import DenseMoment
 from lrnn.rows import held
 
-ENOUGH = {"mnist": 0.0105, "cifar10": 0.0085}
+ENOUGH = {"mnist": 0.0104, "cifar10": 0.0085}
 
 
 def seconds(work: Callable[[], object], times: int = 5) -> float:

@@ -29,7 +29,7 @@ before = state()
 found = network.simulate([0.5], events=50, random_state=0, device="cuda", engine="clock")
 from lrnn.functional.cuda_descent import kernel_for
 from lrnn.functional.numba_cuda import configured
-arrays = np.ones((1, 1)), np.zeros((1, 1)), np.zeros((1, 1))
+arrays = np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1)), np.zeros((1, 1))
 configured(kernel_for("float64", 1), 1, 32)(*arrays, 1, 9.0)
 assert all(was == now for was, now in zip(before, state()))
 

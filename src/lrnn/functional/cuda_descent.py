@@ -1,37 +1,32 @@
 """Coordinate descent over the decoder on a GPU: all sweeps in one kernel.
 
 Columns of the decoder do not depend on each other: each has a block of threads, and a thread owns
-one of its rows (some, if there are over a thousand). It keeps what the other rows leave of its
-target. When a row has moved, all that the others wait for is by how much.
+one of its rows (some, if there are over a thousand). It keeps what the other rows leave for its
+own. When a row has moved, all that the others wait for is by how much.
 """
 
 from functools import cache
 from math import inf
 from typing import Any
 
-from array_api_compat import is_torch_array
+from array_api_compat import array_namespace, is_torch_array
 from numba import float32, float64, int64
 
-from lrnn.arrays import Array, copied, host_dtype
+from lrnn.arrays import Array, backend_of, host_dtype
 from lrnn.functional.numba_cuda import configured, cuda
 
 WARP, MOST_THREADS = 32, 1024
 
 
-def descend(
-    targets: Array, shares: Array, decoder: Array, sweeps: int, upper: float = inf
-) -> Array:
-    """Each row h in turn becomes ``max(targets[h] - shares[:, h] @ decoder, 0)``, ``sweeps`` times.
-
-    Row h of ``shares`` is what it takes from the others, and has 0 for itself. What is above
-    ``upper`` becomes that.
-    """
+def descend(moments: Array, gram: Array, decoder: Array, sweeps: int, upper: float = inf) -> Array:
+    """See `lrnn.functional.descend_decoder`."""
     hidden, width = decoder.shape
-    found = copied(decoder)
+    xp, backend = array_namespace(decoder), backend_of(decoder)
+    found = xp.empty((hidden, width), dtype=decoder.dtype, device=backend.device)
     kernel = kernel_for(host_dtype(decoder.dtype).name, hidden)
-    arrays = [cuda.as_cuda_array(array, sync=False) for array in (targets, shares, found)]
     launch = configured(kernel, width, threads_for(hidden), stream_of(decoder))
-    launch(*arrays, sweeps, upper)
+    given = (cuda.as_cuda_array(array, sync=False) for array in (moments, gram, decoder, found))
+    launch(*given, sweeps, upper)
     return found
 
 
@@ -64,22 +59,30 @@ def _kernel(dtype: str, owned: int) -> Any:
     """
     number = {"float32": float32, "float64": float64}[dtype]
 
-    @cuda.jit((number[:, :], number[:, :], number[:, :], int64, number))
-    def sweep(targets: Any, shares: Any, decoder: Any, sweeps: int, upper: float) -> None:
+    matrix = number[:, :]
+
+    @cuda.jit((matrix, matrix, matrix, matrix, int64, number))
+    def sweep(
+        moments: Any, gram: Any, decoder: Any, result: Any, sweeps: int, upper: float
+    ) -> None:
         moved = cuda.shared.array(2, number)
-        left, value = cuda.local.array(owned, number), cuda.local.array(owned, number)
+        left, value, length = (
+            cuda.local.array(owned, number),
+            cuda.local.array(owned, number),
+            cuda.local.array(owned, number),
+        )
         column, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
         hidden = decoder.shape[0]
         for own in range(owned):
-            row = own * threads + thread
-            if row < hidden:
-                left[own], value[own] = targets[row, column], decoder[row, column]
+            row = min(own * threads + thread, hidden - 1)
+            left[own], value[own] = moments[row, column], decoder[row, column]
+            length[own] = gram[row, row]
         for h in range(hidden):
             step = decoder[h, column]
             for own in range(owned):
-                row = own * threads + thread
-                if row < hidden:
-                    left[own] -= shares[h, row] * step
+                row = min(own * threads + thread, hidden - 1)
+                if row != h:
+                    left[own] -= gram[h, row] * step
         turn = 0
         for _ in range(sweeps):
             for mine in range(owned):
@@ -87,24 +90,26 @@ def _kernel(dtype: str, owned: int) -> Any:
                     h = mine * threads + owner
                     if h >= hidden:
                         break
-                    share = shares[h, min(thread, hidden - 1)]  # asked for before it is needed
+                    share = gram[h, min(thread, hidden - 1)]  # asked for before it is needed
                     if thread == owner:
-                        found = min(max(left[mine], number(0)), upper)
+                        found = value[mine]
+                        if length[mine] > 0:
+                            found = min(max(left[mine] / length[mine], number(0)), upper)
                         moved[turn] = found - value[mine]
                         value[mine] = found
                     cuda.syncthreads()
                     step = moved[turn]
                     if step != 0:
-                        left[0] -= share * step
+                        if thread != h:
+                            left[0] -= share * step
                         for own in range(1, owned):
-                            row = own * threads + thread
-                            if row < hidden:
-                                left[own] -= shares[h, row] * step
+                            row = min(own * threads + thread, hidden - 1)
+                            if row != h:
+                                left[own] -= gram[h, row] * step
                     turn = 1 - turn  # the next one goes elsewhere while this is still read
-        cuda.syncthreads()
         for own in range(owned):
             row = own * threads + thread
             if row < hidden:
-                decoder[row, column] = value[own]
+                result[row, column] = value[own]
 
     return sweep

@@ -36,18 +36,17 @@ def descend_decoder(
     ``moments = QᵀX`` and ``gram = QᵀQ``. A code neuron that is never excited keeps its row; no
     weight that is found exceeds ``upper``.
     """
+    if backend_of(decoder).on_gpu:
+        from lrnn.functional.cuda_descent import descend
+
+        return descend(moments, gram, decoder, sweeps, upper)
     xp = array_namespace(decoder)
     hidden = gram.shape[0]
     lengths = xp.linalg.diagonal(gram)[:, None]
     divisor = xp.where(lengths > 0, lengths, xp.ones_like(lengths))
     targets = xp.where(lengths > 0, moments / divisor, decoder)
     itself = xp.eye(hidden, dtype=gram.dtype, device=backend_of(gram).device)
-    others = gram * (1 - itself)  # all but the row's own share
-    if backend_of(decoder).on_gpu:
-        from lrnn.functional.cuda_descent import descend
-
-        return descend(targets, others / divisor.T, decoder, sweeps, upper)
-    others /= divisor
+    others = gram * (1 - itself) / divisor  # all but the row's own share
     decoder = copied(decoder)
     nothing = xp.zeros_like(decoder[0, :])
     for _ in range(sweeps):

@@ -17,11 +17,11 @@ from lrnn.arrays import Backend
 Step: TypeAlias = Callable[..., Any]
 
 
-def as_graph(step: Step, backend: Backend) -> Step:
+def as_graph(step: Step, backend: Backend, lent: int = 0) -> Step:
     """``step``, which makes arrays of arrays and numbers, as one that may be played back.
 
     It is made once as it is, and then recorded. Arrays that it holds, and is not given, it may
-    change in place.
+    change in place. The first few results are only ``lent``: the next step overwrites them.
     """
     if not (backend.on_gpu and is_torch_namespace(backend.xp)):
         return step
@@ -32,7 +32,7 @@ def as_graph(step: Step, backend: Backend) -> Step:
         if shapes not in recordings:
             recordings[shapes] = None
             return step(*given)
-        found = recordings[shapes] = recordings[shapes] or _record(step, given)
+        found = recordings[shapes] = recordings[shapes] or _record(step, given, lent)
         return found(*given)
 
     return play
@@ -50,7 +50,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _record(step: Step, given: tuple[Any, ...]) -> Step:
+def _record(step: Step, given: tuple[Any, ...], lent: int) -> Step:
     """A recording for such arrays and numbers; it is made without doing anything."""
     import torch
 
@@ -79,7 +79,7 @@ def _record(step: Step, given: tuple[Any, ...]) -> Step:
         graph.replay()
         if isinstance(result, torch.Tensor):
             return result.clone()
-        copies = {id(one): one.clone() for one in result}  # what is one array stays one
-        return [copies[id(one)] for one in result]
+        copies = {id(one): one.clone() for one in result[lent:]}  # what is one array stays one
+        return [*result[:lent], *(copies[id(one)] for one in result[lent:])]
 
     return play

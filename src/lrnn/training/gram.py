@@ -189,7 +189,7 @@ class Moves:
             from lrnn.training.cuda_graph import as_graph
 
             self._settle = as_graph(self._settle, backend)
-            self._leap = as_graph(self._leap, backend)
+            self._leap = as_graph(self._leap, backend, lent=2)
 
     def settled(
         self, encoder: Array, decoder: Array, driven: tuple[Array, Array] | None = None
@@ -202,7 +202,10 @@ class Moves:
     def leapt(
         self, state: GramState, before: Array, momentum: float
     ) -> tuple[Array, Array, Array, GramState]:
-        """After a bold step with momentum; and what a shorter one needs, the bold one first."""
+        """A bold step, of what to what weights grow in it, and the state after it with momentum.
+
+        The ratio is only lent until the next such step.
+        """
         wanted, now, bold, *found = self._leap(
             state.encoder, state.decoder, state.product, before, momentum
         )
