@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lrnn import LRNNAutoencoder, RandomNeuralNetwork, load
-from lrnn.rows.dask import dask_array_of
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork, load, streaming
+from lrnn.rows.dask import dask_array_of, dask_rows
 
 distributed = pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
 import dask  # noqa: E402
@@ -95,6 +95,22 @@ def test_only_results_travel(client, digits):
     assert max(sizes) < 2 * 64 * 64 * 8 < tall.nbytes / 100
 
 
+def test_small_blocks_of_wide_rows_share_a_result(client, rng):
+    """A result of V × V numbers travels for some blocks together, and nothing changes by it."""
+    X = rng.random((128, 300))
+    array = da.from_array(X, chunks=(4, 300))
+    rows = dask_rows(array, "test", None)
+    together = rows._together(np.zeros((300, 300)))
+    assert together == 4  # of 32, so that each of the 2 workers still has four tasks
+    assert rows._together(np.zeros((30, 1))) == 1
+    single = dask_rows(da.from_array(X, chunks=(1, 300)), "test", None)
+    assert single._together(np.zeros((40, 60))) == 8  # as large as the result
+    dense = LRNNAutoencoder(moment="dense", **SETTINGS)
+    np.testing.assert_allclose(
+        dense.fit(array).encoders_[0], dense.fit(X).encoders_[0], rtol=1e-6, atol=1e-9
+    )
+
+
 def test_codes_are_lazy(client, digits):
     X = da.from_array(digits, chunks=(200, 64))
     model = LRNNAutoencoder(**SETTINGS).fit(digits)
@@ -111,6 +127,16 @@ def test_codes_are_lazy(client, digits):
 
 
 @pytest.mark.slow
+def test_codes_are_written_in_order_while_others_are_computed(client, digits, tmp_path):
+    model = LRNNAutoencoder(**SETTINGS).fit(digits)
+    array = slowly(digits, (100, 64), 0.01)
+    assert streaming.encode(model, array, tmp_path / "codes.npy") == (len(digits), 8)
+    np.testing.assert_allclose(np.load(tmp_path / "codes.npy"), model.transform(digits))
+    frame = dd.from_pandas(pd.DataFrame(digits, columns=list(map(str, range(64)))), npartitions=5)
+    streaming.encode(model, frame, tmp_path / "codes.csv")
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "codes.csv"), model.transform(digits))
+
+
 def test_a_worker_killed_in_the_middle_of_the_pass(client, digits):
     X = slowly(digits, (60, 64), 0.1)
     thread, victim = kill_one(client, after=0.8)
@@ -213,6 +239,14 @@ def test_the_command_line_trains_on_workers(client, digits, tmp_path):
         assert done.returncode == 0, done.stderr
         expected = LRNNAutoencoder(**SETTINGS).fit(digits)
         model = load(tmp_path / "model.safetensors")
+        for command, made in (("encode", model.transform), ("reconstruct", model.reconstruct)):
+            done = subprocess.run(
+                [sys.executable, "-m", "lrnn", command, "model.safetensors", "digits.npy",
+                 "-o", "made.npy", "--force", *how],
+                capture_output=True, text=True, cwd=tmp_path, timeout=120,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            np.testing.assert_allclose(np.load(tmp_path / "made.npy"), made(digits), atol=1e-12)
         assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-9)
     done = subprocess.run(
         [sys.executable, "-m", "lrnn", "fit", "digits.npy", "-o", "other.safetensors",

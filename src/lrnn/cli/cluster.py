@@ -64,19 +64,20 @@ def deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-def on_cluster(source: str, data: Any) -> Any:
+def on_cluster(source: str, data: Any, recipe: Any = None) -> Any:
     """Data as a Dask array: workers read files that can be read in parts by themselves.
 
-    Other data go along with the work: sent ahead, they would be lost with a worker that dies.
+    Other data go along with the work: sent ahead, they would be lost with a worker that dies. A
+    ``recipe`` is how a model chooses columns.
     """
     from lrnn.rows.dask import dask_array_of
     from lrnn.tables.recipe import TableSource
     from lrnn.tables.sources import Source
 
-    if isinstance(data, TableSource):
+    if isinstance(data, TableSource) or (isinstance(data, Source) and recipe is not None):
         raise ValueError(
             f"{source!r} is too large to be sent to workers, and they cannot choose its columns "
-            "themselves; train without workers, or write the numbers to a .npy file first"
+            "themselves; go without workers, or write the numbers to a .npy file first"
         )
     if isinstance(data, Source):
         return dask_array_of(source)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from lrnn.cli.cluster import Dask, Workers, cluster, on_cluster
 from lrnn.cli.inputs import (
     DataOf,
     DeviceOf,
@@ -40,6 +41,8 @@ def encode(
         typer.Option(min=0, help="Sweeps that improve the codes, beyond what the network gives."),
     ] = 0,
     device: DeviceOf = None,
+    dask: Dask = None,
+    workers: Workers = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -55,6 +58,8 @@ def encode(
         lrnn encode wine.safetensors wine.csv -o codes.csv
 
         lrnn encode wine.safetensors wine.csv --refine 1 -o codes.csv
+
+        lrnn encode model.safetensors large.npy --workers 8 -o codes.npy
     """
     from lrnn import streaming
 
@@ -62,7 +67,8 @@ def encode(
     check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
     with (
-        _opened(model, data, voice, device) as (found, rows, given),
+        cluster(dask, workers, voice) as client,
+        _opened(model, data, voice, device, client) as (found, rows, given),
         _bar(voice, f"encoding {data}", rows.shape[0]) as progress,
     ):
         beside = _beside(given, output, voice)
@@ -83,6 +89,8 @@ def reconstruct(
         bool, typer.Option("--scaled", help="In [0, 1], not in the units of the data.")
     ] = False,
     device: DeviceOf = None,
+    dask: Dask = None,
+    workers: Workers = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -104,7 +112,10 @@ def reconstruct(
     output = output or named_like(data, "reconstructed")
     check_output(output, force, model, data)
     voice = Voice(quiet, as_json)
-    with _opened(model, data, voice, device) as (found, rows, given):
+    with (
+        cluster(dask, workers, voice) as client,
+        _opened(model, data, voice, device, client) as (found, rows, given),
+    ):
         scaling = given.scaling
         if scaling.kind == "none" and scaling.recipe is None and rows.white is not None:
             scaling = Scaling("levels", 0.0, rows.white)  # the units are those of the data
@@ -145,16 +156,22 @@ def _bar(voice: Voice, task: str, rows: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def _opened(
-    model: Path, data: str, voice: Voice, device: str | None
+    model: Path, data: str, voice: Voice, device: str | None, client: Any = None
 ) -> Iterator[tuple[Any, Any, Given]]:
     """A model, and rows for it; what is wrong with them is said of the data."""
+    from lrnn.tables.sources import Source
     from lrnn.validation import check_data
 
     found = model_for(model, data)
     found.device = device
     given = given_for(found, data, voice, stream=True)
+    X = given.data
+    if client is not None:
+        if isinstance(X, Source):  # which workers read, and scale, by themselves
+            found.scaling_ = given.scaling
+        X = on_cluster(data, X, given.scaling.recipe)
     with numbers_explained(given, data, fitting=False):
-        rows: Any = check_data(found, given.data, reset=False)
+        rows: Any = check_data(found, X, reset=False)
         if rows.gaps is not None:
             given.cut.add_gaps(np.isnan(rows.gaps.X), given.scaling.recipe)
         yield found, rows, given

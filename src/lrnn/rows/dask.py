@@ -3,12 +3,13 @@
 import hashlib
 import os
 from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from lrnn.tables.sources import block_height, read_ahead
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
 
 FAN_IN = 4  # results that are combined at a time
+EACH = 4  # tasks, at least, that a worker gets where there are enough blocks
+AHEAD = 3  # blocks of results for each worker that are computed before they are asked for
 REMEDY = "give the workers more memory, or make blocks of fewer rows, X.rechunk({0: 1_000})"
 
 
@@ -102,9 +105,10 @@ class DaskRows(Rows):
             i += 1
 
     def make(self, one: Pass) -> Any:
-        """Make a pass: each block on a worker, results combined in a tree.
+        """Make a pass: blocks on workers, results combined in a tree.
 
-        It is all or nothing: no rows can be skipped.
+        Blocks that are smaller than a result are worked on some at a time, for results have to
+        travel. It is all or nothing: no rows can be skipped.
         """
         from dask import compute, delayed
 
@@ -115,8 +119,15 @@ class DaskRows(Rows):
         run = delayed(_called, pure=False)
         blocks = self._array.to_delayed().ravel()
         own = [None if weights is None else weights[i:j] for i, j in pairwise(bounds)]
-        parts = [run(shared, b, i, w) for b, i, w in zip(blocks, bounds[:-1], own, strict=True)]
         combine = partial(_both, one.combine) if summing else one.combine
+        given, together = (
+            list(zip(blocks, bounds[:-1], own, strict=True)),
+            self._together(one.begin),
+        )
+        parts = [
+            run(shared, combine, *map(list, zip(*given[i : i + together], strict=True)))
+            for i in range(0, len(given), together)
+        ]
         join = delayed(partial(_combined, combine), pure=False)
         while len(parts) > 1:
             parts = [join(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
@@ -133,9 +144,22 @@ class DaskRows(Rows):
         """Bytes that a worker needs for a block, as it is and as floats, and for a result."""
         rows, width = max(self._array.chunks[0]), self.shape[1]
         held = rows * width * (self._array.dtype.itemsize + self.dtype.itemsize)
-        total = total_of(begin)  # zeros take no memory until they are used
-        arrays = total if isinstance(total, list) else [total]
-        return int(held + 2 * sum(a.nbytes for a in arrays if isinstance(a, np.ndarray)))
+        return int(held + 2 * _bytes(begin))
+
+    def _together(self, begin: Any) -> int:
+        """How many blocks are worked on at a time: as many as are about as large as a result.
+
+        They have to be on one worker then, and leave three quarters of its memory free. How much
+        sparse blocks take is not known; of these every worker gets a few times what it can do.
+        """
+        count = len(self._array.chunks[0])
+        workers = max(1, len(worker_memory()))
+        fair = max(1, count // (EACH * workers))
+        if sparse.issparse(self._array._meta):
+            return fair
+        block = max(self._array.chunks[0]) * self.shape[1] * self._array.dtype.itemsize
+        room = min(worker_memory().values(), default=1 << 32) // 4 // block
+        return int(max(1, min(_bytes(begin) // block, room, fair)))
 
     def _check_memory(self, begin: Any) -> None:
         """Complain of blocks that no worker could hold, before they try."""
@@ -160,13 +184,46 @@ class DaskRows(Rows):
         return self._array.map_blocks(through, chunks=chunks, dtype=kind, meta=empty)
 
 
+def _bytes(begin: Any) -> int:
+    """What a result takes; zeros take no memory until they are used."""
+    total = total_of(begin)
+    arrays = total if isinstance(total, list) else [total]
+    return sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))
+
+
+def in_order(results: Any) -> Iterator[Any]:
+    """The blocks of a Dask collection, brought here one after the other.
+
+    Meanwhile the next ones are computed, as many as keep all workers busy.
+    """
+    from dask import compute
+
+    blocks = deque(np.ravel(results.to_delayed()))
+    try:
+        from distributed import default_client
+
+        client = default_client()
+    except (ImportError, ValueError):  # no cluster
+        with explained():
+            yield from (values for block in blocks for values in compute(block))
+        return
+    ahead = AHEAD * max(1, len(worker_memory()))
+    running: deque[Any] = deque()
+    while blocks or running:
+        while blocks and len(running) < ahead:
+            running.append(client.compute(blocks.popleft()))
+        with explained():
+            values = running.popleft().result()
+        yield values
+
+
 def worker_memory() -> dict[str, int]:
     """Bytes that each worker of the current client may use; nothing is known without a client."""
     try:
         from distributed import default_client
 
         workers = default_client().scheduler_info(n_workers=-1)["workers"]
-    except (ImportError, ValueError, TypeError):
+    except (ImportError, ValueError, TypeError, KeyError):  # no client, or no scheduler any more
         return {}
     return {name: int(w["memory_limit"]) for name, w in workers.items() if w["memory_limit"]}
 
@@ -266,8 +323,15 @@ def _work_on(
     return (total, [digest(block)]) if summing else total
 
 
-def _called(work: Callable[..., Any], block: Any, first: int, weights: Floats | None) -> Any:
-    return work(block, first, weights)
+def _called(
+    work: Callable[..., Any],
+    combine: Callable[[Any, Any], Any],
+    blocks: list[Any],
+    firsts: list[int],
+    weights: list[Floats | None],
+) -> Any:
+    """What is made of some blocks, one after the other."""
+    return reduce(combine, map(work, blocks, firsts, weights))
 
 
 def _both(combine: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Any, list[str]]:

@@ -13,6 +13,7 @@ from lrnn.arrays import Array, host_dtype, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.parameters import check_refine
 from lrnn.rows import Rows, held
+from lrnn.rows.dask import DaskRows, in_order
 from lrnn.tables.atomic import check_apart
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.writers import WITH_TEXT, check_output, write_blocks
@@ -156,8 +157,9 @@ def _write(
 
     def results() -> Iterator[Any]:
         done = 0
-        for block in rows.blocks():
-            found = to_numpy(work(held(block)))
+        on_workers = in_order(work(rows)) if isinstance(rows, DaskRows) else None
+        for block in on_workers or rows.blocks():
+            found = np.asarray(block) if on_workers else to_numpy(work(held(block)))
             yield found if arranged is None else arranged(found)
             done += found.shape[0]
             if progress is not None:
