@@ -85,11 +85,13 @@ def cost(rows: float, width: float, hidden: float, workers: float, at: Machine) 
     if width**2 <= ENOUGH:
         total = 8 * width**2
         forming = read + touched + 2 * share * width**2 / at.operations + waiting + at.startup
+        tasks = min(tasks, max(math.ceil(rows * width * 4 / total), 4 * workers))  # share a result
         moved = total * tasks if workers > 1 else 0.0
+        rounds = math.ceil(math.log(max(tasks, 1), 4))
         reduction = rounds * (total / at.network + at.latency) + moved / workers / at.network
         step = 3 * 2 * width**2 * hidden / at.operations + 2 * sweeps + at.overhead
         seconds = forming + reduction + tries * step + scale_pass
-        return Cost(seconds, moved, BLOCK + 3 * total, False)
+        return Cost(seconds, moved, max(BLOCK, min(total, held)) + 3 * total, False)
     product = read + 2 * codes + waiting + at.startup
     result = 8 * width * hidden
     product += rounds * (result / at.network + at.latency) + result * tasks / workers / at.network

@@ -120,10 +120,10 @@ class DaskRows(Rows):
         blocks = self._array.to_delayed().ravel()
         own = [None if weights is None else weights[i:j] for i, j in pairwise(bounds)]
         combine = partial(_both, one.combine) if summing else one.combine
-        given, together = (
-            list(zip(blocks, bounds[:-1], own, strict=True)),
-            self._together(one.begin),
-        )
+        given = list(zip(blocks, bounds[:-1], own, strict=True))
+        with explained():
+            limits = worker_memory()
+        together = self._together(one.begin, limits)
         parts = [
             run(shared, combine, *map(list, zip(*given[i : i + together], strict=True)))
             for i in range(0, len(given), together)
@@ -131,7 +131,7 @@ class DaskRows(Rows):
         join = delayed(partial(_combined, combine), pure=False)
         while len(parts) > 1:
             parts = [join(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-        self._check_memory(one.begin)
+        self._check_memory(one.begin, limits)
         with explained(self._needed(one.begin)):
             (total,) = compute(parts[0])
         if summing:
@@ -146,24 +146,22 @@ class DaskRows(Rows):
         held = rows * width * (self._array.dtype.itemsize + self.dtype.itemsize)
         return int(held + 2 * _bytes(begin))
 
-    def _together(self, begin: Any) -> int:
+    def _together(self, begin: Any, limits: dict[str, int]) -> int:
         """How many blocks are worked on at a time: as many as are about as large as a result.
 
         They have to be on one worker then, and leave three quarters of its memory free. How much
         sparse blocks take is not known; of these every worker gets a few times what it can do.
         """
         count = len(self._array.chunks[0])
-        workers = max(1, len(worker_memory()))
-        fair = max(1, count // (EACH * workers))
+        fair = max(1, count // (EACH * max(1, len(limits))))
         if sparse.issparse(self._array._meta):
             return fair
         block = max(self._array.chunks[0]) * self.shape[1] * self._array.dtype.itemsize
-        room = min(worker_memory().values(), default=1 << 32) // 4 // block
+        room = min(limits.values(), default=1 << 32) // 4 // block
         return int(max(1, min(_bytes(begin) // block, room, fair)))
 
-    def _check_memory(self, begin: Any) -> None:
+    def _check_memory(self, begin: Any, limits: dict[str, int]) -> None:
         """Complain of blocks that no worker could hold, before they try."""
-        limits = worker_memory()
         needed = self._needed(begin)
         if limits and needed > max(limits.values()):
             worker, limit = max(limits.items(), key=lambda pair: pair[1])
@@ -207,7 +205,8 @@ def in_order(results: Any) -> Iterator[Any]:
         with explained():
             yield from (values for block in blocks for values in compute(block))
         return
-    ahead = AHEAD * max(1, len(worker_memory()))
+    with explained():
+        ahead = AHEAD * max(1, len(worker_memory()))
     running: deque[Any] = deque()
     while blocks or running:
         while blocks and len(running) < ahead:
@@ -222,9 +221,12 @@ def worker_memory() -> dict[str, int]:
     try:
         from distributed import default_client
 
-        workers = default_client().scheduler_info(n_workers=-1)["workers"]
-    except (ImportError, ValueError, TypeError, KeyError):  # no client, or no scheduler any more
+        known = default_client().scheduler_info(n_workers=-1)
+    except (ImportError, ValueError, TypeError):
         return {}
+    if "workers" not in known:
+        raise ConnectionError("no answer")
+    workers = known["workers"]
     return {name: int(w["memory_limit"]) for name, w in workers.items() if w["memory_limit"]}
 
 
