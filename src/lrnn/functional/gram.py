@@ -19,12 +19,16 @@ def gram_error(trace: float, moments: Array, gram: Array, decoder: Array) -> flo
     return max(trace + float(gram_cost(moments, gram, decoder)), 0.0)
 
 
-def gram_cost(moments: Array, gram: Array, decoder: Array) -> Array:
-    """That error less the trace of G: what depends on the weights, a number where they are."""
+def gram_cost(moments: Array, gram: Array, decoder: Array, own: Array | None = None) -> Array:
+    """That error less the trace of G: what depends on the weights, a number where they are.
+
+    ``own`` is the decoder's M, where it is known.
+    """
     xp = array_namespace(decoder)
     wide = {"dtype": xp.float64}
     linear = xp.sum(moments * decoder, **wide)
-    return xp.sum(gram * (decoder @ decoder.T), **wide) - 2 * linear
+    own = decoder @ decoder.T if own is None else own
+    return xp.sum(gram * own, **wide) - 2 * linear
 
 
 def descend_decoder(

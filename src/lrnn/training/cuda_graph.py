@@ -1,18 +1,19 @@
 """Steps that are made over and over: on a GPU recorded once, and then played back.
 
 A step is some dozens of small kernels. Launching them one by one takes longer than they run; a
-recording is launched as a whole. Data that come from the host step by step do without, and so do
-CuPy's arrays: CuPy cannot record products of matrices.
+recording is launched as a whole. Data that come from the host step by step do without. CuPy cannot
+record products of matrices: there, what is between them is recorded.
 """
 
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeAlias
 
-from array_api_compat import is_torch_namespace
+from array_api_compat import is_cupy_namespace, is_torch_namespace
 
-from lrnn.arrays import Backend
+from lrnn.arrays import Backend, is_array
 
 Step: TypeAlias = Callable[..., Any]
 
@@ -25,6 +26,20 @@ def as_graph(step: Step, backend: Backend, lent: int = 0) -> Step:
     """
     if not (backend.on_gpu and is_torch_namespace(backend.xp)):
         return step
+    return _played(step, partial(_record, lent=lent))
+
+
+def between_products(step: Step, backend: Backend) -> Step:
+    """The same for a step without products of matrices, where these cannot be recorded with it.
+
+    Numbers become of the type of the first array.
+    """
+    if not (backend.on_gpu and is_cupy_namespace(backend.xp)):
+        return step
+    return _played(step, _record_cupy)
+
+
+def _played(step: Step, record: Callable[[Step, tuple[Any, ...]], Step]) -> Step:
     recordings: dict[Any, Step | None] = {}
 
     def play(*given: Any) -> Any:
@@ -32,7 +47,7 @@ def as_graph(step: Step, backend: Backend, lent: int = 0) -> Step:
         if shapes not in recordings:
             recordings[shapes] = None
             return step(*given)
-        found = recordings[shapes] = recordings[shapes] or _record(step, given, lent)
+        found = recordings[shapes] = recordings[shapes] or record(step, given)
         return found(*given)
 
     return play
@@ -81,5 +96,31 @@ def _record(step: Step, given: tuple[Any, ...], lent: int) -> Step:
             return result.clone()
         copies = {id(one): one.clone() for one in result[lent:]}  # what is one array stays one
         return [*result[:lent], *(copies[id(one)] for one in result[lent:])]
+
+    return play
+
+
+def _record_cupy(step: Step, given: tuple[Any, ...]) -> Step:
+    """A recording by CuPy. The memory that it needs stays its own."""
+    import cupy
+
+    kind = given[0].dtype
+    own = [one.copy() if is_array(one) else cupy.asarray(one, dtype=kind) for one in given]
+    pool, stream = cupy.cuda.MemoryPool(), cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.get_current_stream().synchronize()
+    with _no_collection(), cupy.cuda.using_allocator(pool.malloc), stream:
+        step(*own)  # what must be allocated is allocated now
+        stream.synchronize()
+        stream.begin_capture()
+        try:
+            result = step(*own)
+        finally:
+            graph = stream.end_capture()
+
+    def play(*given: Any) -> Any:
+        for mine, one in zip(own, given, strict=True):
+            mine[...] = one
+        graph.launch(cupy.cuda.get_current_stream())
+        return result.copy() if is_array(result) else [one.copy() for one in result]
 
     return play

@@ -185,11 +185,17 @@ class Moves:
         self.moment, backend = moment, backend_of(moment.diagonal)
         self._settle: Callable[..., Sequence[Array]] = self._settle_on
         self._leap: Callable[..., Sequence[Array]] = self._leap_on
+        self._ahead: Callable[..., Sequence[Array]] = _ahead
+        self._descend: Callable[..., Array] = _descend
+        self._numbers: Callable[..., Array] = _numbers
         if moment.kind == "dense" and backend.on_gpu:
-            from lrnn.training.cuda_graph import as_graph
+            from lrnn.training.cuda_graph import as_graph, between_products
 
             self._settle = as_graph(self._settle, backend)
             self._leap = as_graph(self._leap, backend, lent=2)
+            self._ahead = between_products(self._ahead, backend)
+            self._descend = between_products(self._descend, backend)
+            self._numbers = between_products(self._numbers, backend)
 
     def settled(
         self, encoder: Array, decoder: Array, driven: tuple[Array, Array] | None = None
@@ -219,8 +225,7 @@ class Moves:
         self, encoder: Array, decoder: Array, product: Array, before: Array, momentum: float
     ) -> Sequence[Array]:
         ratio = self.ratio(decoder, product)
-        bold = multiply(encoder, *ratio, RELAXATION)
-        ahead = extrapolate(bold, before, momentum)
+        bold, ahead = self._ahead(encoder, *ratio, before, momentum)
         product, target = self.moment.driven(ahead)
         decoder, numbers = self._settle_on(ahead, decoder, product, target)
         return *ratio, bold, ahead, decoder, product, target, numbers
@@ -228,12 +233,9 @@ class Moves:
     def _settle_on(
         self, encoder: Array, decoder: Array, product: Array, target: Array
     ) -> tuple[Array, Array]:
-        xp = array_namespace(encoder)
         gram = encoder.T @ product
-        decoder = descend_decoder(target.T, gram, decoder, SWEEPS)
-        cost = gram_cost(target.T, gram, decoder)
-        drifted = xp.any(_extreme(xp.max(encoder, axis=0)))
-        return decoder, xp.stack([cost, xp.astype(drifted, cost.dtype)])
+        decoder = self._descend(target, gram, decoder)
+        return decoder, self._numbers(encoder, target, gram, decoder, decoder @ decoder.T)
 
     def _state(
         self, encoder: Array, decoder: Array, product: Array, target: Array, numbers: Array
@@ -241,6 +243,26 @@ class Moves:
         cost, drifted = to_numpy(numbers).tolist()
         error = max(self.moment.trace + cost, 0.0) / self.moment.n_attributes
         return GramState(encoder, decoder, product, target, error, bool(drifted))
+
+
+def _ahead(
+    encoder: Array, wanted: Array, now: Array, before: Array, momentum: float
+) -> tuple[Array, Array]:
+    """A bold step, and one that goes further in the direction from the one before."""
+    bold = multiply(encoder, wanted, now, RELAXATION)
+    return bold, extrapolate(bold, before, momentum)
+
+
+def _descend(target: Array, gram: Array, decoder: Array) -> Array:
+    return descend_decoder(target.T, gram, decoder, SWEEPS)
+
+
+def _numbers(encoder: Array, target: Array, gram: Array, decoder: Array, own: Array) -> Array:
+    """What the error is made of, and whether (1) the encoder's scales have drifted far."""
+    xp = array_namespace(encoder)
+    cost = gram_cost(target.T, gram, decoder, own)
+    drifted = xp.any(_extreme(xp.max(encoder, axis=0)))
+    return xp.stack([cost, xp.astype(drifted, cost.dtype)])
 
 
 def _extreme(sizes: Array) -> Array:
