@@ -16,6 +16,16 @@ from lrnn.moments import SecondMoment
 # an encoder, its decoder, and the products with the encoder, where they are known
 Start: TypeAlias = tuple[Array, Array, tuple[Array, Array] | None]
 
+
+@dataclass(frozen=True)
+class Pair:
+    """An encoder, its decoder, and their error per attribute."""
+
+    encoder: Array
+    decoder: Array
+    error: float
+
+
 FLOOR = 1e-4  # weights between uncorrelated attributes: small, but free to grow
 LEAK = 0.01  # weights to a code that is one attribute, from all others together
 RIDGE = 1e-6  # on the least squares for its decoder: anchors may be all but dependent

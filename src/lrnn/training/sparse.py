@@ -1,0 +1,290 @@
+"""The gram solver on sparse rows in memory: exact coordinate descent, on rows and on columns.
+
+With the decoder held, the error is a quadratic function of the encoder. The weights of an attribute
+have their slopes in its column of X alone, so a *sweep* takes them to their optimum, one attribute
+after the other, at the cost of two products with X; each sees what those before it have done. Then
+the decoder is descended as ever, for the codes of the new encoder: a step takes five products, and
+no step can raise the error. A weight of 0 is a number like any other.
+
+The start is a factorisation: codes and decoder in turn, free codes in the place of those of an
+encoder, which takes two products. It begins at twice as many anchors as there are to be codes, and
+after each turn gives up those codes that the others can replace best, until the last ones are
+chosen by an encoder's own steps. What is left explains more than as many anchors ever would.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrnn.moments.sparse import SparseMoment, gram
+from lrnn.training import states
+from lrnn.training.anchors import RIDGE, Pair, find_anchors, own_order
+from lrnn.training.history import LearningCurve, stalled
+from lrnn.training.run import Run, Stepper, StopReason
+from lrnn.training.states import State
+from lrnn.weights import Weights, random_weights
+
+Matrix = NDArray[Any]
+
+SWEEPS = 2  # over the decoder in each step
+MORE = 2.0  # times as many codes as wanted, at first
+TURNS = 7  # in which they become as many as wanted
+
+
+class Factors:
+    """Codes of all rows, a decoder, and perhaps an encoder that gives the codes.
+
+    Attributes
+    ----------
+    encoder, decoder : ndarray of shape (n_attributes, n_codes)
+        The decoder is transposed.
+    codes : ndarray of shape (n_rows, n_codes)
+        Those of the rows, times the roots of their weights.
+    error : float
+        Per attribute.
+    """
+
+    encoder: Matrix
+    decoder: Matrix
+    codes: Matrix
+    error: float
+
+    def __init__(self, moment: SparseMoment, order: NDArray[np.intp]) -> None:
+        self._moment, self._order = moment, order
+
+    def start(self, encoder: Matrix, decoder: Matrix) -> None:
+        """Begin with weights; the decoder is improved for the encoder."""
+        self.encoder = encoder
+        self.decoder = np.ascontiguousarray(decoder.T)
+        self.codes = self._moment.forth(encoder)
+        self._fit_decoder(SWEEPS)
+
+    def resume(self, encoder: Matrix, decoder: Matrix) -> float:
+        """Begin with weights as they are, and tell their error."""
+        self.encoder, self.decoder = encoder, np.ascontiguousarray(decoder.T)
+        self.codes = self._moment.forth(encoder)
+        self._fit_decoder(0)
+        return self.error
+
+    def step(self, sweeps: int = 1) -> None:
+        """Sweep over the encoder, then over the decoder."""
+        from lrnn.functional.sparse_kernels import make_slopes, sweep_encoder
+
+        moment, decoder, slopes = self._moment, self.decoder, self.codes
+        products, least = gram(decoder), _least(decoder)
+        rows, columns = moment.by_rows, moment.by_columns
+        rows.each(make_slopes, decoder.shape[1], decoder, products, slopes)
+        for _ in range(sweeps):
+            sweep_encoder(
+                columns.starts,
+                columns.places,
+                columns.values,
+                self._order,
+                self.encoder,
+                slopes,
+                products,
+                moment.squares,
+                least,
+            )
+        self.codes = moment.forth(self.encoder, out=slopes)
+        self._fit_decoder(SWEEPS)
+
+    def turn(self) -> None:
+        """Codes for the decoder, then the decoder for the codes; there is no encoder."""
+        from lrnn.functional.sparse_kernels import descend_rows
+
+        decoder, rows = self.decoder, self._moment.by_rows
+        linear = np.empty(len(rows))
+        given = decoder, gram(decoder), self.codes, 1, _least(decoder), linear
+        rows.each(descend_rows, decoder.shape[1], *given)
+        self._fit_decoder(1)
+
+    def encode(self) -> None:
+        """An encoder for these codes, as far as one shows at once: that of a decoder's profiles."""
+        lengths = np.einsum("vh,vh->h", self.decoder, self.decoder)
+        encoder = self.decoder / np.where(lengths > 0, lengths, 1)
+        drives = self._moment.forth(encoder)
+        wanted = np.einsum("ih,ih->h", drives, self.codes)
+        found = np.einsum("ih,ih->h", drives, drives)
+        encoder *= np.where(found > 0, wanted / np.where(found > 0, found, 1), 1)
+        self.encoder = encoder
+        self.codes = self._moment.forth(encoder, out=drives)
+
+    def _fit_decoder(self, sweeps: int) -> None:
+        from lrnn.functional.sparse_kernels import descend_rows
+
+        codes, decoder, moment = self.codes, self.decoder, self._moment
+        self._gram = products = gram(codes)
+        columns = moment.by_columns
+        linear = np.empty(len(columns))
+        given = codes, products, decoder, sweeps, _least(codes), linear
+        columns.each(descend_rows, codes.shape[1], *given)
+        square = np.sum(products * gram(decoder), dtype=np.float64)
+        error = moment.trace + float(square - 2 * linear.sum()) / moment.weight
+        self.error = max(error, 0.0) / moment.n_attributes
+
+    def narrow(self, count: int) -> None:
+        """Give up codes until there are so many, each time the one that is missed the least.
+
+        That is the one without which least squares, which the decoder is but for its bounds, lose
+        the least; the others take over what they can.
+        """
+        sizes = np.sqrt(np.maximum(np.diagonal(self._gram).astype(np.float64), 0))
+        scale = np.where(sizes > 0, sizes, 1)
+        cosines = self._gram / scale / scale[:, None]
+        inverse = np.linalg.inv(cosines + RIDGE * np.eye(len(cosines)))
+        decoder = self.decoder * scale.astype(self.decoder.dtype)
+        kept = np.arange(len(cosines))
+        while len(kept) > count:
+            own = np.diagonal(inverse)
+            missed = np.einsum("vh,vh->h", decoder, decoder) / own
+            k = int(np.argmin(missed))
+            taken = (inverse[k] / own[k]).astype(decoder.dtype)
+            decoder -= decoder[:, [k]] * taken
+            np.maximum(decoder, 0, out=decoder)
+            inverse -= np.outer(inverse[:, k], inverse[k]) / own[k]
+            left = np.arange(len(kept)) != k
+            kept, decoder, inverse = kept[left], decoder[:, left], inverse[np.ix_(left, left)]
+        self.decoder = np.ascontiguousarray(decoder / scale[kept].astype(decoder.dtype))
+        self.codes = np.ascontiguousarray(self.codes[:, kept])
+        if hasattr(self, "encoder"):
+            self.encoder = np.ascontiguousarray(self.encoder[:, kept])
+
+
+def _least(matrix: Matrix) -> Any:
+    """What a squared length has to be above, to be divided by."""
+    limits = np.finfo(matrix.dtype)
+    return matrix.dtype.type(limits.smallest_normal / limits.eps)
+
+
+def from_anchors(moment: SparseMoment, hidden: int) -> Factors:
+    """Weights from a factorisation that is narrowed down to ``hidden`` codes."""
+    most = min(round(MORE * hidden), moment.n_attributes)
+    widths = np.unique(np.geomspace(most, hidden, TURNS + 1).round().astype(int))[::-1]
+    anchors = find_anchors(moment, most)
+    found = Factors(moment, anchors.order)
+    products = anchors.products
+    own = products[anchors.attributes]
+    ridge = max(RIDGE * np.trace(own) / most, np.finfo(float).tiny)
+    decoder = np.linalg.solve(own + ridge * np.eye(most), products.T).T
+    dtype = moment.squares.dtype
+    found.decoder = np.ascontiguousarray(np.maximum(decoder, 0), dtype=dtype)
+    found.codes = moment.chosen(anchors.attributes)
+    for width in widths[:-2]:
+        if width < found.decoder.shape[1]:
+            found.narrow(int(width))
+        found.turn()
+    if len(widths) > 1 and widths[-2] < found.decoder.shape[1]:
+        found.narrow(int(widths[-2]))
+    found.encode()
+    found.step(2)
+    found.narrow(hidden)
+    found.start(found.encoder, found.decoder.T)
+    return found
+
+
+class SparseSearch(Stepper):
+    """Steps of exact coordinate descent from one start."""
+
+    def __init__(self, moment: SparseMoment, hidden: int, run: Run) -> None:
+        self._moment, self._hidden, self._run = moment, hidden, run
+        self.most, self._tol = run.settings.max_iter, run.settings.tol
+        self._factors: Factors | None = None
+        self._errors: list[float] = []
+        self._seconds = [0.0]
+
+    def begin(self) -> None:
+        """Find the weights to begin with."""
+        given, moment, settings = self._run.settings.start, self._moment, self._run.settings
+        if given is None and settings.anchors:
+            found = from_anchors(moment, self._hidden)
+        else:
+            weights = given or self._random()
+            encoder, decoder = weights.layers
+            found = Factors(moment, self._order)
+            found.start(np.array(encoder, order="C"), np.array(decoder))
+        self._factors, self._errors = found, [found.error]
+        self._began = perf_counter()
+
+    def _random(self) -> Weights:
+        sizes = [self._moment.n_attributes, self._hidden]
+        dtype = self._moment.squares.dtype
+        return random_weights(sizes, self._run.random, lambda numbers: numbers.astype(dtype))
+
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        return own_order(self._moment)[0]
+
+    @property
+    def _found(self) -> Factors:
+        if self._factors is None:  # interrupted before there was anything
+            raise KeyboardInterrupt
+        return self._factors
+
+    @property
+    def pair(self) -> Pair:
+        """The weights, whose scale is not fixed yet."""
+        found = self._found
+        return Pair(found.encoder, np.ascontiguousarray(found.decoder.T), self._errors[-1])
+
+    @property
+    def steps(self) -> int:
+        """Steps that are complete."""
+        return max(len(self._errors) - 1, 0)
+
+    def step(self, iteration: Callable[[], None]) -> None:
+        """Go on to a lower error."""
+        self._found.step()
+        self._errors.append(min(self._found.error, self._errors[-1]))  # but for rounding
+        self._seconds.append(perf_counter() - self._began)
+        iteration()
+
+    def error(self) -> float:
+        """The lowest error so far."""
+        return self._errors[-1]
+
+    def stalled(self) -> bool:
+        """Whether it makes no progress any more."""
+        return stalled(self._errors, self._tol)
+
+    def state(self) -> State:
+        """All that the next step depends on."""
+        return {
+            "encoder": self._found.encoder,
+            "decoder": self._found.decoder,
+            "errors": np.array(self._errors),
+            "seconds": np.array(self._seconds),
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from what `state` gave."""
+        errors = states.series(state["errors"], "errors", falling=True)
+        states.whole(len(errors) - 1, "number of steps", 0, self.most)
+        seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
+        moment = self._moment
+        like = np.empty((moment.n_attributes, self._hidden), dtype=moment.squares.dtype)
+        encoder = states.matrix(state["encoder"], like, "encoder")
+        decoder = states.matrix(state["decoder"], like, "decoder")
+        found = Factors(moment, self._order)
+        error = found.resume(encoder.copy(), decoder.T.copy())
+        largest = moment.trace / moment.n_attributes
+        states.agree(errors[-1], error, like.dtype, "error", largest)
+        self._factors, self._errors, self._seconds = found, errors, seconds
+        self._began = perf_counter() - seconds[-1]
+
+    def curve(self, layer: int | None, stopped: StopReason) -> LearningCurve:
+        """How the error fell."""
+        return LearningCurve(
+            layer,
+            np.array(self._errors[1:]),
+            np.arange(len(self._errors), dtype=np.int64),
+            np.array(self._errors),
+            np.array(self._seconds),
+            self.steps,
+            stopped,
+            "gram solver",
+        )
