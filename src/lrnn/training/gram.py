@@ -115,7 +115,12 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     try:
         reading = run.reading(rows, "scaling the code neurons")
         peak, evaluation = evaluate_unsaturated(
-            reading, rows.weight, state.encoder, state.decoder, corruption
+            reading,
+            rows.weight,
+            state.encoder,
+            state.decoder,
+            corruption,
+            sparsely=rows.sparse,
         )
     except KeyboardInterrupt:
         xp = array_namespace(state.encoder)

@@ -135,21 +135,19 @@ class Factors:
         """
         sizes = np.sqrt(np.maximum(np.diagonal(self._gram).astype(np.float64), 0))
         scale = np.where(sizes > 0, sizes, 1)
-        cosines = self._gram / scale / scale[:, None]
-        inverse = np.linalg.inv(cosines + RIDGE * np.eye(len(cosines)))
-        decoder = self.decoder * scale.astype(self.decoder.dtype)
-        kept = np.arange(len(cosines))
+        inverse = np.linalg.inv(self._gram / scale / scale[:, None] + RIDGE * np.eye(len(scale)))
+        lengths = gram(self.decoder) * scale * scale[:, None]
+        kept, taken = np.arange(len(scale)), np.diag(scale)
         while len(kept) > count:
             own = np.diagonal(inverse)
-            missed = np.einsum("vh,vh->h", decoder, decoder) / own
-            k = int(np.argmin(missed))
-            taken = (inverse[k] / own[k]).astype(decoder.dtype)
-            decoder -= decoder[:, [k]] * taken
-            np.maximum(decoder, 0, out=decoder)
-            inverse -= np.outer(inverse[:, k], inverse[k]) / own[k]
+            k = int(np.argmin(np.diagonal(lengths) / own))
+            change = np.eye(len(kept)) - np.outer(np.eye(len(kept))[k], inverse[k] / own[k])
+            inverse = inverse - np.outer(inverse[:, k], inverse[k]) / own[k]
             left = np.arange(len(kept)) != k
-            kept, decoder, inverse = kept[left], decoder[:, left], inverse[np.ix_(left, left)]
-        self.decoder = np.ascontiguousarray(decoder / scale[kept].astype(decoder.dtype))
+            change, inverse = change[:, left], inverse[np.ix_(left, left)]
+            lengths, taken, kept = change.T @ lengths @ change, taken @ change, kept[left]
+        taken = (taken / scale[kept]).astype(self.decoder.dtype)
+        self.decoder = np.maximum(self.decoder @ taken, 0)
         self.codes = np.ascontiguousarray(self.codes[:, kept])
         if hasattr(self, "encoder"):
             self.encoder = np.ascontiguousarray(self.encoder[:, kept])
