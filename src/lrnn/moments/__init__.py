@@ -12,7 +12,7 @@ from lrnn.moments.implicit import ImplicitMoment
 from lrnn.moments.left_out import MomentWithout
 from lrnn.moments.moment import Moment
 from lrnn.moments.second_moment import MomentKind, SecondMoment
-from lrnn.moments.sparse import SparseMoment
+from lrnn.moments.sparse import SparseMoment, sparse_pays
 from lrnn.moments.sums import Sums, sums_of
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
@@ -49,7 +49,7 @@ def second_moment(
     both_ways = False
     if kind == "auto":
         kind = "dense" if dense_pays(rows, hidden, 3 if noise else 1) else "implicit"
-        both_ways = rows.sparse and rows.resident and rows.backend.is_numpy
+        both_ways = corruption is None and sparse_pays(rows, hidden)
     if corruption is not None and noise:
         of_kind = DenseNoisyMoment if kind == "dense" else ImplicitNoisyMoment
         return of_kind(rows, corruption.level, fold)

@@ -18,6 +18,7 @@ from lrnn.rows.blas import blas_threads
 from lrnn.rows.memory import ROWS_TO_SUM
 
 ALONE = 1 << 21  # multiplications that one thread makes as fast as several
+ENOUGH = 1 << 18  # multiplications of a product that are worth a copy, and compiled work
 PARTS = 4  # of the work, for each thread
 
 
@@ -104,6 +105,12 @@ class SparseMoment(ImplicitMoment):
             some = slice(of.starts[v], of.starts[v + 1])
             add_rows(rows.starts, rows.places, rows.values, of.places[some], of.values[some], line)
         return (found / self.weight).T.astype(self.diagonal.dtype)
+
+
+def sparse_pays(rows: Rows, hidden: int) -> bool:
+    """Whether rows are sparse, in memory, and many enough; G is known not to be formed."""
+    there = rows.sparse and rows.resident and rows.backend.is_numpy
+    return bool(there and rows.cells * hidden >= ENOUGH)
 
 
 def gram(matrix: NDArray[Any]) -> NDArray[Any]:

@@ -3,8 +3,9 @@
 With the decoder held, the error is a quadratic function of the encoder. The weights of an attribute
 have their slopes in its column of X alone, so a *sweep* takes them to their optimum, one attribute
 after the other, at the cost of two products with X; each sees what those before it have done. Then
-the decoder is descended as ever, for the codes of the new encoder: a step takes five products, and
-no step can raise the error. A weight of 0 is a number like any other.
+the decoder is descended as ever, for the codes of the new encoder: a step takes five products. It
+goes on in the direction of the sweep, and no further than the sweep if that does not lower the
+error; then it cannot rise. A weight of 0 is a number like any other.
 
 The start is a factorisation: codes and decoder in turn, free codes in the place of those of an
 encoder, which takes two products. It begins at twice as many anchors as there are to be codes, and
@@ -30,9 +31,12 @@ from lrnn.weights import Weights, random_weights
 
 Matrix = NDArray[Any]
 
+MOMENTUM = 0.5  # share of a sweep by which a step goes on, at first; it grows while that is good
+MOMENTUM_GROWTH = 1.1
+MOMENTUM_LIMIT = 3.0
 SWEEPS = 2  # over the decoder in each step
 MORE = 2.0  # times as many codes as wanted, at first
-TURNS = 7  # in which they become as many as wanted
+TURNS = 5  # in which they become as many as wanted
 
 
 class Factors:
@@ -46,12 +50,15 @@ class Factors:
         Those of the rows, times the roots of their weights.
     error : float
         Per attribute.
+    momentum : float
+        How much further than a sweep a step goes.
     """
 
     encoder: Matrix
     decoder: Matrix
     codes: Matrix
     error: float
+    momentum: float = MOMENTUM
 
     def __init__(self, moment: SparseMoment, order: NDArray[np.intp]) -> None:
         self._moment, self._order = moment, order
@@ -70,15 +77,30 @@ class Factors:
         self._fit_decoder(0)
         return self.error
 
-    def step(self, sweeps: int = 1) -> None:
-        """Sweep over the encoder, then over the decoder."""
+    def step(self) -> None:
+        """Go on to a lower error: beyond where a sweep leads to, unless that is too far."""
+        encoder, decoder, error = self.encoder.copy(), self.decoder.copy(), self.error
+        self.sweep()
+        found = self.encoder
+        ahead = found + np.asarray(self.momentum, found.dtype) * (found - encoder)
+        self.encoder = np.maximum(ahead, 0, out=ahead)
+        self.follow()
+        if self.error < error:
+            self.momentum = min(self.momentum * MOMENTUM_GROWTH, MOMENTUM_LIMIT)
+            return
+        self.momentum /= 2
+        self.encoder, self.decoder = found, decoder
+        self.follow()
+
+    def sweep(self, times: int = 1) -> None:
+        """Sweep over the encoder; codes and decoder do not follow yet."""
         from lrnn.functional.sparse_kernels import make_slopes, sweep_encoder
 
         moment, decoder, slopes = self._moment, self.decoder, self.codes
         products, least = gram(decoder), _least(decoder)
         rows, columns = moment.by_rows, moment.by_columns
         rows.each(make_slopes, decoder.shape[1], decoder, products, slopes)
-        for _ in range(sweeps):
+        for _ in range(times):
             sweep_encoder(
                 columns.starts,
                 columns.places,
@@ -90,7 +112,10 @@ class Factors:
                 moment.squares,
                 least,
             )
-        self.codes = moment.forth(self.encoder, out=slopes)
+
+    def follow(self) -> None:
+        """Codes of the encoder, and sweeps over the decoder for them."""
+        self.codes = self._moment.forth(self.encoder, out=self.codes)
         self._fit_decoder(SWEEPS)
 
     def turn(self) -> None:
@@ -179,7 +204,8 @@ def from_anchors(moment: SparseMoment, hidden: int) -> Factors:
     if len(widths) > 1 and widths[-2] < found.decoder.shape[1]:
         found.narrow(int(widths[-2]))
     found.encode()
-    found.step(2)
+    found.sweep(2)
+    found.follow()
     found.narrow(hidden)
     found.start(found.encoder, found.decoder.T)
     return found
@@ -254,6 +280,7 @@ class SparseSearch(Stepper):
         return {
             "encoder": self._found.encoder,
             "decoder": self._found.decoder,
+            "momentum": self._found.momentum,
             "errors": np.array(self._errors),
             "seconds": np.array(self._seconds),
         }
@@ -269,6 +296,7 @@ class SparseSearch(Stepper):
         decoder = states.matrix(state["decoder"], like, "decoder")
         found = Factors(moment, self._order)
         error = found.resume(encoder.copy(), decoder.T.copy())
+        found.momentum = states.number(state["momentum"], "momentum", most=MOMENTUM_LIMIT)
         largest = moment.trace / moment.n_attributes
         states.agree(errors[-1], error, like.dtype, "error", largest)
         self._factors, self._errors, self._seconds = found, errors, seconds
