@@ -99,7 +99,6 @@ def evaluate_unsaturated(
     encoder: Array,
     decoder: Array,
     corruption: Corruption | None = None,
-    *,
     sparsely: bool = False,
 ) -> tuple[Array, Evaluation]:
     """The largest drive of each code neuron, and what the network does when they are divided by it.

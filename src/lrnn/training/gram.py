@@ -115,12 +115,7 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     try:
         reading = run.reading(rows, "scaling the code neurons")
         peak, evaluation = evaluate_unsaturated(
-            reading,
-            rows.weight,
-            state.encoder,
-            state.decoder,
-            corruption,
-            sparsely=rows.sparse,
+            reading, rows.weight, state.encoder, state.decoder, corruption, rows.sparse
         )
     except KeyboardInterrupt:
         xp = array_namespace(state.encoder)
