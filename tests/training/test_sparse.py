@@ -31,8 +31,8 @@ def _all_are_enough(monkeypatch):
     monkeypatch.setattr(moments, "ENOUGH", 0)
 
 
-@pytest.fixture(scope="module")
-def X():
+@pytest.fixture(scope="module", name="X")
+def _documents():
     return documents()
 
 
@@ -162,8 +162,10 @@ def test_few_rows_many_codes_and_one(shape, hidden):
     assert search.error() <= moment.trace / moment.n_attributes
 
 
-@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e-20), (np.float32, 1e-42),
-                                              (np.float64, 1e-160), (np.float64, 1e-310)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [(np.float32, 1e-20), (np.float32, 1e-42), (np.float64, 1e-160), (np.float64, 1e-310)],
+)
 def test_data_next_to_zero(dtype, scale):
     X = documents(60, 80) * scale
     X = sparse.csr_array(X.astype(dtype))

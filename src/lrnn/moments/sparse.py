@@ -115,13 +115,12 @@ def sparse_pays(rows: Rows, hidden: int) -> bool:
 
 def gram(matrix: NDArray[Any]) -> NDArray[Any]:
     """``matrix.T @ matrix``, whose sums over many rows are taken in parts, added in float64."""
-    if len(matrix) <= ROWS_TO_SUM:
-        return matrix.T @ matrix
     total = np.zeros((matrix.shape[1], matrix.shape[1]))
     for first in range(0, len(matrix), ROWS_TO_SUM):
         some = matrix[first : first + ROWS_TO_SUM]
         total += some.T @ some
-    return total.astype(matrix.dtype)
+    found: NDArray[Any] = total.astype(matrix.dtype)
+    return found
 
 
 def _multiplied(

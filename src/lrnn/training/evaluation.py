@@ -181,8 +181,8 @@ class SparseEvaluation:
 
     With codes Q the error is :math:`\|X\|^2 - 2\langle Q, X\overline{W}^\mathsf{T}\rangle +
     \langle Q^\mathsf{T}Q, \overline{W}\,\overline{W}^\mathsf{T}\rangle` but for outputs above 1:
-    these are looked for in rows and columns that may have some, and set right. Where the error is so
-    small that the terms cancel, it is taken from all outputs.
+    these are looked for in rows and columns that may have some, and set right. Where the error is
+    so small that the terms cancel, it is taken from all outputs.
     """
 
     def __init__(self, encoder: Floats, decoder: Floats) -> None:
