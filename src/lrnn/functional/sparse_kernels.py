@@ -33,26 +33,32 @@ def add_up(
     """``some`` becomes a row's product with a matrix; ``total`` is where long sums are taken."""
     width = matrix.shape[1]
     for h in range(width):
-        some[h] = 0
-    if end - begin <= TERMS:
-        for p in range(begin, end):
-            x, v = values[p], places[p]
-            for h in range(width):
-                some[h] += x * matrix[v, h]
-        return
-    for h in range(width):
         total[h] = 0
     for part in range(begin, end, TERMS):
+        last = min(part + TERMS, end)
         for h in range(width):
             some[h] = 0
-        for p in range(part, min(part + TERMS, end)):
+        fours = part + (last - part) // 4 * 4
+        for p in range(part, fours, 4):
+            a, b, c, d = values[p], values[p + 1], values[p + 2], values[p + 3]
+            i, j, k, l = places[p], places[p + 1], places[p + 2], places[p + 3]  # noqa: E741
+            for h in range(width):
+                some[h] += (a * matrix[i, h] + b * matrix[j, h]) + (
+                    c * matrix[k, h] + d * matrix[l, h]
+                )
+        for p in range(fours, last):
             x, v = values[p], places[p]
             for h in range(width):
                 some[h] += x * matrix[v, h]
+        if end - begin > TERMS:
+            for h in range(width):
+                total[h] += some[h]
+    if end == begin:
         for h in range(width):
-            total[h] += some[h]
-    for h in range(width):
-        some[h] = total[h]
+            some[h] = 0
+    elif end - begin > TERMS:
+        for h in range(width):
+            some[h] = total[h]
 
 
 @compiled
@@ -69,6 +75,16 @@ def multiply_rows(
     total = np.empty(matrix.shape[1], np.float64)
     for i in range(first, last):
         add_up(places, values, starts[i], starts[i + 1], matrix, found[i], total)
+
+
+@compiled
+def inverse_lengths(gram: NDArray[Any], least: float) -> NDArray[Any]:
+    """One over each number on the diagonal; 0 where that is not above ``least``."""
+    found = np.zeros(len(gram), gram.dtype)
+    for h in range(len(gram)):
+        if gram[h, h] > least:
+            found[h] = 1 / gram[h, h]
+    return found
 
 
 @partial(compiled, fastmath=UNORDERED)
@@ -94,6 +110,7 @@ def descend_rows(
     total = np.empty(width, np.float64)
     wanted = np.empty(width, matrix.dtype)
     slope = np.empty(width, matrix.dtype)
+    shorter = inverse_lengths(gram, least)
     for i in range(first, last):
         add_up(places, values, starts[i], starts[i + 1], matrix, wanted, total)
         own = factors[i]
@@ -107,13 +124,12 @@ def descend_rows(
         for _ in range(sweeps):
             moved = False
             for h in range(width):
-                if gram[h, h] > least:
-                    step = max(slope[h] / gram[h, h], -own[h])
-                    if step != 0:
-                        moved = True
-                        own[h] += step
-                        for k in range(width):
-                            slope[k] -= step * gram[h, k]
+                step = max(slope[h] * shorter[h], -own[h])
+                if shorter[h] != 0 and step != 0:
+                    moved = True
+                    own[h] += step
+                    for k in range(width):
+                        slope[k] -= step * gram[h, k]
             if not moved:
                 break
         product = 0.0
@@ -172,6 +188,7 @@ def sweep_encoder(
     total = np.empty(width, np.float64)
     slope = np.empty(width, encoder.dtype)
     before = np.empty(width, encoder.dtype)
+    shorter = inverse_lengths(gram, least)
     for v in order:
         if not lengths[v] > least:
             continue
@@ -183,13 +200,12 @@ def sweep_encoder(
         own = encoder[v]
         moved = False
         for h in range(width):
-            if gram[h, h] > least:
-                step = max(-slope[h] / gram[h, h], -own[h])
-                if step != 0:
-                    moved = True
-                    own[h] += step
-                    for k in range(width):
-                        slope[k] += step * gram[h, k]
+            step = max(-slope[h] * shorter[h], -own[h])
+            if shorter[h] != 0 and step != 0:
+                moved = True
+                own[h] += step
+                for k in range(width):
+                    slope[k] += step * gram[h, k]
         if moved:
             for h in range(width):
                 slope[h] -= before[h]

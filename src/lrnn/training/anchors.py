@@ -66,7 +66,8 @@ def _places(values: Floats) -> NDArray[np.intp]:
 
 def _refined(places: NDArray[np.intp], more: NDArray[np.intp]) -> NDArray[np.intp]:
     """Places of which those that are shared are told apart by others."""
-    return np.unique(np.stack([places, more], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    both = places * (more.max(initial=0) + 1) + more
+    return np.unique(both, return_inverse=True)[1].reshape(-1)
 
 
 def _host(array: Array) -> Floats:
@@ -118,7 +119,7 @@ def find_anchors(moment: SecondMoment, hidden: int) -> Anchors:
     order, sums = own_order(moment)
     lengths = _host(moment.diagonal)
     left = lengths.copy()
-    factor = np.zeros((len(lengths), hidden))
+    factor = np.zeros((hidden, len(lengths)))
     columns = np.zeros((len(lengths), hidden))
     anchors = np.zeros(hidden, dtype=np.intp)
     spent = np.zeros(len(lengths), dtype=bool)
@@ -131,9 +132,9 @@ def find_anchors(moment: SecondMoment, hidden: int) -> Anchors:
         spent[anchor] = True
         columns[:, k] = to_numpy(moment.columns(np.array([anchor])))[:, 0]
         if left[anchor] > enough:
-            pivot = columns[:, k] - factor[:, :k] @ factor[anchor, :k]
-            factor[:, k] = pivot / np.sqrt(left[anchor])
-            left = np.maximum(left - factor[:, k] ** 2, 0)
+            pivot = columns[:, k] - factor[:k, anchor] @ factor[:k]
+            factor[k] = pivot / np.sqrt(left[anchor])
+            left = np.maximum(left - factor[k] ** 2, 0)
             left[anchor] = 0
     roots = np.sqrt(np.maximum(lengths, np.finfo(float).tiny))
     cosines = columns / roots[anchors] / roots[:, None]
