@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from lrnn.arrays import Array, Floats, copied, like, to_numpy
+from lrnn.arrays import Array, Floats, copied, host_dtype, like, to_numpy
 from lrnn.functional import gram_error
 from lrnn.moments import SecondMoment
 
@@ -83,20 +83,28 @@ class Anchors:
     attributes : ndarray of int
         Which they are, the one that explains the most first.
     products : ndarray of shape (n_attributes, n_anchors)
-        Their columns of G, in float64 on the host.
+        Their columns of G, on the host.
     order : ndarray of shape (n_attributes,)
         All attributes in an order that does not depend on where they stand.
     sums : ndarray of shape (n_attributes,)
         Sums of the rows of G.
-    correlations : ndarray of shape (n_attributes, n_anchors)
-        Correlations (cosines) of all attributes with them.
+    lengths : ndarray of shape (n_attributes,)
+        The diagonal of G.
     """
 
     attributes: NDArray[np.intp]
     products: Floats
     order: NDArray[np.intp]
     sums: Floats
-    correlations: Floats
+    lengths: Floats
+
+    @property
+    def correlations(self) -> Floats:
+        """Correlations (cosines) of all attributes with them, in float64."""
+        roots = np.sqrt(np.maximum(self.lengths, np.finfo(float).tiny))
+        cosines = self.products / roots[self.attributes] / roots[:, None]
+        # more than 1, where squares of tiny numbers have underflowed
+        return np.minimum(cosines, 1)
 
     def first(self, count: int) -> "Anchors":
         """The first ones; these are what `find_anchors` finds if it looks for so many."""
@@ -104,7 +112,6 @@ class Anchors:
             self,
             attributes=self.attributes[:count],
             products=self.products[:, :count],
-            correlations=self.correlations[:, :count],
         )
 
 
@@ -119,8 +126,9 @@ def find_anchors(moment: SecondMoment, hidden: int) -> Anchors:
     order, sums = own_order(moment)
     lengths = _host(moment.diagonal)
     left = lengths.copy()
-    factor = np.zeros((hidden, len(lengths)))
-    columns = np.zeros((len(lengths), hidden))
+    dtype = host_dtype(moment.diagonal.dtype)
+    factor = np.zeros((hidden, len(lengths)), dtype=dtype)
+    columns = np.zeros((len(lengths), hidden), dtype=dtype)
     anchors = np.zeros(hidden, dtype=np.intp)
     spent = np.zeros(len(lengths), dtype=bool)
     known = float(array_namespace(moment.diagonal).finfo(moment.diagonal.dtype).eps)
@@ -136,10 +144,7 @@ def find_anchors(moment: SecondMoment, hidden: int) -> Anchors:
             factor[k] = pivot / np.sqrt(left[anchor])
             left = np.maximum(left - factor[k] ** 2, 0)
             left[anchor] = 0
-    roots = np.sqrt(np.maximum(lengths, np.finfo(float).tiny))
-    cosines = columns / roots[anchors] / roots[:, None]
-    # more than 1, where squares of tiny numbers have underflowed
-    return Anchors(anchors, columns, order, sums, np.minimum(cosines, 1))
+    return Anchors(anchors, columns, order, sums, lengths)
 
 
 def sharpened(correlations: Array, power: float) -> Array:

@@ -15,12 +15,13 @@ from lrnn.functional import column_sums, propagate, squared_error, weighed
 from lrnn.moments import Corruption
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
-from lrnn.rows.memory import CELLS_AT_ONCE, ROWS_TO_SUM
+from lrnn.rows.memory import CELLS_AT_ONCE
 from lrnn.weights import Weights, activations, through, widest
 
 Totals = tuple[Any, list[Array]]
 
 CANCELLED = 64  # roots of the rounding error: share of the data below which an error is cancelled
+ROWS_AT_ONCE = 1_024  # of sparse blocks
 ROUNDING = 1e-4  # by which a bound of outputs may be wrong
 
 
@@ -110,7 +111,7 @@ def evaluate_unsaturated(
     columns = encoder.shape[0]
     if sparsely and corruption is None:
         of_block = SparseEvaluation(encoder, decoder)
-        found = fold(of_block, _added_with_peaks, encoder.shape[1], most=ROWS_TO_SUM)
+        found = fold(of_block, _added_with_peaks, encoder.shape[1], most=ROWS_AT_ONCE)
     else:
         work = partial(_of_block_unsaturated, encoder, decoder, corruption)
         more = {} if corruption is None else {"numbered": True}
@@ -198,12 +199,10 @@ class SparseEvaluation:
             return _of_block_unsaturated(self._encoder, self._decoder, None, block, weights)
         each = np.ones(block.shape[0]) if weights is None else weights
         drive = block @ self._encoder
-        lengths = np.bincount(
-            np.repeat(np.arange(block.shape[0]), np.diff(block.indptr)),
-            block.data.astype(np.float64) ** 2,
-            minlength=block.shape[0],
-        )
-        square = float(each @ lengths)
+        squares = block.data.astype(np.float64) ** 2
+        if weights is not None:
+            squares *= np.repeat(weights, np.diff(block.indptr))
+        square = float(squares.sum())
         linear = np.einsum("ih,ih->i", drive, block @ self._columns, dtype=np.float64)
         products = drive.T @ weighed(drive, weights)
         error = square - 2 * float(each @ linear) + float(np.sum(products * self._gram))
@@ -248,7 +247,7 @@ class SparseEvaluation:
 
 def _slices(rows: int, width: int) -> list[slice]:
     """Of so many rows that full matrices of this width stay small."""
-    height = max(1, CELLS_AT_ONCE // 4 // max(width, 1))
+    height = max(1, CELLS_AT_ONCE // 16 // max(width, 1))
     return [slice(first, first + height) for first in range(0, rows, height)]
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.moments.sparse import SparseMoment, gram
+from lrnn.rows.memory import ROWS_TO_SUM
 from lrnn.training import states
 from lrnn.training.anchors import RIDGE, Pair, find_anchors, own_order
 from lrnn.training.history import LearningCurve, stalled
@@ -82,8 +83,7 @@ class Factors:
         encoder, decoder, error = self.encoder.copy(), self.decoder.copy(), self.error
         self.sweep()
         found = self.encoder
-        ahead = found + np.asarray(self.momentum, found.dtype) * (found - encoder)
-        self.encoder = np.maximum(ahead, 0, out=ahead)
+        self.encoder = _beyond(found, encoder, self.momentum)
         self.follow()
         if self.error < error:
             self.momentum = min(self.momentum * MOMENTUM_GROWTH, MOMENTUM_LIMIT)
@@ -171,11 +171,18 @@ class Factors:
             left = np.arange(len(kept)) != k
             change, inverse = change[:, left], inverse[np.ix_(left, left)]
             lengths, taken, kept = change.T @ lengths @ change, taken @ change, kept[left]
-        taken = (taken / scale[kept]).astype(self.decoder.dtype)
-        self.decoder = np.maximum(self.decoder @ taken, 0)
-        self.codes = np.ascontiguousarray(self.codes[:, kept])
+        self.decoder = _applied(self.decoder, taken / scale[kept])
+        self.codes = _narrowed(self.codes, len(kept), lambda some: np.take(some, kept, axis=1))
         if hasattr(self, "encoder"):
-            self.encoder = np.ascontiguousarray(self.encoder[:, kept])
+            self.encoder = np.take(self.encoder, kept, axis=1)
+
+
+def _beyond(new: Matrix, old: Matrix, share: float) -> Matrix:
+    """``new + share * (new - old)``, its positive part, in the place of ``old``."""
+    np.subtract(new, old, out=old)
+    old *= old.dtype.type(share)
+    old += new
+    return np.maximum(old, 0, out=old)
 
 
 def _least(matrix: Matrix) -> Any:
@@ -184,19 +191,36 @@ def _least(matrix: Matrix) -> Any:
     return matrix.dtype.type(limits.smallest_normal / limits.eps)
 
 
+def _narrowed(matrix: Matrix, width: int, change: Callable[[Matrix], Matrix]) -> Matrix:
+    """What ``change`` makes of some rows at a time, which become no wider, in the same memory."""
+    rows, before = matrix.shape
+    cells = matrix.reshape(-1)
+    for first in range(0, rows, ROWS_TO_SUM):
+        last = min(first + ROWS_TO_SUM, rows)
+        some = change(cells[first * before : last * before].reshape(-1, before))
+        cells[first * width : last * width] = some.reshape(-1)
+    del cells
+    matrix.resize((rows, width), refcheck=False)
+    return matrix
+
+
+def _applied(matrix: Matrix, change: Matrix) -> Matrix:
+    """The positive part of ``matrix @ change``, in the same memory."""
+    return _narrowed(matrix, change.shape[1], lambda some: np.maximum(some @ change, 0))
+
+
 def from_anchors(moment: SparseMoment, hidden: int) -> Factors:
     """Weights from a factorisation that is narrowed down to ``hidden`` codes."""
     most = min(round(MORE * hidden), moment.n_attributes)
     widths = np.unique(np.geomspace(most, hidden, TURNS + 1).round().astype(int))[::-1]
     anchors = find_anchors(moment, most)
     found = Factors(moment, anchors.order)
-    products = anchors.products
-    own = products[anchors.attributes]
+    own = anchors.products[anchors.attributes].astype(np.float64)
     ridge = max(RIDGE * np.trace(own) / most, np.finfo(float).tiny)
-    decoder = np.linalg.solve(own + ridge * np.eye(most), products.T).T
-    dtype = moment.squares.dtype
-    found.decoder = np.ascontiguousarray(np.maximum(decoder, 0), dtype=dtype)
+    inverse = np.linalg.inv(own + ridge * np.eye(most))
+    found.decoder = _applied(anchors.products, inverse)
     found.codes = moment.chosen(anchors.attributes)
+    del anchors  # whose products are as large
     for width in widths[:-2]:
         if width < found.decoder.shape[1]:
             found.narrow(int(width))
