@@ -52,7 +52,7 @@ def relative_error(X: sparse.csr_array, codes: np.ndarray, components: np.ndarra
 
 def steps_to(X: sparse.csr_array, codes: int, error: float) -> int | None:
     """How many steps lrnn takes until its relative error is this one."""
-    model = LRNNAutoencoder(codes, max_iter=MOST, tol=0, random_state=0).fit(X)
+    model = LRNNAutoencoder(codes, max_iter=MOST, random_state=0).fit(X)
     square = float((X.data.astype(np.float64) ** 2).sum())
     errors = np.sqrt(model.history_[0].errors * X.shape[0] * X.shape[1] / square)
     reached = np.flatnonzero(errors <= error)

@@ -137,7 +137,9 @@ def test_files_are_scaled_as_one_says(call, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NMF's, of an error of 0
-@pytest.mark.parametrize("kind", ["fit", "encode", "simulate", "scale"])
+@pytest.mark.parametrize(
+    "kind", ["fit", "encode", "simulate", pytest.param("scale", marks=pytest.mark.slow)]
+)
 def test_sparse_files_stay_sparse(call, tmp_path, monkeypatch, kind, cheap_simulation):
     """Nothing as large as the full matrix arises, but for a block of it."""
     rng = np.random.default_rng(0)

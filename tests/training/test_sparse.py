@@ -140,6 +140,25 @@ def test_training_goes_on_from_a_checkpoint(X, tmp_path, after):
     assert resumed.n_iter_ == 6
 
 
+@pytest.mark.parametrize("place", ["sweep", "follow"])
+def test_ctrl_c_in_a_step_leaves_the_weights_before_it(X, monkeypatch, place):
+    plain, calls = getattr(Factors, place), []
+
+    def pressed(self, *times):
+        calls.append(plain(self, *times))
+        if len(calls) == 3:  # after the work was done, and before anybody has looked at it
+            self.decoder[:] = 0
+            raise KeyboardInterrupt
+
+    search = SparseSearch(SparseMoment(held(X)), 6, run(max_iter=9))
+    monkeypatch.setattr(Factors, place, pressed)
+    assert run().train(search, "training") == "interrupted"
+    full, pair = X.toarray(), search.pair
+    error = ((full - full @ pair.encoder @ pair.decoder) ** 2).mean()
+    assert search.steps == 1  # the start takes one of each
+    assert error <= search.error() * (1 + 1e-9)
+
+
 def test_ctrl_c_before_there_are_weights_is_passed_on(X, monkeypatch):
     def pressed(*args):
         raise KeyboardInterrupt

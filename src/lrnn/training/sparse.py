@@ -79,18 +79,27 @@ class Factors:
         return self.error
 
     def step(self) -> None:
-        """Go on to a lower error: beyond where a sweep leads to, unless that is too far."""
+        """Go on to a lower error: beyond where a sweep leads to, unless that is too far.
+
+        An interruption leaves weights that are not worse than those before.
+        """
         encoder, decoder, error = self.encoder.copy(), self.decoder.copy(), self.error
-        self.sweep()
-        found = self.encoder
-        self.encoder = _beyond(found, encoder, self.momentum)
-        self.follow()
-        if self.error < error:
-            self.momentum = min(self.momentum * MOMENTUM_GROWTH, MOMENTUM_LIMIT)
-            return
-        self.momentum /= 2
-        self.encoder, self.decoder = found, decoder
-        self.follow()
+        whole = encoder, decoder
+        try:
+            self.sweep()
+            found = self.encoder
+            whole = found, decoder
+            self.encoder = _beyond(found, encoder, self.momentum)
+            self.follow()
+            if self.error < error:
+                self.momentum = min(self.momentum * MOMENTUM_GROWTH, MOMENTUM_LIMIT)
+                return
+            self.momentum /= 2
+            self.encoder, self.decoder = found, decoder.copy()
+            self.follow()
+        except KeyboardInterrupt:
+            self.encoder, self.decoder = whole
+            raise
 
     def sweep(self, times: int = 1) -> None:
         """Sweep over the encoder; codes and decoder do not follow yet."""
