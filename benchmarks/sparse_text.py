@@ -1,7 +1,7 @@
 """Sparse text beside scikit-learn's NMF: time, error and memory, by one thread and by two.
 
     python benchmarks/corpus.py FOLDER
-    python benchmarks/sparse_text.py FOLDER/manual.npz [--codes 50] [--rounds 3] [--threads 1 2]
+    python benchmarks/sparse_text.py FOLDER/manual.npz [--codes 50] [--threads 1 2] [--memory]
     python benchmarks/sparse_text.py --growth
 
 A matrix is given as a file of SciPy (.npz). NMF (coordinate descent, scikit-learn's default start)
@@ -9,7 +9,7 @@ makes 10 iterations, and 20; lrnn makes as many steps as it needs for the error 
 many as it likes. All train from the beginning, on the same float32 data, in turns; the seconds are
 the medians of whole fits. Errors are relative: ‖X − reconstruction‖ / ‖X‖, with the codes that NMF
 chooses freely for each row, and with those of lrnn's encoder. Memory is the most that a fit's
-arrays took at a time (by tracemalloc, in a fit that is not timed), without the input.
+arrays took at a time, without the input (``--memory``: by tracemalloc, in fits that are not timed).
 
 ``--growth`` takes synthetic documents instead, with ever more nonzeros, terms or codes, and tells
 the seconds of NMF's 10 iterations and those that lrnn needs for their error. It draws
@@ -75,7 +75,7 @@ def warm_up() -> None:
     NMF(5, max_iter=1).fit(X)
 
 
-def compared(X: sparse.csr_array, codes: int, rounds: int) -> list[dict[str, Any]]:
+def compared(X: sparse.csr_array, codes: int, rounds: int, traced: bool) -> list[dict[str, Any]]:
     """Rows of the table, for as many threads as there are now."""
     target = fit(NMF(codes, max_iter=10, tol=0, random_state=0), X)[1]
     steps = steps_to(X, codes, target)
@@ -94,7 +94,7 @@ def compared(X: sparse.csr_array, codes: int, rounds: int) -> list[dict[str, Any
         for name, make in models.items():
             took, errors[name] = fit(make(), X)
             seconds[name].append(took)
-    for name, make in models.items():
+    for name, make in models.items() if traced else ():
         tracemalloc.start()
         make().fit(X)
         memory[name] = tracemalloc.get_traced_memory()[1]
@@ -105,7 +105,7 @@ def compared(X: sparse.csr_array, codes: int, rounds: int) -> list[dict[str, Any
             "seconds": median(seconds[name]),
             "least": min(seconds[name]),
             "error": f"{errors[name]:.5f}",
-            "MB above the input": memory[name] / 1e6,
+            "MB above the input": memory[name] / 1e6 if traced else None,
         }
         for name in models
     ]
@@ -145,6 +145,7 @@ def main() -> None:
     parser.add_argument("--codes", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--memory", action="store_true", help="trace the memory of fits besides")
     parser.add_argument("--growth", action="store_true", help="time against size, instead")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # that either of them could go on
@@ -158,7 +159,7 @@ def main() -> None:
     rows = []
     for threads in given.threads:
         with threadpool_limits(threads):
-            found = compared(X, given.codes, given.rounds)
+            found = compared(X, given.codes, given.rounds, given.memory)
         rows += [{"threads": threads, **row} for row in found]
     stored = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 1e6
     title = f"{given.matrix.stem}: {X.shape[0]:,} rows × {X.shape[1]:,} terms, {X.nnz:,} nonzeros"
