@@ -1,47 +1,45 @@
-"""Sparse text beside scikit-learn's NMF: time and error on real docstrings.
+"""Sparse text beside scikit-learn's NMF: time, error and memory, by one thread and by two.
 
-    python benchmarks/sparse_text.py [--codes 50] [--limit 20000]
+    python benchmarks/corpus.py FOLDER
+    python benchmarks/sparse_text.py FOLDER/manual.npz [--codes 50] [--threads 1 2] [--memory]
+    python benchmarks/sparse_text.py --growth
 
-The text is what every Python environment holds: the docstrings of at least 20 words in all modules
-that are installed (so the corpus differs from one machine to the next; its size is reported). Terms
-are weighted by tf-idf, rows have length 1. Errors are relative: ‖X − reconstruction‖ / ‖X‖, codes
-being those of each method's own encoder.
+A matrix is given as a file of SciPy (.npz). NMF (coordinate descent, scikit-learn's default start)
+makes 10 iterations, and 20; lrnn makes as many steps as it needs for the error of those 10, and as
+many as it likes. All train from the beginning, on the same float32 data, in turns; the seconds are
+the medians of whole fits. Errors are relative: ‖X − reconstruction‖ / ‖X‖, with the codes that NMF
+chooses freely for each row, and with those of lrnn's encoder. Memory is the most that a fit's
+arrays took at a time, without the input (``--memory``: by tracemalloc, in fits that are not timed).
+
+``--growth`` takes synthetic documents instead, with ever more nonzeros, terms or codes, and tells
+the seconds of NMF's 10 iterations and those that lrnn needs for their error. It draws
+docs/images/sparse-growth.png.
 """
 
 import argparse
-import ast
-import sysconfig
+import tracemalloc
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
+from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import NMF
-from sklearn.feature_extraction.text import TfidfVectorizer
+from threadpoolctl import threadpool_limits
 
-from common import Stopwatch, report
+from common import Stopwatch, console, report
+from corpus import synthetic
 from lrnn import LRNNAutoencoder
 
-NODES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def docstrings() -> Iterator[str]:
-    """Docstrings of the standard library and of all packages that are installed, in order."""
-    for folder in (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib")):
-        for path in sorted(Path(folder).rglob("*.py")):
-            if folder == sysconfig.get_path("stdlib") and "site-packages" in path.parts:
-                continue
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    tree = ast.parse(path.read_text(encoding="utf-8"))
-            except (SyntaxError, UnicodeDecodeError, ValueError):
-                continue
-            for node in ast.walk(tree):
-                text = ast.get_docstring(node) if isinstance(node, NODES) else None
-                if text and len(text.split()) >= 20:
-                    yield text
+MOST = 40  # steps in which lrnn has to reach NMF's error
+ROWS, TERMS, CODES = 25_000, 20_000, 50
+SWEEPS = {
+    "nonzeros": [(rows, TERMS, CODES) for rows in (6_250, 12_500, 25_000, 50_000, 100_000)],
+    "terms": [(ROWS, terms, CODES) for terms in (5_000, 10_000, 20_000, 40_000, 80_000)],
+    "codes": [(ROWS, TERMS, codes) for codes in (10, 20, 50, 100, 200)],
+}
 
 
 def relative_error(X: sparse.csr_array, codes: np.ndarray, components: np.ndarray) -> float:
@@ -52,34 +50,133 @@ def relative_error(X: sparse.csr_array, codes: np.ndarray, components: np.ndarra
     return float(np.sqrt(max(square - 2 * linear + product, 0) / square))
 
 
+def steps_to(X: sparse.csr_array, codes: int, error: float) -> int | None:
+    """How many steps lrnn takes until its relative error is this one."""
+    model = LRNNAutoencoder(codes, max_iter=MOST, random_state=0).fit(X)
+    square = float((X.data.astype(np.float64) ** 2).sum())
+    errors = np.sqrt(model.history_[0].errors * X.shape[0] * X.shape[1] / square)
+    reached = np.flatnonzero(errors <= error)
+    return max(1, int(reached[0])) if len(reached) else None
+
+
+def fit(model: Any, X: sparse.csr_array) -> tuple[float, float]:
+    """Seconds of a fit, and its relative error."""
+    with Stopwatch() as watch:
+        codes = model.fit_transform(X) if isinstance(model, NMF) else model.fit(X)
+    if codes is model:
+        codes = model.transform(X)
+    return watch.seconds, relative_error(X, np.asarray(codes), model.components_)
+
+
+def warm_up() -> None:
+    """Load and compile what is needed on first use."""
+    X = sparse.csr_array(synthetic(2_000, 3_000))
+    LRNNAutoencoder(20, max_iter=1).fit(X)
+    NMF(5, max_iter=1).fit(X)
+
+
+def compared(X: sparse.csr_array, codes: int, rounds: int, traced: bool) -> list[dict[str, Any]]:
+    """Rows of the table, for as many threads as there are now."""
+    target = fit(NMF(codes, max_iter=10, tol=0, random_state=0), X)[1]
+    steps = steps_to(X, codes, target)
+    models = {
+        "NMF, 10 iterations": lambda: NMF(codes, max_iter=10, tol=0, random_state=0),
+        "NMF, 20 iterations": lambda: NMF(codes, max_iter=20, tol=0, random_state=0),
+        "lrnn": lambda: LRNNAutoencoder(codes, random_state=0),
+    }
+    if steps is not None:
+        models[f"lrnn, to the error of 10 iterations ({steps} steps)"] = lambda: LRNNAutoencoder(
+            codes, max_iter=steps, random_state=0
+        )
+    seconds: dict[str, list[float]] = {name: [] for name in models}
+    errors, memory = {}, {}
+    for _ in range(rounds):
+        for name, make in models.items():
+            took, errors[name] = fit(make(), X)
+            seconds[name].append(took)
+    for name, make in models.items() if traced else ():
+        tracemalloc.start()
+        make().fit(X)
+        memory[name] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return [
+        {
+            "": name,
+            "seconds": median(seconds[name]),
+            "least": min(seconds[name]),
+            "error": f"{errors[name]:.5f}",
+            "MB above the input": memory[name] / 1e6 if traced else None,
+        }
+        for name in models
+    ]
+
+
+def growth() -> None:
+    """Time against size."""
+    results = []
+    for name, shapes in SWEEPS.items():
+        for rows, terms, codes in shapes:
+            X = synthetic(rows, terms)
+            theirs, error = fit(NMF(codes, max_iter=10, tol=0, random_state=0), X)
+            steps = steps_to(X, codes, error)
+            ours, reached = fit(LRNNAutoencoder(codes, max_iter=steps or MOST, random_state=0), X)
+            size = {"rows": rows, "terms": terms, "nonzeros": X.nnz, "codes": codes}
+            of_nmf = {"NMF s": theirs, "NMF's error": f"{error:.4f}"}
+            of_lrnn = {"lrnn s": ours, "lrnn's error": f"{reached:.4f}", "steps": steps}
+            results.append({"varied": name, **size, **of_nmf, **of_lrnn})
+            console.print(results[-1])
+    draw(results)
+    report("sparse_growth", "Growth of time with sparse data", results)
+
+
+def draw(results: list[dict[str, Any]]) -> None:
+    """Draw docs/images/sparse-growth.png; hollow where lrnn ended above NMF's error."""
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.6), sharey=True, layout="constrained")
+    for name, axis in zip(SWEEPS, axes, strict=True):
+        measured = [row for row in results if row["varied"] == name]
+        across = [row[name] for row in measured]
+        axis.loglog(across, [row["NMF s"] for row in measured], "s--", label="NMF, 10 iterations")
+        axis.loglog(across, [row["lrnn s"] for row in measured], "C1-", alpha=0.4)
+        for reached, fill, label in (
+            (True, "C1", "lrnn, to their error"),
+            (False, "none", "lrnn, ended above it"),
+        ):
+            some = [row for row in measured if (row["steps"] is not None) == reached]
+            axis.loglog([row[name] for row in some], [row["lrnn s"] for row in some], "o",
+                        color="C1", markerfacecolor=fill, label=label)  # fmt: skip
+        axis.set(xlabel=name)
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("seconds")
+    axes[0].legend(fontsize="small")
+    figure.savefig(Path(__file__).parent.parent / "docs" / "images" / "sparse-growth.png", dpi=110)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("matrix", type=Path, nargs="?", help="a file of SciPy, .npz")
     parser.add_argument("--codes", type=int, default=50)
-    parser.add_argument("--limit", type=int, default=20_000, help="documents at most")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--memory", action="store_true", help="trace the memory of fits besides")
+    parser.add_argument("--growth", action="store_true", help="time against size, instead")
     given = parser.parse_args()
-    texts = list(dict.fromkeys(docstrings()))
-    texts = [texts[i] for i in np.random.default_rng(0).permutation(len(texts))[: given.limit]]
-    words = TfidfVectorizer(min_df=3, max_features=20_000, stop_words="english", dtype=np.float32)
-    X = sparse.csr_array(words.fit_transform(texts))
-    about = {"rows": X.shape[0], "terms": X.shape[1], "nonzeros": X.nnz, "codes": given.codes}
-
-    LRNNAutoencoder(2, max_iter=1).fit(X[:50, :50])  # what is loaded on first use
+    warnings.simplefilter("ignore")  # that either of them could go on
+    warm_up()
+    if given.growth:
+        growth()
+        return
+    if given.matrix is None:
+        parser.error("name a matrix, or --growth")
+    X = sparse.csr_array(sparse.load_npz(given.matrix)).astype(np.float32)
     rows = []
-    for title, model in (
-        ("lrnn", LRNNAutoencoder(given.codes, random_state=0)),
-        ("lrnn, 20 steps", LRNNAutoencoder(given.codes, max_iter=20, random_state=0)),
-        ("NMF (cd), 10 iterations", NMF(given.codes, init="nndsvda", max_iter=10, random_state=0)),
-        ("NMF (cd), 20 iterations", NMF(given.codes, init="nndsvda", max_iter=20, random_state=0)),
-    ):
-        with warnings.catch_warnings(), Stopwatch() as watch:
-            warnings.simplefilter("ignore")  # NMF's, that it could go on
-            model.fit(X)
-        error = relative_error(X, np.asarray(model.transform(X)), model.components_)
-        rows.append({"": title, "seconds": watch.seconds, "error": error, "steps": model.n_iter_})
-    fastest = min(row["seconds"] for row in rows if row[""].startswith("NMF"))
-    report("sparse_text", f"Sparse text: {about}", [
-        row | {"times NMF's quickest": row["seconds"] / fastest} for row in rows
-    ])  # fmt: skip
+    for threads in given.threads:
+        with threadpool_limits(threads):
+            found = compared(X, given.codes, given.rounds, given.memory)
+        rows += [{"threads": threads, **row} for row in found]
+    stored = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 1e6
+    title = f"{given.matrix.stem}: {X.shape[0]:,} rows × {X.shape[1]:,} terms, {X.nnz:,} nonzeros"
+    title += f" ({stored:.0f} MB), {given.codes} codes"
+    report(f"sparse_text_{given.matrix.stem}", title, rows)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.decomposition import NMF
 
 from lrnn.benchmark import peers
@@ -133,3 +134,36 @@ def test_files_are_scaled_as_one_says(call, tmp_path):
         for name in ("levels.npy", "floats.npy")
     ]
     assert errors[0] == pytest.approx(errors[1], rel=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NMF's, of an error of 0
+@pytest.mark.parametrize(
+    "kind", ["fit", "encode", "simulate", pytest.param("scale", marks=pytest.mark.slow)]
+)
+def test_sparse_files_stay_sparse(call, tmp_path, monkeypatch, kind, cheap_simulation):
+    """Nothing as large as the full matrix arises, but for a block of it."""
+    rng = np.random.default_rng(0)
+    full = rng.random((60, 40)) * (rng.random((60, 40)) < 0.2)
+    sparse.save_npz(tmp_path / "words.npz", sparse.csr_array(full))
+    monkeypatch.setattr(peers, "CELLS_AT_ONCE", 400)  # ten rows at a time
+    made, toarray = [], sparse.csr_array.toarray
+    monkeypatch.setattr(
+        sparse.csr_array, "toarray", lambda self, *a, **k: made.append(self.shape) or toarray(self)
+    )
+    where = ("--data", "words.npz", "--scale", "none", "--hidden", 3, "-o", "found", "--json")
+    against = () if kind == "simulate" else ("--against", "nmf-cd", "--against", "adam")
+    done = call("benchmark", kind, "--quick", *where, *against, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["shape"] == [60, 40]
+    assert (60, 40) not in made
+    if kind != "simulate":
+        assert {row["contender"] for row in document["rows"]} == {"lrnn", "nmf-cd"}
+        assert "data are sparse" in document["left_out"]["torch, Adam"]
+    if kind == "fit":
+        model = NMF(3, max_iter=5, tol=0, random_state=0)
+        codes = model.fit_transform(full.astype(np.float32))
+        expected = ((full - codes @ model.components_) ** 2).mean()
+        found = next(r for r in document["rows"] if r["contender"] == "nmf-cd")
+        assert found["error"] == pytest.approx(expected, rel=1e-3)
+        assert "data are sparse" in document["left_out"]["lrnn, fine_tune=3"]

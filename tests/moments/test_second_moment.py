@@ -7,8 +7,10 @@ import pytest
 from scipy import sparse
 
 from lrnn.functional import activations
-from lrnn.moments import DenseMoment, ImplicitMoment, second_moment
-from lrnn.rows import HostRows, encoded, held, memory
+from lrnn.moments import DenseMoment, ImplicitMoment, SparseMoment, second_moment
+from lrnn.moments import sparse as sparse_moment
+from lrnn.moments.sparse import gram
+from lrnn.rows import HostRows, WeightedRows, encoded, held, memory
 from lrnn.rows.memory import ROWS_TO_SUM
 from lrnn.training.evaluation import largest_drives
 
@@ -71,6 +73,38 @@ def test_levels_are_scaled_block_by_block_and_never_as_a_whole(rng, kind):
     np.testing.assert_allclose(moment.diagonal, ((levels / 255) ** 2).mean(axis=0), rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_sparse_rows_are_multiplied_both_ways(data, rng, monkeypatch, dtype, threads):
+    monkeypatch.setattr(sparse_moment, "ALONE", 0)
+    monkeypatch.setattr(sparse_moment, "blas_threads", lambda: threads)
+    X, weights = data.astype(dtype), rng.random(70)
+    tolerance = 1e-12 if dtype is np.float64 else 1e-5
+    for given in (None, weights):
+        rows = held(sparse.csr_array(X))
+        moment = SparseMoment(rows if given is None else WeightedRows(rows, given))
+        root = np.ones(70) if given is None else np.sqrt(weights)
+        wide = X.astype(np.float64) * root[:, None]
+        G = wide.T @ wide / (root @ root)
+        E = rng.random((9, 4)).astype(dtype)
+        Q = rng.random((70, 4)).astype(dtype)
+        assert moment.dot(E).dtype == moment.columns(np.array([3])).dtype == dtype
+        np.testing.assert_allclose(moment.dot(E), G @ E, rtol=tolerance)
+        np.testing.assert_allclose(moment.columns(np.array([3, 7])), G[:, [3, 7]], rtol=tolerance)
+        np.testing.assert_allclose(moment.forth(E), wide @ E, rtol=tolerance)
+        np.testing.assert_allclose(moment.back(Q), wide.T @ Q, rtol=tolerance)
+        np.testing.assert_allclose(moment.chosen(np.array([3, 7])), wide[:, [3, 7]], rtol=tolerance)
+        np.testing.assert_allclose(gram(Q), Q.T.astype(float) @ Q, rtol=tolerance)
+
+
+def test_sparse_rows_of_float32_keep_their_accuracy():
+    bound = (ROWS_TO_SUM + 2) * 2**-24  # as above: 300,000 terms would be wrong by far more
+    moment = SparseMoment(held(sparse.csr_array(np.full((300_000, 1), 0.1, dtype=np.float32))))
+    one, tenth = np.ones((300_000, 1), dtype=np.float32), float(np.float32(0.1))
+    np.testing.assert_allclose(moment.back(one), 300_000 * tenth, rtol=bound)
+    np.testing.assert_allclose(gram(one * np.float32(0.1)), 300_000 * tenth**2, rtol=bound)
+
+
 def test_encoded_rows_are_the_activations_of_a_layer(data, rng):
     encoders = [rng.random((9, 5)) * 0.4, rng.random((5, 3))]
     codes = encoded(held(data), encoders)
@@ -85,12 +119,13 @@ def test_encoded_rows_are_the_activations_of_a_layer(data, rng):
     [
         ((60_000, 784), 1, DenseMoment),
         ((100, 5_000), 1, ImplicitMoment),  # wide, few rows
-        ((20_000, 20_000), 1e-4, ImplicitMoment),  # sparse
+        ((20_000, 20_000), 1e-4, SparseMoment),  # sparse
+        ((200, 2_000), 1e-3, ImplicitMoment),  # sparse, but small
         ((50_000, 50), 0.1, DenseMoment),  # sparse, but narrow
     ],
 )
 def test_the_cheaper_one_is_chosen(monkeypatch, shape, density, kind):
-    for name in ("DenseMoment", "ImplicitMoment"):
+    for name in ("DenseMoment", "ImplicitMoment", "SparseMoment"):
         monkeypatch.setattr(f"lrnn.moments.{name}", lambda rows, fold, name=name: name)
     if density < 1:
         data = sparse.random_array(shape, density=density, format="csr", rng=0)

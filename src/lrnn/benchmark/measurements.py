@@ -10,6 +10,7 @@ from time import perf_counter, sleep
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from lrnn.arrays import Floats
 from lrnn.benchmark.peers import (
@@ -22,7 +23,6 @@ from lrnn.benchmark.peers import (
     FittedModel,
     Matrix,
     Simulator,
-    mean_squared_error,
 )
 from lrnn.network import RandomNeuralNetwork
 
@@ -92,7 +92,8 @@ def fit_steps(
     no more than two minutes; lrnn tells its learning curve.
     """
     steps = []
-    for contender in (LRNN, FINE_TUNED, *peers):
+    ours = (LRNN,) if sparse.issparse(X) else (LRNN, FINE_TUNED)
+    for contender in (*ours, *peers):
         took: list[tuple[int, float]] = []
         for budget in contender.budgets[: 1 if quick else None]:
             task = "" if contender.ours else f"{budget:,} {contender.unit}"
@@ -127,7 +128,7 @@ def encode_steps(
     That is a matrix product for lrnn, and a problem to solve for each row of an NMF.
     """
     shares = SHARES[-1:] if quick else SHARES
-    counts = sorted({max(1, len(X) // share) for share in shares})
+    counts = sorted({max(1, X.shape[0] // share) for share in shares})
     return [
         Step(contender, "", partial(_encode, contender, X, hidden, counts, quick))
         for contender in (LRNN, *peers)
@@ -149,14 +150,14 @@ def _encoded(trained: FittedModel, rows: Matrix) -> Row:
         nonlocal codes
         began = perf_counter()
         codes = trained.encode(rows)
-        return len(rows), perf_counter() - began
+        return rows.shape[0], perf_counter() - began
 
     count, seconds = fastest(encode)
     return {
-        "rows": len(rows),
+        "rows": rows.shape[0],
         "seconds": seconds,
         "rows_per_second": count / seconds,
-        "error": mean_squared_error(rows, trained.decode(codes)),
+        "error": trained.error_of(rows, codes),
     }
 
 
@@ -178,7 +179,7 @@ def trained_network(X: Matrix, hidden: int) -> tuple[RandomNeuralNetwork, Floats
     from lrnn.autoencoder import LRNNAutoencoder
 
     model = LRNNAutoencoder(hidden, random_state=0).fit(X)
-    rows = np.flatnonzero(X.any(axis=1))
+    rows = np.flatnonzero((X != 0).sum(axis=1))
     if not len(rows):
         raise ValueError("all rows are 0: no spike would ever come to the network")
     return model.to_network(), model.arrivals(X[rows[:1]])[0]
@@ -226,12 +227,14 @@ def sizes(whole: int, least: int, count: int) -> list[int]:
     return [round(size) for size in np.geomspace(low, whole, count)]
 
 
-def part(X: Matrix, shape: tuple[int, int]) -> Matrix:
+def part(X: Any, shape: tuple[int, int]) -> Any:
     """So many rows and attributes, spread evenly over the data."""
     rows, attributes = (
         np.linspace(0, whole - 1, count).round().astype(int)
         for whole, count in zip(X.shape, shape, strict=True)
     )
+    if sparse.issparse(X):
+        return sparse.csr_array(X[rows][:, attributes])
     return np.ascontiguousarray(X[np.ix_(rows, attributes)])
 
 

@@ -19,15 +19,17 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from lrnn.arrays import Floats
 from lrnn.network import RandomNeuralNetwork
 
 Kind: TypeAlias = Literal["fit", "encode", "simulate", "scale"]
 Matrix: TypeAlias = NDArray[np.float32]
-"""Rows of data, codes of rows, or what they are decoded to."""
+"""Rows of data (which may also be a CSR array), codes of rows, or what they are decoded to."""
 
 SEED = 0
+CELLS_AT_ONCE = 1 << 22  # of sparse rows and what they are decoded to
 ADAM_STEPS, ADAM_ROWS = 120, (20, 500)  # in a pass; and rows in a minibatch, least and most
 
 
@@ -59,7 +61,19 @@ class FittedModel:
     def error(self, X: Matrix) -> float:
         """Mean squared error per attribute on the rows that it was trained on."""
         codes = self.encode(X) if self.codes is None else self.codes
-        return mean_squared_error(X, self.decode(codes))
+        return self.error_of(X, codes)
+
+    def error_of(self, X: Any, codes: Matrix) -> float:
+        """Mean squared error per attribute of some codes of X; sparse rows a block at a time."""
+        if not sparse.issparse(X):
+            return mean_squared_error(X, self.decode(codes))
+        rows = int(X.shape[0])
+        height = max(1, CELLS_AT_ONCE // int(X.shape[1]))
+        total = 0.0
+        for some in (slice(i, i + height) for i in range(0, rows, height)):
+            block = X[some].toarray()
+            total += mean_squared_error(block, self.decode(codes[some])) * len(block)
+        return total / rows
 
     def facts(self, X: Matrix) -> dict[str, Any]:
         """What a table says of the training on X, and the curve, if there is one."""
@@ -121,6 +135,8 @@ class Factorisation(Competitor):
     train: Callable[[Matrix, int, int], FittedModel]
     unit: str
     budgets: tuple[int, ...]
+    sparse: bool = True
+    """Whether it takes sparse matrices."""
 
     def budget(self, quick: bool) -> int:
         """Its second budget (the only one, if it has no more), or the first to be quick."""
@@ -408,6 +424,7 @@ FINE_TUNED = Factorisation(
     train_fine_tuned,
     "iterations",
     (200,),
+    sparse=False,  # its minibatches are reconstructed in full
 )
 FACTORISATIONS = (
     Factorisation("nmf-cd", "NMF (cd)", (), train_nmf_cd, "iterations", (5, 20, 80, 320, 1_280)),
@@ -427,8 +444,11 @@ FACTORISATIONS = (
         train_torchnmf,
         "iterations",
         (20, 80, 320, 1_280),
+        sparse=False,
     ),
-    Factorisation("adam", "torch, Adam", ("torch",), train_adam, "passes", (2, 8, 32, 128)),
+    Factorisation(
+        "adam", "torch, Adam", ("torch",), train_adam, "passes", (2, 8, 32, 128), sparse=False
+    ),
 )
 
 ONE_CORE = Simulator("lrnn", "lrnn, one core", (), simulate_on_one_core, (10**6, 10**7, 10**8))

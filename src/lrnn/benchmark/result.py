@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from scipy import sparse
+
 from lrnn.benchmark.measurements import (
     Progress,
     Row,
@@ -16,10 +18,11 @@ from lrnn.benchmark.measurements import (
     scale_steps,
     simulate_steps,
 )
-from lrnn.benchmark.peers import PEERS, Competitor, Kind, Matrix
+from lrnn.benchmark.peers import FINE_TUNED, PEERS, Competitor, Factorisation, Kind, Matrix
 from lrnn.notebook import table
 
 QUICK_ROWS = 1_000  # of cut-down data
+FULL = "needs full matrices, and the data are sparse"
 
 
 def _now() -> str:
@@ -246,8 +249,8 @@ def run(
     ----------
     kind : {"fit", "encode", "simulate", "scale"}
         What to measure.
-    X : ndarray of float32, of shape (n_samples, n_features)
-        Data in [0, 1].
+    X : ndarray or csr_array of float32, of shape (n_samples, n_features)
+        Data in [0, 1]. Of a sparse matrix those are left out that take none.
     hidden : int
         Width of the code.
     peers, left_out : list and dict
@@ -260,7 +263,12 @@ def run(
         Is told how many of how many measurements are done, and which is next.
     """
     if quick:
-        X = X[:: -(-len(X) // QUICK_ROWS)].copy()
+        X = X[:: -(-X.shape[0] // QUICK_ROWS)].copy()
+    if sparse.issparse(X):
+        ours = [FINE_TUNED] if kind == "fit" else []
+        full = [p for p in (*ours, *peers) if isinstance(p, Factorisation) and not p.sparse]
+        left_out = {**left_out, **{peer.title: FULL for peer in full}}
+        peers = [peer for peer in peers if peer not in full]
     rows, failed = carry_out(STEPS[kind](X, hidden, peers, quick), progress)
     return Result(
         kind,

@@ -69,7 +69,8 @@ def benchmark(
     train against the number of rows and of attributes. All run one after the other in this process,
     on the same data in single precision, and on all cores. Contenders are nmf-cd, nmf-mu and
     minibatch-nmf (scikit-learn), torchnmf, adam (an autoencoder in PyTorch); for simulate ciw and
-    brian2. Those that are not installed are left out.
+    brian2. Those that are not installed are left out. A sparse matrix (.npz) stays sparse, and
+    those that need full ones are left out, too.
 
     Examples:
 
@@ -130,9 +131,9 @@ def _rows(source: str, scale: Scale, voice: Voice) -> Any:
         if scale is Scale.none:
             check_range(table, source)
         rows = Scaling.fit(table.data, scale.value, names=table.names).apply(table.data)
-    if sparse.issparse(rows):
-        rows = rows.toarray()
     white = white_of(rows.dtype, lambda: [rows.max()]) or 1
+    if sparse.issparse(rows):
+        return sparse.csr_array(rows, dtype=np.float32) / np.float32(white)
     return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(white)
 
 

@@ -12,6 +12,7 @@ from lrnn.moments.implicit import ImplicitMoment
 from lrnn.moments.left_out import MomentWithout
 from lrnn.moments.moment import Moment
 from lrnn.moments.second_moment import MomentKind, SecondMoment
+from lrnn.moments.sparse import SparseMoment, sparse_pays
 from lrnn.moments.sums import Sums, sums_of
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
@@ -25,6 +26,7 @@ __all__ = [
     "MomentKind",
     "MomentWithout",
     "SecondMoment",
+    "SparseMoment",
     "Sums",
     "second_moment",
     "sums_of",
@@ -44,10 +46,16 @@ def second_moment(
     corrupted rows, if there is a ``corruption``.
     """
     noise = corruption is not None and corruption.kind == "noise"
+    both_ways = False
     if kind == "auto":
         kind = "dense" if dense_pays(rows, hidden, 3 if noise else 1) else "implicit"
+        both_ways = corruption is None and sparse_pays(rows, hidden)
     if corruption is not None and noise:
         of_kind = DenseNoisyMoment if kind == "dense" else ImplicitNoisyMoment
         return of_kind(rows, corruption.level, fold)
-    moment = DenseMoment(rows, fold) if kind == "dense" else ImplicitMoment(rows, fold)
+    moment: SecondMoment
+    if kind == "dense":
+        moment = DenseMoment(rows, fold)
+    else:
+        moment = SparseMoment(rows, fold) if both_ways else ImplicitMoment(rows, fold)
     return moment if corruption is None else MaskedMoment(moment, corruption.level)

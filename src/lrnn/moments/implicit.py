@@ -66,8 +66,12 @@ class ImplicitMoment(SecondMoment):
 
 def squares(block: Array, weights: Array | None = None) -> Array:
     """Sums of squares of the columns."""
-    wide = np.float64 if sparse.issparse(block) else array_namespace(block).float64
-    return column_sums(block * block, wide, weights)
+    if sparse.issparse(block):
+        of_cells = block.data.astype(np.float64) ** 2
+        if weights is not None:
+            of_cells *= np.repeat(weights, np.diff(block.indptr))
+        return np.bincount(block.indices, of_cells, minlength=block.shape[1])
+    return column_sums(block * block, array_namespace(block).float64, weights)
 
 
 def twice(matrix: Array, block: Array, weights: Array | None = None) -> Array:

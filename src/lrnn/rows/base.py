@@ -118,6 +118,10 @@ class Rows(ABC):
 
         return whole(self)
 
+    def matrix(self) -> Any:
+        """All rows as one CSR array of floats, if they are sparse and in memory; else None."""
+        return None
+
     @abstractmethod
     def take(self, rows: Any) -> Array:
         """Some rows, by a slice or by their numbers; where they can be had so."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lrnn.arrays import Array, Floats, Layer
+from lrnn.functional import weighed
 from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.content import digest
 from lrnn.weights import through
@@ -93,6 +94,11 @@ class WeightedRows(DerivedRows):
     def sparse(self) -> bool:
         """As the others are."""
         return self.rows.sparse
+
+    def matrix(self) -> Any:
+        """That of the others, each row times the root of its weight; None if they have none."""
+        found = self.rows.matrix()
+        return None if found is None else weighed(found, np.sqrt(self.of_rows))
 
     def make(self, one: Pass) -> Any:
         """Make a pass over the others, with weights."""

@@ -66,6 +66,12 @@ class HostRows(Rows):
         """Whether this is a sparse matrix."""
         return bool(sparse.issparse(self.X))
 
+    def matrix(self) -> Any:
+        """All rows as one CSR array of floats; None if they are a full matrix."""
+        if not self.sparse or self.white is None:
+            return self.X if self.sparse else None
+        return as_floats(self.X, self.white)
+
     def take(self, rows: Any) -> Array:
         """Some rows."""
         block = self.X[rows]

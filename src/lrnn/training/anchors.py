@@ -3,18 +3,38 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from math import sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from lrnn.arrays import Array, Floats, at_least, at_most, backend_of, copied, like, to_numpy
+from lrnn.arrays import (
+    Array,
+    Floats,
+    at_least,
+    at_most,
+    backend_of,
+    copied,
+    host_dtype,
+    like,
+    to_numpy,
+)
 from lrnn.functional import gram_error
 from lrnn.moments import SecondMoment
 
 # an encoder, its decoder, and the products with the encoder, where they are known
 Start: TypeAlias = tuple[Array, Array, tuple[Array, Array] | None]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An encoder, its decoder, and their error per attribute."""
+
+    encoder: Array
+    decoder: Array
+    error: float
+
 
 FLOOR = 1e-4  # weights between uncorrelated attributes: small, but free to grow
 LEAK = 0.01  # weights to a code that is one attribute, from all others together
@@ -72,20 +92,30 @@ class Anchors:
     attributes : ndarray of int
         Which they are, the one that explains the most first.
     products : array of shape (n_attributes, n_anchors)
-        Their columns of G, in float64, where G is.
+        Their columns of G, where G is.
     order : ndarray of shape (n_attributes,)
         All attributes in an order that does not depend on where they stand.
     sums : ndarray of shape (n_attributes,)
         Sums of the rows of G.
-    correlations : array of shape (n_attributes, n_anchors)
-        Correlations (cosines) of all attributes with them, likewise.
+    lengths : array of shape (n_attributes,)
+        The diagonal of G, likewise.
     """
 
     attributes: NDArray[np.intp]
     products: Array
     order: NDArray[np.intp]
     sums: Floats
-    correlations: Array
+    lengths: Array
+
+    @property
+    def correlations(self) -> Array:
+        """Correlations (cosines) of all attributes with them, in float64."""
+        xp, backend = array_namespace(self.lengths), backend_of(self.lengths)
+        lengths = xp.astype(self.lengths, xp.float64)
+        roots = xp.sqrt(at_least(lengths, float(np.finfo(float).tiny)))
+        own = xp.take(roots, backend.array(self.attributes))
+        # more than 1, where squares of tiny numbers have underflowed
+        return at_most(self.products / own / roots[:, None], 1.0)
 
     def first(self, count: int) -> "Anchors":
         """The first ones; these are what `find_anchors` finds if it looks for so many."""
@@ -93,7 +123,6 @@ class Anchors:
             self,
             attributes=self.attributes[:count],
             products=self.products[:, :count],
-            correlations=self.correlations[:, :count],
         )
 
 
@@ -107,47 +136,43 @@ def find_anchors(moment: SecondMoment, hidden: int) -> Anchors:
     """
     order, sums = own_order(moment)
     xp, backend = array_namespace(moment.diagonal), backend_of(moment.diagonal)
-    lengths = xp.astype(moment.diagonal, xp.float64)
     known = float(xp.finfo(moment.diagonal.dtype).eps)
-    enough = max(1e-10, 10 * known) * float(xp.max(lengths))
+    enough = max(1e-10, 10 * known) * float(xp.max(moment.diagonal))
     if backend.on_gpu and moment.kind == "dense":
         from lrnn.functional.cuda_pivots import pivots
 
         whole, sent = moment.columns(np.arange(len(order))), backend.array(order)
         places = pivots(whole, sent, hidden, enough, 1 - TIED)
-        anchors = xp.take(sent, places)
-        products = xp.astype(xp.take(whole, anchors, axis=1), xp.float64)
-        chosen = order[to_numpy(places)]
+        products = xp.take(whole, xp.take(sent, places), axis=1)
+        anchors = order[to_numpy(places)]
     else:
-        chosen, columns = _pivots(moment, order, hidden, enough)
-        anchors, products = backend.array(chosen), backend.array(columns)
-    roots = xp.sqrt(at_least(lengths, float(np.finfo(float).tiny)))
-    # more than 1, where squares of tiny numbers have underflowed
-    cosines = at_most(products / xp.take(roots, anchors) / roots[:, None], 1.0)
-    return Anchors(chosen, products, order, sums, cosines)
+        anchors, columns = _pivots(moment, order, hidden, enough)
+        products = backend.array(columns)
+    return Anchors(anchors, products, order, sums, moment.diagonal)
 
 
 def _pivots(
     moment: SecondMoment, order: NDArray[np.intp], count: int, enough: float
-) -> tuple[NDArray[np.intp], Floats]:
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """So many pivots, one after the other on the host; and their columns of G."""
-    left = lengths = _host(moment.diagonal)[order]  # here all is in this order
-    factor, columns = np.zeros((2, count, len(order)))
-    places = np.zeros(count, dtype=np.intp)
+    lengths = _host(moment.diagonal)
+    left, dtype = lengths.copy(), host_dtype(moment.diagonal.dtype)
+    factor = np.zeros((count, len(order)), dtype=dtype)
+    columns = np.zeros((len(order), count), dtype=dtype)
+    anchors = np.zeros(count, dtype=np.intp)
     for k in range(count):
         score, most = left, left.max()
         if most <= enough:
             score = np.where(left < 0, left, lengths)
             most = score.max()
-        place = places[k] = np.argmax(score >= (1 - TIED) * most)
-        columns[k] = to_numpy(moment.columns(order[place : place + 1]))[order, 0]
-        if left[place] > enough:
-            pivot = columns[k] - factor[:k, place] @ factor[:k]
-            factor[k] = pivot / np.sqrt(left[place])
+        anchor = anchors[k] = order[np.argmax((score >= (1 - TIED) * most)[order])]
+        columns[:, k] = to_numpy(moment.columns(np.array([anchor])))[:, 0]
+        if left[anchor] > enough:
+            pivot = columns[:, k] - factor[:k, anchor] @ factor[:k]
+            factor[k] = pivot / np.sqrt(left[anchor])
             left = np.maximum(left - factor[k] ** 2, 0)
-        left = left.copy() if left is lengths else left
-        left[places[: k + 1]] = -1  # these are anchors
-    return order[places], columns.T[np.argsort(order)]
+        left[anchors[: k + 1]] = -1
+    return anchors, columns
 
 
 def sharpened(correlations: Array, power: float) -> Array:

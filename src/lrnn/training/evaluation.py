@@ -15,9 +15,14 @@ from lrnn.functional import column_sums, propagate, squared_error, weighed
 from lrnn.moments import Corruption
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
+from lrnn.rows.memory import CELLS_AT_ONCE
 from lrnn.weights import Weights, activations, through, widest
 
 Totals = tuple[Any, list[Array]]
+
+CANCELLED = 64  # roots of the rounding error: share of the data below which an error is cancelled
+ROWS_AT_ONCE = 1_024  # of sparse blocks
+ROUNDING = 1e-4  # by which a bound of outputs may be wrong
 
 
 @dataclass(frozen=True)
@@ -95,16 +100,23 @@ def evaluate_unsaturated(
     encoder: Array,
     decoder: Array,
     corruption: Corruption | None = None,
+    sparsely: bool = False,
 ) -> tuple[Array, Evaluation]:
     """The largest drive of each code neuron, and what the network does when they are divided by it.
 
     Its code neurons then never saturate, neither on the rows nor, but for rare noise, on corrupted
     ones. All takes a single pass, which ``fold`` makes, over so many ``rows`` (what they weigh).
+    If blocks of rows are sparse matrices, ``sparsely`` forms no full ones of their size.
     """
     columns = encoder.shape[0]
-    work = partial(_of_block_unsaturated, encoder, decoder, corruption)
-    more = {} if corruption is None else {"numbered": True}
-    errors, sums, peak = fold(work, _added_with_peaks, widest((encoder, decoder)), **more)
+    if sparsely and corruption is None:
+        of_block = SparseEvaluation(encoder, decoder)
+        found = fold(of_block, _added_with_peaks, encoder.shape[1], most=ROWS_AT_ONCE)
+    else:
+        work = partial(_of_block_unsaturated, encoder, decoder, corruption)
+        more = {} if corruption is None else {"numbered": True}
+        found = fold(work, _added_with_peaks, widest((encoder, decoder)), **more)
+    errors, sums, peak = found
     xp = array_namespace(peak)
     sums[1] = sums[1] / xp.where(peak > 0, peak, xp.ones_like(peak))
     means = [float(error) / (rows * columns) for error in errors]
@@ -163,6 +175,80 @@ def _of_block_unsaturated(
         errors.append(squared_error(block, propagate(seen, decoder), weights))
         peak = _highest(encoder, corruption, block, weights)
     return errors, sums, peak
+
+
+class SparseEvaluation:
+    r"""What a network does with sparse blocks, whose outputs are formed only where it matters.
+
+    With codes Q the error is :math:`\|X\|^2 - 2\langle Q, X\overline{W}^\mathsf{T}\rangle +
+    \langle Q^\mathsf{T}Q, \overline{W}\,\overline{W}^\mathsf{T}\rangle` but for outputs above 1:
+    these are looked for in rows and columns that may have some, and set right. Where the error is
+    so small that the terms cancel, it is taken from all outputs.
+    """
+
+    def __init__(self, encoder: Floats, decoder: Floats) -> None:
+        self._encoder, self._decoder = encoder, decoder
+        self._columns = np.ascontiguousarray(decoder.T)
+        self._gram = (decoder @ decoder.T).astype(np.float64)
+
+    def __call__(
+        self, block: Any, weights: Floats | None = None
+    ) -> tuple[list[Any], list[Array], Array]:
+        """Errors, sums of activations, and the largest drives."""
+        if not sparse.issparse(block):
+            return _of_block_unsaturated(self._encoder, self._decoder, None, block, weights)
+        each = np.ones(block.shape[0]) if weights is None else weights
+        drive = block @ self._encoder
+        squares = block.data.astype(np.float64) ** 2
+        if weights is not None:
+            squares *= np.repeat(weights, np.diff(block.indptr))
+        square = float(squares.sum())
+        linear = np.einsum("ih,ih->i", drive, block @ self._columns, dtype=np.float64)
+        products = drive.T @ weighed(drive, weights)
+        error = square - 2 * float(each @ linear) + float(np.sum(products * self._gram))
+        total = column_sums(drive, np.float64, weights)
+        outputs = total @ self._decoder
+        if error < CANCELLED * sqrt(float(np.finfo(drive.dtype).eps)) * square:
+            error, outputs = self._directly(block, drive, each)
+        else:
+            error += self._saturating(block, drive, each, outputs)
+        sums = [column_sums(block, np.float64, weights), total, outputs]
+        return [error], sums, _largest(drive, weights)
+
+    def _directly(self, block: Any, drive: Floats, each: Floats) -> tuple[float, Floats]:
+        """The error and sums of outputs, from all of them, some rows at a time."""
+        error, outputs = 0.0, np.zeros(block.shape[1])
+        for some in _slices(len(drive), block.shape[1]):
+            found = propagate(drive[some], self._decoder)
+            error += float(squared_error(block[some], found, each[some]))
+            outputs += each[some] @ found
+        return error, outputs
+
+    def _saturating(self, block: Any, drive: Floats, each: Floats, outputs: Floats) -> float:
+        """What saturation changes of the error; sums of ``outputs`` are set right."""
+        slack = 1 - ROUNDING
+        columns = np.flatnonzero(drive.max(axis=0, initial=0) @ self._decoder > slack)
+        if not len(columns):
+            return 0.0
+        decoder = self._decoder[:, columns]
+        rows = np.flatnonzero(drive @ decoder.max(axis=1) > slack)
+        change = 0.0
+        for some in _slices(len(rows), len(columns)):
+            found = drive[rows[some]] @ decoder
+            i, v = np.nonzero(found > 1)
+            if not len(i):
+                continue
+            above, of = found[i, v].astype(np.float64), each[rows[some]][i]
+            given = block[rows[some]][:, columns].toarray()[i, v]
+            change += float(np.sum(of * ((1 - given) ** 2 - (above - given) ** 2)))
+            np.subtract.at(outputs, columns[v], of * (above - 1))
+        return change
+
+
+def _slices(rows: int, width: int) -> list[slice]:
+    """Of so many rows that full matrices of this width stay small."""
+    height = max(1, CELLS_AT_ONCE // 16 // max(width, 1))
+    return [slice(first, first + height) for first in range(0, rows, height)]
 
 
 def _saturated(layers: Sequence[Layer], block: Array) -> list[np.ndarray[Any, Any]]:

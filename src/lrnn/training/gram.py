@@ -21,13 +21,14 @@ from array_api_compat import array_namespace
 
 from lrnn.arrays import Array, Floats, backend_of, like, to_numpy
 from lrnn.functional import descend_decoder, extrapolate, gram_cost, gram_error, multiply
-from lrnn.moments import SecondMoment, second_moment
+from lrnn.moments import SecondMoment, SparseMoment, second_moment
 from lrnn.rows import Rows, encoded
 from lrnn.training import states
-from lrnn.training.anchors import Anchors, anchor_weights, find_anchors, one_hot_weights
+from lrnn.training.anchors import Anchors, Pair, anchor_weights, find_anchors, one_hot_weights
 from lrnn.training.evaluation import divisor, evaluate, evaluate_unsaturated
-from lrnn.training.history import LearningCurve, Trained
+from lrnn.training.history import LearningCurve, Trained, stalled
 from lrnn.training.run import Run, Stepper, StopReason, training
+from lrnn.training.sparse import SparseSearch
 from lrnn.training.split import deepened
 from lrnn.training.states import State
 from lrnn.weights import Weights, random_weights
@@ -40,7 +41,6 @@ MOMENTUM_LIMIT = 3.0
 LARGE = 1e6  # weight of an encoder that is scaled down again
 TRIAL = 3  # steps, at least, that all starts make before the best is chosen
 CHEAP = 3e8  # multiplications that a start may spend in such steps
-WINDOW = 10  # iterations over which progress is judged
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
 RANDOM_STARTS = 4  # besides, for small networks
 LUCK = 18  # seed of these: of 24, one by which no table of the paper got a higher error
@@ -115,7 +115,7 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     try:
         reading = run.reading(rows, "scaling the code neurons")
         peak, evaluation = evaluate_unsaturated(
-            reading, rows.weight, state.encoder, state.decoder, corruption
+            reading, rows.weight, state.encoder, state.decoder, corruption, rows.sparse
         )
     except KeyboardInterrupt:
         xp = array_namespace(state.encoder)
@@ -126,13 +126,23 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
 
 def search_pair(
     moment: SecondMoment, hidden: int, layer: int | None, run: Run
-) -> tuple["GramState", LearningCurve]:
+) -> tuple[Pair, LearningCurve]:
     """The best encoder and decoder that are found, whose scale is not fixed yet."""
+    if isinstance(moment, SparseMoment):
+        return _search_sparse(moment, hidden, layer, run)
     search = GramSearch(starts(moment, hidden, run), run)
     stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
     if stopped == "max_iter" and search.best.stalled(run.settings.tol):
         stopped = "tol"  # the others do not matter
     return search.best.state, search.curve(layer, stopped)
+
+
+def _search_sparse(
+    moment: SparseMoment, hidden: int, layer: int | None, run: Run
+) -> tuple[Pair, LearningCurve]:
+    search = SparseSearch(moment, hidden, run)
+    stopped = run.train(search, training(layer, "sparse rows"))
+    return search.pair, search.curve(layer, stopped)
 
 
 def starts(
@@ -167,14 +177,11 @@ def starts(
 
 
 @dataclass(frozen=True)
-class GramState:
+class GramState(Pair):
     """An encoder, its best decoder so far, and what the next step needs of them."""
 
-    encoder: Array
-    decoder: Array
     product: Array  # G @ encoder; that of corrupted inputs, if they are (S @ encoder)
     target: Array  # G @ encoder, or C.T @ encoder
-    error: float  # per attribute
     drifted: bool = True  # whether scales of the encoder's columns may have to be looked at
 
 
@@ -242,7 +249,7 @@ class Moves:
     ) -> GramState:
         cost, drifted = to_numpy(numbers).tolist()
         error = max(self.moment.trace + cost, 0.0) / self.moment.n_attributes
-        return GramState(encoder, decoder, product, target, error, bool(drifted))
+        return GramState(encoder, decoder, error, product, target, bool(drifted))
 
 
 def _ahead(
@@ -315,7 +322,7 @@ class GramDescent:
         dtype, attributes = encoder.dtype, self.moment.n_attributes
         least = gram_error(self.moment.trace, target.T, encoder.T @ product, decoder) / attributes
         states.agree(error, least, dtype, "error", self.moment.trace / attributes)
-        self.state = GramState(encoder, decoder, product, target, error)
+        self.state = GramState(encoder, decoder, error, product, target)
         self._errors = states.series(saved["errors"], "errors", falling=True)
         states.demand(self._errors[-1:] == [error], "errors")
         states.demand((before is None) == (len(self._errors) == 1), "last step")
@@ -333,10 +340,7 @@ class GramDescent:
 
     def stalled(self, tol: float) -> bool:
         """Whether there is no lower error, or it fell by less than this share in some steps."""
-        if len(self._errors) > 1 and self._errors[-1] == self._errors[-2]:
-            return True
-        before = self._errors[-1 - WINDOW] if len(self._errors) > WINDOW else np.inf
-        return self.error() > before * (1 - tol)
+        return stalled(self._errors, tol)
 
     def step(self) -> None:
         """Go on to a lower error, if there is one."""
@@ -474,7 +478,7 @@ class GramSearch(Stepper):
         )
 
 
-def unsaturated(peak: Array, state: GramState) -> Weights:
+def unsaturated(peak: Array, state: Pair) -> Weights:
     """Weights rescaled such that drives of each code neuron up to ``peak`` become 1.
 
     Their product stays, and no code neuron saturates. The outputs may: that only lowers the error

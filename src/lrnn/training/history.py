@@ -21,7 +21,16 @@ from lrnn.weights import Weights
 Price: TypeAlias = Callable[[Evaluation, Weights], float]
 
 ENDED_BY_TOL = ("gram solver", "as printed")
+WINDOW = 10  # iterations over which progress of the gram solver is judged
 HIGHEST = 1 + 1e-6  # no mean squared error of numbers in [0, 1] is higher, but for rounding
+
+
+def stalled(errors: Sequence[float], tol: float) -> bool:
+    """Whether there is no lower error, or it fell by less than this share in some steps."""
+    if len(errors) > 1 and errors[-1] == errors[-2]:
+        return True
+    before = errors[-1 - WINDOW] if len(errors) > WINDOW else np.inf
+    return bool(errors[-1] > before * (1 - tol))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,113 @@
+"""Sparse text to measure with: manual pages of this machine, and synthetic documents.
+
+    python benchmarks/corpus.py FOLDER [--pages 20000]
+
+Writes FOLDER/manual.npz: the manual pages of /usr/share/man (sections 1 to 8, English) that have 40
+words or more, as plain text: requests and comments of roff are left out, fonts, sizes and
+special characters are stripped, the words that stay are those of the text and of the headings.
+Terms occur in three pages or more; they are weighted by tf-idf, rows have length 1, in float32. The
+corpus differs from one machine to the next, so all that are compared must be measured on the same.
+
+Writes FOLDER/synthetic.npz: 200,000 documents of 50,000 terms, which no machine differs in: 50
+topics of 2,000 terms each whose frequencies fall as Zipf's law says, documents of some 50 words of
+which two topics have 85 %, all terms the rest; tf-idf and length 1 as above.
+"""
+
+import argparse
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+
+from common import console
+
+MANUAL = Path("/usr/share/man")
+FEWEST_WORDS = 40
+SILENT = re.compile(r"^[.'](\\|de|ds|nr|if|ie|el|TH|Dd|Dt|Os|tr|so|ig|am|rr|in|ll|ad|hy|ta|ft)\b")
+ESCAPES = (
+    (re.compile(r"\\f(\[[^\]]*\]|\(..|.)"), ""),  # fonts
+    (re.compile(r"\\s[-+]?\d"), ""),  # sizes
+    (re.compile(r"\\-"), "-"),
+    (re.compile(r"\\[*n]?(\[[^\]]*\]|\(..)"), " "),  # characters and strings by their names
+    (re.compile(r"\\."), " "),
+)
+TOPICS, TOPIC_TERMS, WORDS = 50, 2_000, 50
+
+
+def plain(page: str) -> str:
+    """The text of a manual page, without what sets it."""
+    lines = []
+    for line in page.split("\n"):
+        if SILENT.match(line) or line.startswith(('.\\"', "'\\\"")):
+            continue
+        if line.startswith((".", "'")):
+            line = line.partition(" ")[2]
+        lines.append(line)
+    text = "\n".join(lines)
+    for escape, instead in ESCAPES:
+        text = escape.sub(instead, text)
+    return text
+
+
+def pages() -> Iterator[str]:
+    """Texts of all manual pages, in the order of their names."""
+    for path in sorted(MANUAL.glob("man[1-8]/*.gz")):
+        if path.is_symlink():
+            continue
+        text = plain(gzip.decompress(path.read_bytes()).decode("utf-8", "replace"))
+        if len(text.split()) >= FEWEST_WORDS:
+            yield text
+
+
+def manual(limit: int) -> sparse.csr_array:
+    """Manual pages as rows."""
+    texts = list(dict.fromkeys(pages()))
+    texts = [texts[i] for i in np.random.default_rng(0).permutation(len(texts))[:limit]]
+    pattern = r"(?u)\b[a-zA-Z][a-zA-Z]+\b"
+    words = TfidfVectorizer(min_df=3, stop_words="english", token_pattern=pattern, dtype=np.float32)
+    return sparse.csr_array(words.fit_transform(texts))
+
+
+def synthetic(rows: int, terms: int, seed: int = 0, words: int = WORDS) -> sparse.csr_array:
+    """Documents of two topics each."""
+    rng = np.random.default_rng(seed)
+    own = min(TOPIC_TERMS, terms)
+    of_topic = np.stack([rng.choice(terms, own, replace=False) for _ in range(TOPICS)])
+    shares = np.cumsum(1 / np.arange(1, own + 1))
+    everywhere = np.cumsum(1 / np.arange(1, terms + 1))
+    counts = rng.poisson(words, rows).clip(min=3)
+    total = int(counts.sum())
+    document = np.repeat(np.arange(rows), counts)
+    topic = rng.integers(0, TOPICS, (rows, 2))
+    topic = np.where(rng.random(total) < 0.7, topic[document, 0], topic[document, 1])
+    place = np.searchsorted(shares, rng.random(total) * shares[-1])
+    term = of_topic[topic, place]
+    other = rng.random(total) < 0.15
+    anywhere = rng.permutation(terms)
+    place = np.searchsorted(everywhere, rng.random(int(other.sum())) * everywhere[-1])
+    term[other] = anywhere[place]
+    ones = np.ones(total, dtype=np.float32)
+    found = sparse.csr_array((ones, (document, term)), shape=(rows, terms))
+    found.sum_duplicates()
+    weighted = TfidfTransformer().fit_transform(found)
+    return sparse.csr_array(weighted.astype(np.float32))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pages", type=int, default=20_000, help="at most so many pages")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    for name, X in (("manual", manual(given.pages)), ("synthetic", synthetic(200_000, 50_000))):
+        path = given.folder / f"{name}.npz"
+        sparse.save_npz(path, X, compressed=False)
+        console.print(f"{path}: {X.shape[0]:,} rows × {X.shape[1]:,} terms, {X.nnz:,} nonzeros")
+
+
+if __name__ == "__main__":
+    main()
