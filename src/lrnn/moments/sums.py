@@ -19,6 +19,9 @@ from lrnn.rows.memory import ROWS_TO_SUM
 CELLS_OF_PRODUCTS = 1 << 28  # that a GPU forms at once
 LARGEST = 1 << 28  # cells of XᵀX: 1 GiB in float32, 2 GiB in float64
 
+OF_A_THREAD = 1 << 22  # cells of matrices that each thread may form for itself
+TALL = 4  # times as many rows as attributes, at least, go into one
+
 ROUNDING = 1e-11  # by which share of the rows' weight sums of numbers in [0, 1] may be wrong
 
 
@@ -108,8 +111,7 @@ def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums
     enough for its sums to be accurate, and the many blocks are added up in float64.
     """
     width = rows.shape[1]
-    most = ROWS_TO_SUM if rows.backend.is_numpy else None
-    options: dict[str, Any] = {"most": most, "threads": False}
+    options = of_products(rows)
     fold = fold or rows.fold
     if not whole:
         begin = partial(_square, rows.backend, width)
@@ -119,6 +121,19 @@ def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums
     gram, columns, low, high = fold(_all_of, _added, width, begin=begin, **options)
     rounding = ROUNDING * rows.weight
     return Sums(gram, rows.weight, rows.counted, columns, low, high, rounding)
+
+
+def of_products(rows: Rows, matrices: int = 1) -> dict[str, Any]:
+    """How a pass is to be made whose result for a block are so many matrices like XᵀX.
+
+    Small ones are formed by several threads at a time, each its own, of blocks so tall that it pays
+    to write them; large ones one after the other, by all threads of BLAS.
+    """
+    if not rows.backend.is_numpy:
+        return {"threads": False}
+    width = rows.shape[1]
+    small = matrices * width**2 <= OF_A_THREAD and not rows.sparse
+    return {"most": ROWS_TO_SUM, "threads": small, "least": TALL * width}
 
 
 def products(block: Array, weights: Array | None = None) -> Array:

@@ -1,8 +1,15 @@
-"""How many threads the BLAS library uses: a setting of the whole process, shared by all who set it.
+"""How many threads work: `threads_for` says it for every piece of work on the host.
 
-Who limits it notes what it was and puts that back. Two threads that do so at the same time note
-each other's limit, and one of them puts it back for good. So it is limited only once, by the first
-who comes, and set free again by the last who leaves.
+Threads of the BLAS library share one product, and wait for each other many times on the way. Where
+another process holds a core, each such wait may last until its turn is over, some milliseconds: a
+product that takes less by one thread is then many times slower by two. So products are left to one
+thread each, threads of our own take one block of rows after the other, and only as many of them as
+have enough to do.
+
+BLAS's own number is a setting of the whole process, shared by all who set it. Who limits it notes
+what it was and puts that back. Two threads that do so at the same time note each other's limit, and
+one of them puts it back for good. So it is limited only once, by the first who comes, and set free
+again by the last who leaves.
 """
 
 import os
@@ -14,7 +21,9 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["blas_threads", "one_blas_thread"]
+__all__ = ["blas_threads", "one_blas_thread", "threads_for"]
+
+WORTH = 1 << 28  # multiplications for each thread: some milliseconds of work
 
 
 class _Limit:
@@ -52,6 +61,17 @@ def blas_threads() -> int:
     """How many threads BLAS uses, or would use again if it were not limited here."""
     with _limit.lock:
         return _threads_now() if _limit.limiter is None else _limit.threads
+
+
+def threads_for(multiplications: float) -> int:
+    """How many threads a piece of work gets: those of BLAS, if there is enough for each of them.
+
+    Examples
+    --------
+    >>> threads_for(1e6)
+    1
+    """
+    return max(1, min(blas_threads(), int(multiplications / WORTH)))
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Rows in the memory of the host: matrices of NumPy, full or sparse, read by several threads."""
 
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from itertools import pairwise
 from math import ceil
@@ -13,13 +14,15 @@ from scipy import sparse
 
 from lrnn.arrays import HOST, Array, host_dtype
 from lrnn.rows.base import Pass, Rows, Work
-from lrnn.rows.blas import blas_threads, one_blas_thread
+from lrnn.rows.blas import one_blas_thread, threads_for
 from lrnn.rows.content import digest
 
 Result = TypeVar("Result")
 
 CELLS_AT_ONCE = 1 << 22  # rows × the widest layer: bounds the working memory
-FEWEST_CELLS = 1 << 18  # of a block: below, the overhead shows
+CELLS_IN_CACHE = 1 << 19  # of a block that one thread works on: below, the overhead shows
+EVENLY = 8  # many blocks are a multiple of this number
+MULTIPLICATIONS = 64  # reckoned for a number of a row: it goes into products with narrow matrices
 ROWS_TO_SUM = 4_096  # rows over which sums are taken in the precision of the data
 
 
@@ -89,7 +92,7 @@ class HostRows(Rows):
             return part.stop, one.on(self.take(part), part.start)
 
         count = self.shape[0]
-        parts = map_rows(of_part, count, one.widest, one.most, one.skip, one.threads)
+        parts = map_rows(of_part, count, one.widest, one.most, one.skip, one.threads, one.least)
         with closing(parts):
             return one.over(parts)
 
@@ -139,37 +142,53 @@ def map_rows(
     most: int | None = None,
     skip: int = 0,
     threads: bool = True,
+    least: int = 1,
 ) -> Generator[Result, None, None]:
     """``work(part)`` for slices of consecutive rows, results in order.
 
-    As many slices are worked on at a time as BLAS would use threads, each by one thread: unlike a
-    matrix product with many threads, this keeps all cores busy between the products, too. Slices
-    are so short that ``widest`` numbers for each of their rows stay small, and never longer than
-    ``most``. The first ``skip`` rows are passed over. Without ``threads`` one slice follows the
-    other, and the work itself may use all cores. Who does not go on to the end has to close it.
+    Several slices are worked on at a time, if there is enough to do (`threads_for`), each by one
+    thread: unlike a matrix product with many threads, this keeps all cores busy between the
+    products, too. Slices are so short that ``widest`` numbers for each of their rows stay in the
+    cache, not shorter than ``least`` rows, but never longer than ``most``; they are the same for
+    any number of threads. The first ``skip`` rows are passed over. Without ``threads`` one slice
+    follows the other, and the work itself may use all cores. Who does not go on to the end has to
+    close it.
     """
+    count = rows - skip
     if not threads:
         height = max(1, CELLS_AT_ONCE // widest)
         height = height if most is None else min(height, most)
         for first in range(skip, rows, height):
             yield work(slice(first, min(first + height, rows)))
         return
-    count = rows - skip
-    cores = blas_threads()
-    height = max(1, max(FEWEST_CELLS, CELLS_AT_ONCE // cores) // widest)
-    if most is not None:
-        height = min(height, most)
-    number = ceil(count / height)
-    if number > 1:
-        number = cores * ceil(number / cores)  # such that all threads have equal work
+    height = max(1, least, CELLS_IN_CACHE // widest)
+    height = height if most is None else min(height, most)
+    number = max(ceil(count / height), 0)
+    if number > EVENLY:
+        number = EVENLY * ceil(number / EVENLY)  # such that all threads have equal work
     bounds = [skip + count * i // max(number, 1) for i in range(number + 1)]
     slices = [slice(first, last) for first, last in pairwise(bounds) if first < last]
-    if cores == 1 or len(slices) < 2:
-        yield from map(work, slices)
-        return
-    with one_blas_thread(), ThreadPoolExecutor(cores) as pool:
-        try:
-            yield from pool.map(work, slices)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    workers = min(threads_for(count * widest * MULTIPLICATIONS), len(slices))
+    with one_blas_thread():
+        if workers < 2:
+            yield from map(work, slices)
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                yield from _in_order(pool, work, slices, 2 * workers)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+def _in_order(
+    pool: ThreadPoolExecutor, work: Callable[[slice], Result], slices: list[slice], ahead: int
+) -> Iterator[Result]:
+    """Results in order; no more than some are worked on, or wait to be taken."""
+    begun: deque[Future[Result]] = deque()
+    for part in slices:
+        if len(begun) == ahead:
+            yield begun.popleft().result()
+        begun.append(pool.submit(work, part))
+    while begun:
+        yield begun.popleft().result()
