@@ -89,3 +89,26 @@ def test_what_is_not_of_numpy_steps_by_itself(rng):
     torch = pytest.importorskip("torch")
     assert can_be_together(DenseMoment(held(rng.random((20, 4)))))
     assert not can_be_together(DenseMoment(held(torch.as_tensor(rng.random((20, 4))))))
+
+
+def test_the_worse_half_of_the_starts_is_given_up_halfway(rng, monkeypatch):
+    from lrnn.training import Observer, Run, Settings
+    from lrnn.training.gram import GramSearch
+
+    moment = DenseMoment(held(rng.random((60, 8))))
+    settings = Settings(sizes=(8, 2), max_iter=40, tol=0.0)
+    run = Run(settings, np.random.RandomState(0), Observer())
+    monkeypatch.setattr("lrnn.training.gram.CHEAP", 6 * 8**2 * 2)  # six steps
+    search = GramSearch(descents(rng, moment, 2, 5)[0], run)
+    left = []
+    for _ in range(8):
+        search.step(lambda: None)
+        left.append(len(search._starts))
+        again = GramSearch(descents(rng, moment, 2, 5)[0], run)
+        again.restore(search.state())
+        assert again.error() == search.error()
+        again.step(lambda: None)
+        assert len(again._starts) == search._left(search.steps + 1, 5)
+    assert left == [5, 5, 3, 3, 3, 1, 1, 1]
+    monkeypatch.setattr("lrnn.training.gram.CHEAP", 41 * 8**2 * 2)
+    assert GramSearch(descents(rng, moment, 2, 5)[0], run)._left(40, 5) == 5  # all to the end

@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = ["blas_threads", "one_blas_thread", "threads_for"]
 
-WORTH = 1 << 28  # multiplications for each thread: some milliseconds of work
+WORTH = 1 << 27  # multiplications for each thread: some milliseconds of work
 
 
 class _Limit:

@@ -22,6 +22,7 @@ Result = TypeVar("Result")
 CELLS_AT_ONCE = 1 << 22  # rows × the widest layer: bounds the working memory
 CELLS_IN_CACHE = 1 << 19  # of a block that one thread works on: below, the overhead shows
 EVENLY = 8  # many blocks are a multiple of this number
+SCATTERED = 8  # times as long takes a number that is stored by itself
 MULTIPLICATIONS = 64  # reckoned for a number of a row: it goes into products with narrow matrices
 ROWS_TO_SUM = 4_096  # rows over which sums are taken in the precision of the data
 
@@ -69,6 +70,11 @@ class HostRows(Rows):
         """Whether this is a sparse matrix."""
         return bool(sparse.issparse(self.X))
 
+    @property
+    def _stored(self) -> float | None:
+        """Numbers of a row of a sparse matrix."""
+        return self.cells / max(self.shape[0], 1) if self.sparse else None
+
     def take(self, rows: Any) -> Array:
         """Some rows."""
         block = self.X[rows]
@@ -91,9 +97,8 @@ class HostRows(Rows):
         def of_part(part: slice) -> tuple[int, Any]:
             return part.stop, one.on(self.take(part), part.start)
 
-        count = self.shape[0]
-        parts = map_rows(of_part, count, one.widest, one.most, one.skip, one.threads, one.least)
-        with closing(parts):
+        how = (one.widest, one.most, one.skip, one.threads, one.least, self._stored)
+        with closing(map_rows(of_part, self.shape[0], *how)) as parts:
             return one.over(parts)
 
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
@@ -103,7 +108,7 @@ class HostRows(Rows):
         def through(part: slice) -> None:
             found[part] = work(self.take(part))
 
-        with closing(map_rows(through, self.shape[0], widest)) as parts:
+        with closing(map_rows(through, self.shape[0], widest, stored=self._stored)) as parts:
             for _ in parts:
                 pass
         return found
@@ -143,6 +148,7 @@ def map_rows(
     skip: int = 0,
     threads: bool = True,
     least: int = 1,
+    stored: float | None = None,
 ) -> Generator[Result, None, None]:
     """``work(part)`` for slices of consecutive rows, results in order.
 
@@ -150,9 +156,9 @@ def map_rows(
     thread: unlike a matrix product with many threads, this keeps all cores busy between the
     products, too. Slices are so short that ``widest`` numbers for each of their rows stay in the
     cache, not shorter than ``least`` rows, but never longer than ``most``; they are the same for
-    any number of threads. The first ``skip`` rows are passed over. Without ``threads`` one slice
-    follows the other, and the work itself may use all cores. Who does not go on to the end has to
-    close it.
+    any number of threads. Rows of a sparse matrix have so many ``stored`` numbers each, and slices
+    may be taller. The first ``skip`` rows are passed over. Without ``threads`` one slice follows
+    the other, and the work itself may use all cores. Who does not go on to the end has to close it.
     """
     count = rows - skip
     if not threads:
@@ -161,14 +167,16 @@ def map_rows(
         for first in range(skip, rows, height):
             yield work(slice(first, min(first + height, rows)))
         return
-    height = max(1, least, CELLS_IN_CACHE // widest)
+    cells = CELLS_IN_CACHE if stored is None else CELLS_AT_ONCE // 2
+    height = max(1, least, cells // widest)
     height = height if most is None else min(height, most)
     number = max(ceil(count / height), 0)
     if number > EVENLY:
         number = EVENLY * ceil(number / EVENLY)  # such that all threads have equal work
     bounds = [skip + count * i // max(number, 1) for i in range(number + 1)]
     slices = [slice(first, last) for first, last in pairwise(bounds) if first < last]
-    workers = min(threads_for(count * widest * MULTIPLICATIONS), len(slices))
+    effort = MULTIPLICATIONS * (widest if stored is None else SCATTERED * stored)
+    workers = min(threads_for(count * effort), len(slices))
     with one_blas_thread():
         if workers < 2:
             yield from map(work, slices)

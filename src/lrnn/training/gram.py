@@ -372,13 +372,14 @@ def companies(descents: Sequence[GramDescent]) -> list[Company]:
 
 
 class GramSearch(Stepper):
-    """Steps from several starts; after some of them only the best one goes on.
+    """Steps from several starts; after some of them the better half goes on, then the best one.
 
     Where steps are cheap all starts go on to the end: which is the best one shows late.
     """
 
     def __init__(self, starts: Sequence[GramDescent], run: Run) -> None:
         self._starts = list(starts)
+        self._begun = len(self._starts)
         self._companies: list[Company] = []
         self.most, self._tol = run.settings.max_iter, run.settings.tol
         self._trial = cheap_steps(self.best.moment, self.best.state.encoder.shape[1])
@@ -404,11 +405,18 @@ class GramSearch(Stepper):
             for descent in self._starts:
                 descent.step()
         best = self.best
-        if len(self._errors) >= self._trial and len(self._starts) > 1:
-            self._starts, self._companies = [best], []
+        left = self._left(len(self._errors), self._begun)
+        if left < len(self._starts):
+            self._starts, self._companies = sorted(self._starts, key=GramDescent.error)[:left], []
         self._errors.append(best.error())
         self._seconds.append(perf_counter() - self._began)
         iteration()
+
+    def _left(self, steps: int, begun: int) -> int:
+        """Of so many starts, how many go on after these steps: all, the better half, or one."""
+        if steps >= self._trial:
+            return 1
+        return -(-begun // 2) if 2 * steps >= self._trial <= self.most else begun
 
     def error(self) -> float:
         """The lowest error so far."""
@@ -432,8 +440,11 @@ class GramSearch(Stepper):
         steps = states.whole(len(errors) - 1, "number of steps", 0, self.most)
         self._seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
         count, most = len(state["starts"]), len(self._starts)
-        allowed = (1,) if steps >= self._trial else (most, most - 1)  # the last one was not always
-        states.demand(count > 0 and count in allowed, "number of starts")
+        begun = [
+            n for n in (most, most - 1) if self._left(steps, n) == count
+        ]  # the last is not always
+        states.demand(count > 0 and bool(begun), "number of starts")
+        self._begun = begun[0]
         self._starts = self._starts[:count]
         for descent, kept in zip(self._starts, state["starts"], strict=True):
             descent.restore(kept)
