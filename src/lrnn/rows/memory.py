@@ -40,9 +40,10 @@ class HostRows(Rows):
         Floats in [0, 1], or levels.
     white : float, optional
         The level that is 1.
-    checked : bool, default=True
-        Whether the numbers are known to be in [0, 1]. If not, this is seen as they are read, once:
-        `OutOfRangeError`.
+    look : callable, optional
+        Looks closely at X, whose numbers are not known to be in [0, 1], and gives rows that are, or
+        an error. It is asked for only if the first pass over all rows, which checks them on the
+        way, finds anything; or if rows are wanted before that.
 
     Examples
     --------
@@ -53,22 +54,33 @@ class HostRows(Rows):
     backend = HOST
     resident = in_any_order = True
 
-    def __init__(self, X: Any, white: float | None = None, *, checked: bool = True) -> None:
-        self.X = X
+    def __init__(
+        self, X: Any, white: float | None = None, look: Callable[[Any], Any] | None = None
+    ) -> None:
+        self._given, self._look = X, look
         self.shape = tuple(X.shape)
         self.white = white
         self.dtype = X.dtype if white is None else np.dtype(np.float32)
-        self._checked = checked
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The matrix, of numbers that are known to be in [0, 1]."""
+        self._look_closely()
+        return self._given
+
+    def _look_closely(self) -> None:
+        if self._look is not None:
+            self._given, self._look = self._look(self._given), None
 
     @property
     def cells(self) -> int:
         """Numbers that are stored."""
-        return int(self.X.nnz) if self.sparse else super().cells
+        return int(self._given.nnz) if self.sparse else super().cells
 
     @property
     def sparse(self) -> bool:
         """Whether this is a sparse matrix."""
-        return bool(sparse.issparse(self.X))
+        return bool(sparse.issparse(self._given))
 
     @property
     def _stored(self) -> float | None:
@@ -78,11 +90,28 @@ class HostRows(Rows):
     def take(self, rows: Any) -> Array:
         """Some rows."""
         block = self.X[rows]
-        if self.white is not None:
-            return as_floats(block, self.white)
-        if not self._checked and not within_unit_interval(block):
+        return block if self.white is None else as_floats(block, self.white)
+
+    def _checked(self, rows: slice) -> Array:
+        """Some rows for a pass that reads all; `OutOfRangeError` if they have to be looked at."""
+        if self._look is None:
+            return self.take(rows)
+        block = self._given[rows]
+        if not within_unit_interval(block):
             raise OutOfRangeError
         return block
+
+    def _on_all(self, work: Callable[[], Result]) -> Result:
+        """Work that reads all rows by `_checked`, if need be twice; they are known after it."""
+        try:
+            found = work()
+        except OutOfRangeError:
+            pass
+        else:
+            self._look = None
+            return found
+        self._look_closely()
+        return work()
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
         """Rows in order."""
@@ -95,23 +124,31 @@ class HostRows(Rows):
         """Make a pass."""
 
         def of_part(part: slice) -> tuple[int, Any]:
-            return part.stop, one.on(self.take(part), part.start)
+            return part.stop, one.on(self._checked(part), part.start)
 
-        how = (one.widest, one.most, one.skip, one.threads, one.least, self._stored)
-        with closing(map_rows(of_part, self.shape[0], *how)) as parts:
-            return one.over(parts)
+        def whole() -> Any:
+            how = (one.widest, one.most, one.skip, one.threads, one.least, self._stored)
+            with closing(map_rows(of_part, self.shape[0], *how)) as parts:
+                return one.over(parts)
+
+        if one.skip or not (one.begin is None or callable(one.begin)):
+            self._look_closely()  # such a pass could not be made again
+        return self._on_all(whole)
 
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
         """What ``work`` makes of all rows."""
         found = np.empty((self.shape[0], width), dtype=host_dtype(dtype))
 
         def through(part: slice) -> None:
-            found[part] = work(self.take(part))
+            found[part] = work(self._checked(part))
 
-        with closing(map_rows(through, self.shape[0], widest, stored=self._stored)) as parts:
-            for _ in parts:
-                pass
-        return found
+        def whole() -> Array:
+            with closing(map_rows(through, self.shape[0], widest, stored=self._stored)) as parts:
+                for _ in parts:
+                    pass
+            return found
+
+        return self._on_all(whole)
 
     def identity(self, count: int | None = None) -> str:
         """A sum over shape, type and bytes."""
