@@ -14,7 +14,7 @@ from scipy import sparse
 
 from lrnn.arrays import HOST, Array, host_dtype
 from lrnn.rows.base import Pass, Rows, Work
-from lrnn.rows.blas import one_blas_thread, threads_for
+from lrnn.rows.blas import one_blas_thread, threads_for, workers
 from lrnn.rows.content import digest
 
 Result = TypeVar("Result")
@@ -213,14 +213,14 @@ def map_rows(
     bounds = [skip + count * i // max(number, 1) for i in range(number + 1)]
     slices = [slice(first, last) for first, last in pairwise(bounds) if first < last]
     effort = MULTIPLICATIONS * (widest if stored is None else SCATTERED * stored)
-    workers = min(threads_for(count * effort), len(slices))
+    threads_used = min(threads_for(count * effort), len(slices))
     with one_blas_thread():
-        if workers < 2:
+        if threads_used < 2:
             yield from map(work, slices)
             return
-        with ThreadPoolExecutor(workers) as pool:
+        with workers(threads_used) as pool:
             try:
-                yield from _in_order(pool, work, slices, 2 * workers)
+                yield from _in_order(pool, work, slices, 2 * threads_used)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise

@@ -6,7 +6,6 @@ A part of the descents goes to each thread, if there is enough to do.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from lrnn.arrays import Array
 from lrnn.functional import descend_decoders, extrapolate, multiply
 from lrnn.moments import SecondMoment
+from lrnn.rows.blas import workers
 
 Stack = Array  # of NumPy: a matrix of each descent, or a number
 Which = Array  # numbers of descents
@@ -109,7 +109,7 @@ def each_in_a_thread(work: Callable[[Any], None], things: Sequence[Any]) -> None
     if len(things) == 1:
         work(things[0])
         return
-    with ThreadPoolExecutor(len(things)) as pool:
+    with workers(len(things)) as pool:
         list(pool.map(work, things))
 
 
