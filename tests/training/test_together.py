@@ -112,3 +112,10 @@ def test_the_worse_half_of_the_starts_is_given_up_halfway(rng, monkeypatch):
     assert left == [5, 5, 3, 3, 3, 1, 1, 1]
     monkeypatch.setattr("lrnn.training.gram.CHEAP", 41 * 8**2 * 2)
     assert GramSearch(descents(rng, moment, 2, 5)[0], run)._left(40, 5) == 5  # all to the end
+
+
+def test_one_that_goes_on_is_not_with_those_that_begin(rng):
+    moment = DenseMoment(held(rng.random((50, 8))))
+    several = descents(rng, moment, 2, 3)[0]
+    several[1].step()
+    assert [len(company._descents) for company in companies(several)] == [1, 2]

@@ -138,7 +138,7 @@ def search_pair(
     moment: SecondMoment, hidden: int, layer: int | None, run: Run
 ) -> tuple["GramState", LearningCurve]:
     """The best encoder and decoder that are found, whose scale is not fixed yet."""
-    with one_blas_thread() if can_be_together(moment) else nullcontext():
+    with one_blas_thread() if isinstance(moment.diagonal, np.ndarray) else nullcontext():
         search = GramSearch(starts(moment, hidden, run), run)
         stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
     if stopped == "max_iter" and search.best.stalled(run.settings.tol):
@@ -333,6 +333,7 @@ class Company:
     def _gather(self) -> None:
         every = self._descents
         before = [descent._before for descent in every if descent._before is not None]
+        assert len(before) in (0, len(every))
         self._stacked = Stacked(
             side_by_side([descent.state.encoder for descent in every]),
             np.stack([descent.state.decoder for descent in every]),
@@ -363,12 +364,21 @@ class Company:
             descent._errors.append(errors[i])
 
 
-def companies(descents: Sequence[GramDescent]) -> list[Company]:
-    """Those that step together: a part of all for each thread, if there is enough to do."""
+def effort_of(descents: Sequence[GramDescent]) -> float:
+    """Multiplications in a step of each."""
     width, hidden = descents[0].state.encoder.shape
-    each = 2 * width**2 * hidden + 6 * width * hidden**2
-    parts = min(threads_for(each * len(descents)), len(descents))
-    return [Company(descents[i::parts]) for i in range(parts)]
+    return float(len(descents) * (2 * width**2 * hidden + 6 * width * hidden**2))
+
+
+def companies(descents: Sequence[GramDescent]) -> list[Company]:
+    """Those that step together: a part of all for each thread, if there is enough to do.
+
+    One that goes on with a step of before is not with those that make their first.
+    """
+    parts = min(threads_for(effort_of(descents)), len(descents))
+    shares = [descents[i::parts] for i in range(parts)]
+    alike = [[d for d in share if (d._before is None) == new] for share in shares for new in (0, 1)]
+    return [Company(share) for share in alike if share]
 
 
 class GramSearch(Stepper):
@@ -400,7 +410,7 @@ class GramSearch(Stepper):
         """A step from each start."""
         if can_be_together(self.best.moment):
             self._companies = self._companies or companies(self._starts)
-            each_in_a_thread(Company.step, self._companies)
+            each_in_a_thread(Company.step, self._companies, effort_of(self._starts))
         else:
             for descent in self._starts:
                 descent.step()

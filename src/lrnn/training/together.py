@@ -14,7 +14,7 @@ import numpy as np
 from lrnn.arrays import Array
 from lrnn.functional import descend_decoders, extrapolate, multiply
 from lrnn.moments import SecondMoment
-from lrnn.rows.blas import workers
+from lrnn.rows.blas import threads_for, workers
 
 Stack = Array  # of NumPy: a matrix of each descent, or a number
 Which = Array  # numbers of descents
@@ -104,12 +104,16 @@ def side_by_side(matrices: Sequence[Array]) -> Stack:
     return whole.reshape(width, len(matrices), hidden).transpose(1, 0, 2)
 
 
-def each_in_a_thread(work: Callable[[Any], None], things: Sequence[Any]) -> None:
-    """Work on each, all at the same time."""
-    if len(things) == 1:
-        work(things[0])
+def each_in_a_thread(
+    work: Callable[[Any], None], things: Sequence[Any], multiplications: float
+) -> None:
+    """Work on each, at the same time if so many multiplications are worth it."""
+    count = min(threads_for(multiplications), len(things))
+    if count < 2:
+        for thing in things:
+            work(thing)
         return
-    with workers(len(things)) as pool:
+    with workers(count) as pool:
         list(pool.map(work, things))
 
 
