@@ -3,6 +3,7 @@
 import importlib
 import sys
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal, TypeAlias
 
 import array_api_compat
@@ -265,6 +266,8 @@ def _count(module: Any) -> int:
 def at_least(array: Array, low: float) -> Array:
     """``max(array, low)``, element by element, by the cheapest function that a library has."""
     xp = array_namespace(array)
+    if is_numpy_array(array) and array.dtype.kind == "f":
+        return array.clip(low, inf)  # three times as fast as maximum
     if is_numpy_array(array) or is_cupy_array(array):
         return xp.maximum(array, low)
     return xp.clip(array, min=low)
@@ -273,6 +276,8 @@ def at_least(array: Array, low: float) -> Array:
 def at_most(array: Array, high: float) -> Array:
     """``min(array, high)``, element by element, by the cheapest function that a library has."""
     xp = array_namespace(array)
+    if is_numpy_array(array) and array.dtype.kind == "f":
+        return array.clip(-inf, high)  # three times as fast as minimum
     if is_numpy_array(array) or is_cupy_array(array):
         return xp.minimum(array, high)
     return xp.clip(array, max=high)

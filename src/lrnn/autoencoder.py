@@ -73,7 +73,6 @@ from lrnn.validation import (
     check_data,
     fit_context,
     raw_matrix,
-    read_once,
     wants_frames,
     weighted,
     weights_of,
@@ -688,7 +687,7 @@ class LRNNAutoencoder(
         """
         check_is_fitted(self)
         check_refine(refine, self.weights_.inhibitory is not None)
-        return read_once(self, X, lambda rows: self._coded(rows, refine))
+        return self._coded(check_data(self, X, reset=False), refine)
 
     def inverse_transform(self, X: Any) -> Array:
         """Decode the codes X, each row of them to a row of data."""
@@ -699,14 +698,8 @@ class LRNNAutoencoder(
     def reconstruct(self, X: Any) -> Array:
         """What the network gives back for X: ``inverse_transform(transform(X))``."""
         check_is_fitted(self)
-        white = None
-
-        def passed(rows: Rows) -> Array:
-            nonlocal white
-            white = rows.white
-            return self._passed(rows, self.weights_.layers)
-
-        return self._reverted(read_once(self, X, passed), white)
+        rows = check_data(self, X, reset=False)
+        return self._reverted(self._passed(rows, self.weights_.layers), rows.white)
 
     def impute(self, X: Any) -> Any:
         """X with its missing cells (NaN) filled, in its own units; known cells stay as they are.

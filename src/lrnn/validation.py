@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_array, validate_data
 
 from lrnn.arrays import (
     HOST,
-    Array,
     Backend,
     Floats,
     are_levels,
@@ -40,7 +39,6 @@ from lrnn.rows.checks import FILL_BEFORE, User, check_foreign, check_values, sum
 from lrnn.rows.dask import dask_rows, gathered
 from lrnn.rows.device import DeviceRows, on_device
 from lrnn.rows.gaps import check_size, full, has_gaps, sparse_gaps
-from lrnn.rows.memory import OutOfRangeError
 from lrnn.rows.stream import stream
 from lrnn.tables.cut_off import CutOff, RangeWarning
 from lrnn.tables.frame import Columns, is_frame
@@ -70,7 +68,6 @@ __all__ = [
     "check_matrix",
     "fit_context",
     "raw_matrix",
-    "read_once",
     "wants_frames",
     "weighted",
 ]
@@ -88,23 +85,10 @@ def check_data(estimator: Any, X: Any, *, reset: bool, user: str | None = None) 
     """Data for ``estimator``, or a ``user`` that fills no gaps, as rows of floats in [0, 1].
 
     Values above 1 become 1, with a warning; only then is X copied. Unsigned 8- and 16-bit
-    integers are not converted as a whole, but as rows of them are used. Rows that are not in
-    memory are checked as they are read.
+    integers are not converted as a whole, but as rows of them are used. Rows are checked as they
+    are first read.
     """
-    return _rows_for(estimator, X, reset=reset, later=False, user=user)
-
-
-def read_once(estimator: Any, X: Any, work: Callable[[Rows], Array]) -> Array:
-    """``work`` on data for a fitted ``estimator``, of which it reads every row once.
-
-    Data are checked on the way. Where that finds anything, they are looked at closely (which may
-    warn, or end in an error that says what is wrong), and the work is done again.
-    """
-    try:
-        return work(_rows_for(estimator, X, reset=False, later=True))
-    except OutOfRangeError:
-        pass
-    return work(check_data(estimator, X, reset=False))
+    return _rows_for(estimator, X, reset=reset, user=user)
 
 
 def raw_matrix(X: Any, scaling: Scaling | None, unstored: bool) -> NDArray[Any] | None:
@@ -170,7 +154,7 @@ def check_matrix(X: Any, user: str) -> Rows:
     return rows or _rows_in_memory(X, user, check_array)
 
 
-def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool, user: str | None = None) -> Rows:
+def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None = None) -> Rows:
     if isinstance(X, Rows):
         _check_columns(estimator, X, reset)
         return X
@@ -226,9 +210,7 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, later: bool, user: str | N
         rows.columns = rows.columns or (scaling and scaling.names)
         _check_columns(estimator, rows, reset)
     else:
-        held, scaling = _rows_of_matrix(
-            estimator, X, scaling, cut, user, reset=reset, later=later and device is None
-        )
+        held, scaling = _rows_of_matrix(estimator, X, scaling, cut, user, reset=reset)
         rows = held
         if takes_gaps(estimator, reset) and has_gaps(held):
             filling = estimator._learnt_filling(held) if reset else estimator.filling_
@@ -258,7 +240,6 @@ def _rows_of_matrix(
     user: User,
     *,
     reset: bool,
-    later: bool,
 ) -> tuple[Rows, Scaling | None]:
     """Rows of a matrix in memory, and the scaling that they have undergone."""
     gaps = takes_gaps(estimator, reset)
@@ -277,7 +258,7 @@ def _rows_of_matrix(
             scaling = _scaling(estimator, raw, user)
     if scaling is None or scaling.kind == "none":
         before = None if reset else getattr(estimator, "white_", None)
-        return _rows_in_memory(X, user, validate, before, later=later, gaps=gaps), scaling
+        return _rows_in_memory(X, user, validate, before, gaps=gaps), scaling
     matrix = _floats(X, validate)
     large = isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP
     if large and not (gaps and np.isnan(matrix).any()):  # no second one beside it
@@ -425,10 +406,9 @@ def _rows_in_memory(
     user: str,
     validate: Callable[..., Any],
     before: float | None = None,
-    later: bool = False,
     gaps: bool = False,
 ) -> HostRows:
-    """Data as a matrix; the values of full matrices may also be checked ``later``."""
+    """Data as a matrix; the values of full ones are checked when they are first read."""
     if isinstance(X, list | tuple) and X and isinstance(X[0], np.ndarray):
         X = np.asarray(X)
     X = _numbers(X)
@@ -441,9 +421,10 @@ def _rows_in_memory(
         if are_levels(levels.dtype):  # and not those of a frame that became something else
             return HostRows(levels, white_of(levels.dtype, lambda: _highest(levels), before))
     checked = _floats(X, validate)
-    if later and not gaps and isinstance(checked, np.ndarray):
-        return HostRows(checked, checked=False)
-    return HostRows(check_values(checked, getattr(X, "columns", None), user, gaps=gaps))
+    look = partial(check_values, names=getattr(X, "columns", None), user=user, gaps=gaps)
+    if gaps or not isinstance(checked, np.ndarray):
+        return HostRows(look(checked))
+    return HostRows(checked, look=look)
 
 
 def _highest(levels: Any) -> Iterator[Any]:

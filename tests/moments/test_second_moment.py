@@ -135,3 +135,15 @@ def test_the_cheaper_one_is_chosen(monkeypatch, shape, density, kind):
     assert second_moment(rows, 50) == kind.__name__
     assert second_moment(rows, 50, "dense") == "DenseMoment"
     assert second_moment(rows, 50, "implicit") == "ImplicitMoment"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_columns_without_content_do_not_change_the_products(rng, dtype):
+    """Many columns are 0, not the same ones in all blocks."""
+    X = np.zeros((9_000, 300))
+    X[:4_000, 100:200] = rng.random((4_000, 100))
+    X[6_000:, 150:290:3] = rng.random((3_000, 47))
+    X = (X * 255).astype(dtype) if dtype == np.uint8 else X.astype(dtype)
+    plain = X.astype(np.float64) / (255 if dtype == np.uint8 else 1)
+    found = DenseMoment(HostRows(X, 255.0 if dtype == np.uint8 else None)).gram
+    np.testing.assert_allclose(found, plain.T @ plain / len(X), rtol=1e-5, atol=1e-12)

@@ -50,7 +50,8 @@ def test_results_are_in_order_and_do_not_depend_on_threads(rng):
         np.testing.assert_array_equal(found, X.sum(axis=1))
 
 
-def test_several_threads_work_and_blas_gets_its_own_back():
+def test_several_threads_work_and_blas_gets_its_own_back(monkeypatch):
+    monkeypatch.setattr("lrnn.rows.blas.WORTH", 1)
     before = threadpool_info()
     both = threading.Barrier(2)
     with threadpool_limits(2, "blas"):
@@ -179,3 +180,49 @@ def test_a_fork_amid_the_work_of_others_begins_without_their_limit():
         thread.join()
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert blas_now() == {2}
+
+
+def test_threads_are_given_to_work_that_is_worth_them(monkeypatch):
+    from lrnn.rows import blas
+
+    with threadpool_limits(3, "blas"):
+        assert blas.threads_for(blas.WORTH) == 1
+        assert blas.threads_for(2 * blas.WORTH) == 2
+        assert blas.threads_for(1e15) == 3
+        with one_blas_thread():
+            assert blas.threads_for(1e15) == 3  # they are our own
+        with blas.workers(1) as pool:
+            assert pool.submit(blas.threads_for, 1e15).result() == 1  # a part of a work
+
+
+@pytest.mark.parametrize("rows", [1, 3, 50])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_product_is_that_of_plain_numpy(rng, monkeypatch, rows, dtype):
+    from lrnn.rows import blas
+
+    left, right = rng.random((rows, 30)).astype(dtype), rng.random((30, 7)).astype(dtype)
+    exact = left.astype(np.float64) @ right.astype(np.float64)
+    monkeypatch.setattr(blas, "WORTH", 1)
+    for threads in (1, 3):
+        with threadpool_limits(threads, "blas"):
+            found = blas.product(left, right)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, exact, rtol=1e-5 if dtype == np.float32 else 1e-13)
+
+
+def test_small_work_is_done_by_one_thread_of_blas(digits):
+    """Products of a few microseconds are not shared, and no thread waits for another."""
+    from lrnn.functional import gram
+
+    seen = set()
+    original = gram.descend_decoders
+
+    def watched(*given):
+        seen.update(blas_now())
+        return original(*given)
+
+    with threadpool_limits(2, "blas"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lrnn.training.together.descend_decoders", watched)
+        LRNNAutoencoder(8, max_iter=3, tol=1.0).fit(digits)
+        assert blas_now() == {2}
+    assert seen == {1}

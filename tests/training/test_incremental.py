@@ -18,7 +18,7 @@ from lrnn import LRNNAutoencoder, Moment
 from lrnn.rows import HostRows
 from lrnn.storage.model_files import ModelFileError
 from lrnn.training import evaluate, incremental
-from lrnn.training.gram import GramDescent
+from lrnn.training.gram import Company, GramDescent
 
 DIGITS = load_digits().data / 16
 LOST = "second moment of the rows before is not there"
@@ -352,7 +352,7 @@ def test_ctrl_c_while_steps_are_taken_keeps_the_part(digits, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(GramDescent, "step", pressed)
+        patched.setattr(Company, "step", pressed)
         with pytest.warns(UserWarning, match="training was interrupted"):
             model.partial_fit(digits[600:900])
     assert model.moment_.n_rows == 899

@@ -236,7 +236,7 @@ def test_an_error_next_to_zero_is_not_lost_in_cancellation(rng):
 
 def test_no_full_matrix_arises():
     X = sparse.random_array((2_000, 20_000), density=5e-4, format="csr", rng=0, dtype=np.float32)
-    model = LRNNAutoencoder(3, max_iter=1, random_state=0)
+    model = LRNNAutoencoder(3, max_iter=1, random_state=0).fit(X)  # what is compiled is
     tracemalloc.start()
     model.fit(X)
     peak = tracemalloc.get_traced_memory()[1]

@@ -26,7 +26,13 @@ from lrnn.functional.gradients import (
     reweight,
     route_gradient,
 )
-from lrnn.functional.gram import descend_decoder, extrapolate, gram_cost, gram_error
+from lrnn.functional.gram import (
+    descend_decoder,
+    descend_decoders,
+    extrapolate,
+    gram_cost,
+    gram_error,
+)
 from lrnn.functional.realisation import firing_rates, firings, routing
 from lrnn.functional.updates import (
     adjust_rows,
@@ -43,6 +49,7 @@ __all__ = [
     "code_prior",
     "column_sums",
     "descend_decoder",
+    "descend_decoders",
     "error_gradients",
     "extrapolate",
     "fill_gaps",

@@ -41,7 +41,7 @@ def propagate(excitation: Array, excitatory: Layer, inhibitory: Array | None = N
     if inhibitory is not None:
         drive = drive / (1 + excitation @ inhibitory)
     if is_numpy_array(drive):
-        return np.minimum(drive, 1, out=drive)  # it is ours: no second array
+        return drive.clip(-np.inf, 1, out=drive)  # it is ours: no second array
     return saturate(drive)
 
 
@@ -57,11 +57,13 @@ def activations(
     return layers
 
 
-def squared_error(inputs: Array, outputs: Array, weights: Array | None = None) -> Array:
+def squared_error(
+    inputs: Array, outputs: Array, weights: Array | None = None, *, spent: bool = False
+) -> Array:
     """Sum of squared differences, a number of float64; ``inputs`` may be sparse.
 
     A row's sum is taken in the precision of the arrays, and the rows' are added up in float64, each
-    times its weight if there are any.
+    times its weight if there are any. Outputs that are ``spent`` may be written over.
 
     Examples
     --------
@@ -71,7 +73,10 @@ def squared_error(inputs: Array, outputs: Array, weights: Array | None = None) -
     """
     if sparse.issparse(inputs):
         inputs = sparse.csr_array(inputs)
-    difference = inputs - outputs
+    if spent and is_numpy_array(inputs) and inputs.dtype == outputs.dtype:
+        difference = np.subtract(inputs, outputs, out=outputs)
+    else:
+        difference = inputs - outputs
     xp = array_namespace(outputs)
     of_rows = xp.vecdot(difference, difference)
     return xp.sum(of_rows if weights is None else of_rows * weights, dtype=xp.float64)

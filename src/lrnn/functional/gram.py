@@ -8,10 +8,16 @@ While no hidden neuron saturates, with :math:`B = W^\mathsf{T}G`, :math:`A = W^\
 """
 
 from math import inf
+from typing import Any
 
-from array_api_compat import array_namespace
+import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
+from numpy.typing import NDArray
 
 from lrnn.arrays import Array, at_least, at_most, backend_of, copied
+
+FEW_ROWS = 32  # of a decoder, which are gone through one after the other
+ROWS_AT_ONCE = 12  # of more, which are gone through after one product with all others
 
 
 def gram_error(trace: float, moments: Array, gram: Array, decoder: Array) -> float:
@@ -40,6 +46,8 @@ def descend_decoder(
     ``moments = QᵀX`` and ``gram = QᵀQ``. A code neuron that is never excited keeps its row; no
     weight that is found exceeds ``upper``.
     """
+    if is_numpy_array(decoder):
+        return descend_decoders(moments[None], gram[None], decoder[None], sweeps, upper)[0]
     if backend_of(decoder).on_gpu:
         from lrnn.functional.cuda_descent import descend
 
@@ -60,9 +68,54 @@ def descend_decoder(
     return decoder
 
 
-def extrapolate(new: Array, old: Array, momentum: float) -> Array:
+def descend_decoders(
+    moments: NDArray[Any],
+    gram: NDArray[Any],
+    decoders: NDArray[Any],
+    sweeps: int,
+    upper: float = inf,
+) -> NDArray[Any]:
+    """`descend_decoder` for several decoders at once, each with its own moments and gram.
+
+    Some rows at a time are given what all other rows leave to them, in one product; then only the
+    few of them have to be gone through one after the other.
+    """
+    hidden = gram.shape[-1]
+    lengths = np.diagonal(gram, axis1=-2, axis2=-1)[..., None]
+    never = ~(lengths > 0)
+    divisor = np.where(never, lengths.dtype.type(1), lengths)
+    targets = np.divide(moments, divisor, order="C")
+    if never.any():
+        np.copyto(targets, decoders, where=never)
+    others = gram / divisor
+    place = np.arange(hidden)
+    others[..., place, place] = 0
+    decoders = decoders.copy(order="C")
+    few = hidden if hidden <= FEW_ROWS else ROWS_AT_ONCE
+    parts = [slice(first, min(first + few, hidden)) for first in range(0, hidden, few)]
+    each = []
+    for rows in parts:
+        own = [slice(h, h + 1) for h in range(rows.start, rows.stop)]
+        each.append([(others[..., h, rows].copy(), decoders[..., h, :]) for h in own])
+        others[..., rows, rows] = 0
+    found = np.empty_like(decoders[..., :1, :])
+    for _ in range(sweeps):
+        for rows, steps in zip(parts, each, strict=True):
+            near, left = decoders[..., rows, :], targets[..., rows, :]
+            if few < hidden:
+                left = left - others[..., rows, :] @ decoders
+            for i, (shares, row) in enumerate(steps):
+                np.matmul(shares, near, out=found)
+                np.subtract(left[..., i : i + 1, :], found, out=found)
+                if upper != inf:
+                    np.minimum(found, upper, out=found)
+                np.maximum(found, 0, out=row)
+    return decoders
+
+
+def extrapolate(new: Array, old: Array, momentum: float | Array) -> Array:
     """Go on in the direction from ``old`` to ``new``, on a logarithmic scale."""
     xp = array_namespace(new)
-    one = xp.ones_like(new)
-    ratio = xp.where(old > 0, new / xp.where(old > 0, old, one), one)
+    nothing = xp.astype(old <= 0, new.dtype)  # 1 where the ratio is taken for 1
+    ratio = (new * (1 - nothing) + nothing) / (old + nothing)
     return new * at_least(at_most(ratio, 10.0), 0.1) ** momentum

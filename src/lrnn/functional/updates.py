@@ -66,10 +66,13 @@ def multiply(weights: Array, numerator: Array, denominator: Array, power: float 
     smallest = float(limits.smallest_normal)
     tiny = smallest / float(limits.eps)  # no ratio of bounded numbers to it overflows
     updated = numerator / at_least(denominator, tiny)
-    if power != 1.0:
+    if power == 1.5:
+        updated = updated * xp.sqrt(updated)
+    elif power != 1.0:
         updated = updated**power
     updated *= weights
-    return xp.where(updated < sqrt(smallest), xp.zeros_like(updated), updated)
+    updated *= xp.astype(updated >= sqrt(smallest), updated.dtype)
+    return updated
 
 
 def row_sums(weights: Array) -> Array:

@@ -26,7 +26,7 @@ from lrnn.moments.corruption import statistics
 from lrnn.moments.dense import DenseMoment
 from lrnn.moments.implicit import ImplicitMoment, squares
 from lrnn.moments.second_moment import SecondMoment
-from lrnn.moments.sums import products
+from lrnn.moments.sums import of_products, products
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.rows.memory import ROWS_TO_SUM
@@ -72,9 +72,8 @@ class DenseNoisyMoment(DenseMoment):
         shape = (3, self.n_attributes, self.n_attributes)
         nothing = partial(xp.zeros, shape, dtype=xp.float64, device=backend.device)
         work = partial(noisy_products, deviation)
-        total = (fold or rows.fold)(
-            work, iadd, self.n_attributes, begin=nothing, most=ROWS_TO_SUM, threads=False
-        )
+        options = {"most": ROWS_TO_SUM, **of_products(rows, matrices=3)}
+        total = (fold or rows.fold)(work, iadd, self.n_attributes, begin=nothing, **options)
         total = total / rows.weight
         self.trace = float(xp.sum(xp.linalg.diagonal(total[0, ...])))
         total = xp.astype(total, rows.dtype, copy=False)

@@ -2,13 +2,14 @@
 
 from typing import Any, Self
 
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_numpy_array
 
 from lrnn.arrays import Array, backend_of
 from lrnn.moments.second_moment import SecondMoment
 from lrnn.moments.sums import LARGEST, Sums, sums_of
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
+from lrnn.rows.blas import product
 
 STEPS = 100  # of a solver that the cost is reckoned for
 
@@ -38,6 +39,8 @@ class DenseMoment(SecondMoment):
 
     def dot(self, matrix: Array) -> Array:
         """``G @ matrix``."""
+        if is_numpy_array(self.gram) and is_numpy_array(matrix):
+            return product(self.gram, matrix)
         return self.gram @ matrix
 
     def columns(self, attributes: Array) -> Array:

@@ -19,6 +19,12 @@ from lrnn.rows.memory import ROWS_TO_SUM
 CELLS_OF_PRODUCTS = 1 << 28  # that a GPU forms at once
 LARGEST = 1 << 28  # cells of XᵀX: 1 GiB in float32, 2 GiB in float64
 
+OF_A_THREAD = 1 << 22  # cells of matrices that each thread may form for itself
+TALL = 4  # times as many rows as attributes, at least, go into one
+
+WIDE = 256  # attributes, from which on columns without content are left out of products
+USED = 0.9  # share of the columns up to which that pays
+
 ROUNDING = 1e-11  # by which share of the rows' weight sums of numbers in [0, 1] may be wrong
 
 
@@ -108,8 +114,7 @@ def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums
     enough for its sums to be accurate, and the many blocks are added up in float64.
     """
     width = rows.shape[1]
-    most = ROWS_TO_SUM if rows.backend.is_numpy else None
-    options: dict[str, Any] = {"most": most, "threads": False}
+    options = of_products(rows)
     fold = fold or rows.fold
     if not whole:
         begin = partial(_square, rows.backend, width)
@@ -121,13 +126,28 @@ def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums
     return Sums(gram, rows.weight, rows.counted, columns, low, high, rounding)
 
 
+def of_products(rows: Rows, matrices: int = 1) -> dict[str, Any]:
+    """How a pass is to be made whose result for a block are so many matrices like XᵀX.
+
+    Small ones are formed by several threads at a time, each its own, of blocks so tall that it pays
+    to write them; large ones one after the other, by all threads of BLAS.
+    """
+    if not rows.backend.is_numpy:
+        return {"threads": False}
+    width = rows.shape[1]
+    small = matrices * width**2 <= OF_A_THREAD and not rows.sparse
+    return {"most": ROWS_TO_SUM, "threads": small, "least": TALL * width}
+
+
 def products(block: Array, weights: Array | None = None) -> Array:
     """``block.T @ block``, with weights of the rows; over many rows (on a GPU) in parts."""
     if weights is not None:
         block = weighed(block, weights**0.5)
     if sparse.issparse(block):
         return (block.T @ block).toarray()
-    if is_numpy_array(block) or block.shape[0] <= ROWS_TO_SUM:
+    if is_numpy_array(block):
+        return _of_used_columns(block)
+    if block.shape[0] <= ROWS_TO_SUM:
         return block.T @ block
     xp = array_namespace(block)
     rows, attributes = block.shape
@@ -143,6 +163,23 @@ def products(block: Array, weights: Array | None = None) -> Array:
         rest = some[whole:, :]
         total += rest.T @ rest
     return total
+
+
+def _of_used_columns(block: Array) -> Array:
+    """``block.T @ block`` of NumPy; columns that are 0 throughout are left out, if they are many.
+
+    Margins of images are such columns, and attributes that are rare.
+    """
+    width = block.shape[1]
+    if width < WIDE or not len(block):
+        return block.T @ block
+    used = np.flatnonzero(block.max(axis=0))  # no number is below 0
+    if len(used) > USED * width:
+        return block.T @ block
+    some = np.take(block, used, axis=1)
+    found = np.zeros((width, width), block.dtype)
+    found[used[:, None], used] = some.T @ some
+    return found
 
 
 def _all_of(block: Array, weights: Array | None = None) -> list[Array]:

@@ -142,18 +142,21 @@ class Rows(ABC):
         threads: bool = True,
         reached: Reached | None = None,
         numbered: bool = False,
+        least: int = 1,
     ) -> Any:
         """One pass: ``combine`` the results of ``work`` on blocks of consecutive rows.
 
         Blocks are so short that ``widest`` numbers for each of their rows stay small, and not
-        longer than ``most`` rows. The first ``skip`` rows are passed over. ``combine(total,
-        result)`` may change its first argument, which is ``begin`` (or ``begin()``) at first, if
-        that is given: a total that is nothing, or that of the rows that are passed over.
-        ``reached(rows, total)`` is told how far it is. On a CPU several blocks are worked on at
-        the same time, unless ``threads`` is False; then the work itself may use all cores. If it
-        is ``numbered``, ``work`` is also given the number of each block's first row, from 0 on.
+        longer than ``most`` rows; on a CPU not shorter than ``least``, if that is less. The first
+        ``skip`` rows are passed over. ``combine(total, result)`` may change its first argument,
+        which is ``begin`` (or ``begin()``) at first, if that is given: a total that is nothing, or
+        that of the rows that are passed over. ``reached(rows, total)`` is told how far it is. On a
+        CPU several blocks are worked on at the same time, unless ``threads`` is False; then the
+        work itself may use all cores. If it is ``numbered``, ``work`` is also given the number of
+        each block's first row, from 0 on.
         """
-        return self.make(Pass(work, combine, widest, most, begin, skip, threads, reached, numbered))
+        rest = (begin, skip, threads, reached, numbered)
+        return self.make(Pass(work, combine, widest, most, *rest, least=least))
 
     @abstractmethod
     def make(self, one: "Pass") -> Any:
@@ -207,6 +210,7 @@ class Pass:
     numbered: bool = False
     before: int = 0  # rows of all that are before those of this pass
     weights: Floats | None = None  # of all rows that it is made over
+    least: int = 1
 
     def on(self, block: Array, first: int) -> Any:
         """Work on a block, whose first row is number ``first`` of those of this pass."""

@@ -1,20 +1,33 @@
-"""How many threads the BLAS library uses: a setting of the whole process, shared by all who set it.
+"""How many threads work: `threads_for` says it for every piece of work on the host.
 
-Who limits it notes what it was and puts that back. Two threads that do so at the same time note
-each other's limit, and one of them puts it back for good. So it is limited only once, by the first
-who comes, and set free again by the last who leaves.
+Threads of the BLAS library share one product, and wait for each other many times on the way. Where
+another process holds a core, each such wait may last until its turn is over, some milliseconds: a
+product that takes less by one thread is then many times slower by two. So products are left to one
+thread each, threads of our own take one block of rows after the other, and only as many of them as
+have enough to do.
+
+BLAS's own number is a setting of the whole process, shared by all who set it. Who limits it notes
+what it was and puts that back. Two threads that do so at the same time note each other's limit, and
+one of them puts it back for good. So it is limited only once, by the first who comes, and set free
+again by the last who leaves.
 """
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from threading import RLock
+from threading import RLock, local
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["blas_threads", "one_blas_thread"]
+__all__ = ["blas_threads", "one_blas_thread", "product", "threads_for", "workers"]
+
+WORTH = 1 << 27  # multiplications for each thread: some milliseconds of work
+PARTS = 4  # of a product for each thread: one that is held up leaves its share to others
 
 
 class _Limit:
@@ -46,12 +59,55 @@ class _Limit:
 
 
 _limit = _Limit()
+_here = local()
 
 
 def blas_threads() -> int:
     """How many threads BLAS uses, or would use again if it were not limited here."""
     with _limit.lock:
         return _threads_now() if _limit.limiter is None else _limit.threads
+
+
+def threads_for(multiplications: float) -> int:
+    """How many threads a piece of work gets: those of BLAS, if there is enough for each of them.
+
+    Work that is itself a part of some, done by one of several `workers`, gets one.
+
+    Examples
+    --------
+    >>> threads_for(1e6)
+    1
+    """
+    if getattr(_here, "is_worker", False):
+        return 1
+    return max(1, min(blas_threads(), int(multiplications / WORTH)))
+
+
+def workers(count: int) -> ThreadPoolExecutor:
+    """So many threads that share the parts of a piece of work."""
+    return ThreadPoolExecutor(count, initializer=_become_worker)
+
+
+def _become_worker() -> None:
+    _here.is_worker = True
+
+
+def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """``left @ right``; threads take some rows after the other, if there is enough to do."""
+    count = threads_for(left.shape[0] * left.shape[1] * right.shape[1])
+    if count < 2:
+        with one_blas_thread():
+            alone: NDArray[Any] = left @ right
+        return alone
+    found = np.empty((left.shape[0], right.shape[1]), np.result_type(left, right))
+    bounds = [left.shape[0] * i // (PARTS * count) for i in range(PARTS * count + 1)]
+
+    def part(rows: slice) -> None:
+        np.matmul(left[rows], right, out=found[rows])
+
+    with one_blas_thread(), workers(count) as pool:
+        list(pool.map(part, map(slice, bounds[:-1], bounds[1:])))
+    return found
 
 
 @contextmanager

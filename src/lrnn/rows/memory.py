@@ -1,7 +1,8 @@
 """Rows in the memory of the host: matrices of NumPy, full or sparse, read by several threads."""
 
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from itertools import pairwise
 from math import ceil
@@ -13,13 +14,16 @@ from scipy import sparse
 
 from lrnn.arrays import HOST, Array, host_dtype
 from lrnn.rows.base import Pass, Rows, Work
-from lrnn.rows.blas import blas_threads, one_blas_thread
+from lrnn.rows.blas import one_blas_thread, threads_for, workers
 from lrnn.rows.content import digest
 
 Result = TypeVar("Result")
 
 CELLS_AT_ONCE = 1 << 22  # rows × the widest layer: bounds the working memory
-FEWEST_CELLS = 1 << 18  # of a block: below, the overhead shows
+CELLS_IN_CACHE = 1 << 19  # of a block that one thread works on: below, the overhead shows
+EVENLY = 8  # many blocks are a multiple of this number
+SCATTERED = 8  # times as long takes a number that is stored by itself
+MULTIPLICATIONS = 64  # reckoned for a number of a row: it goes into products with narrow matrices
 ROWS_TO_SUM = 4_096  # rows over which sums are taken in the precision of the data
 
 
@@ -36,9 +40,10 @@ class HostRows(Rows):
         Floats in [0, 1], or levels.
     white : float, optional
         The level that is 1.
-    checked : bool, default=True
-        Whether the numbers are known to be in [0, 1]. If not, this is seen as they are read, once:
-        `OutOfRangeError`.
+    look : callable, optional
+        Looks closely at X, whose numbers are not known to be in [0, 1], and gives rows that are, or
+        an error. It is asked for only if the first pass over all rows, which checks them on the
+        way, finds anything; or if rows are wanted before that.
 
     Examples
     --------
@@ -49,22 +54,38 @@ class HostRows(Rows):
     backend = HOST
     resident = in_any_order = True
 
-    def __init__(self, X: Any, white: float | None = None, *, checked: bool = True) -> None:
-        self.X = X
+    def __init__(
+        self, X: Any, white: float | None = None, look: Callable[[Any], Any] | None = None
+    ) -> None:
+        self._given, self._look = X, look
         self.shape = tuple(X.shape)
         self.white = white
         self.dtype = X.dtype if white is None else np.dtype(np.float32)
-        self._checked = checked
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The matrix, of numbers that are known to be in [0, 1]."""
+        self._look_closely()
+        return self._given
+
+    def _look_closely(self) -> None:
+        if self._look is not None:
+            self._given, self._look = self._look(self._given), None
 
     @property
     def cells(self) -> int:
         """Numbers that are stored."""
-        return int(self.X.nnz) if self.sparse else super().cells
+        return int(self._given.nnz) if self.sparse else super().cells
 
     @property
     def sparse(self) -> bool:
         """Whether this is a sparse matrix."""
-        return bool(sparse.issparse(self.X))
+        return bool(sparse.issparse(self._given))
+
+    @property
+    def _stored(self) -> float | None:
+        """Numbers of a row of a sparse matrix."""
+        return self.cells / max(self.shape[0], 1) if self.sparse else None
 
     def matrix(self) -> Any:
         """All rows as one CSR array of floats; None if they are a full matrix."""
@@ -75,11 +96,28 @@ class HostRows(Rows):
     def take(self, rows: Any) -> Array:
         """Some rows."""
         block = self.X[rows]
-        if self.white is not None:
-            return as_floats(block, self.white)
-        if not self._checked and not within_unit_interval(block):
+        return block if self.white is None else as_floats(block, self.white)
+
+    def _checked(self, rows: slice) -> Array:
+        """Some rows for a pass that reads all; `OutOfRangeError` if they have to be looked at."""
+        if self._look is None:
+            return self.take(rows)
+        block = self._given[rows]
+        if not within_unit_interval(block):
             raise OutOfRangeError
         return block
+
+    def _on_all(self, work: Callable[[], Result]) -> Result:
+        """Work that reads all rows by `_checked`, if need be twice; they are known after it."""
+        try:
+            found = work()
+        except OutOfRangeError:
+            pass
+        else:
+            self._look = None
+            return found
+        self._look_closely()
+        return work()
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
         """Rows in order."""
@@ -92,24 +130,31 @@ class HostRows(Rows):
         """Make a pass."""
 
         def of_part(part: slice) -> tuple[int, Any]:
-            return part.stop, one.on(self.take(part), part.start)
+            return part.stop, one.on(self._checked(part), part.start)
 
-        count = self.shape[0]
-        parts = map_rows(of_part, count, one.widest, one.most, one.skip, one.threads)
-        with closing(parts):
-            return one.over(parts)
+        def whole() -> Any:
+            how = (one.widest, one.most, one.skip, one.threads, one.least, self._stored)
+            with closing(map_rows(of_part, self.shape[0], *how)) as parts:
+                return one.over(parts)
+
+        if one.skip or not (one.begin is None or callable(one.begin)):
+            self._look_closely()  # such a pass could not be made again
+        return self._on_all(whole)
 
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Array:
         """What ``work`` makes of all rows."""
         found = np.empty((self.shape[0], width), dtype=host_dtype(dtype))
 
         def through(part: slice) -> None:
-            found[part] = work(self.take(part))
+            found[part] = work(self._checked(part))
 
-        with closing(map_rows(through, self.shape[0], widest)) as parts:
-            for _ in parts:
-                pass
-        return found
+        def whole() -> Array:
+            with closing(map_rows(through, self.shape[0], widest, stored=self._stored)) as parts:
+                for _ in parts:
+                    pass
+            return found
+
+        return self._on_all(whole)
 
     def identity(self, count: int | None = None) -> str:
         """A sum over shape, type and bytes."""
@@ -145,37 +190,56 @@ def map_rows(
     most: int | None = None,
     skip: int = 0,
     threads: bool = True,
+    least: int = 1,
+    stored: float | None = None,
 ) -> Generator[Result, None, None]:
     """``work(part)`` for slices of consecutive rows, results in order.
 
-    As many slices are worked on at a time as BLAS would use threads, each by one thread: unlike a
-    matrix product with many threads, this keeps all cores busy between the products, too. Slices
-    are so short that ``widest`` numbers for each of their rows stay small, and never longer than
-    ``most``. The first ``skip`` rows are passed over. Without ``threads`` one slice follows the
-    other, and the work itself may use all cores. Who does not go on to the end has to close it.
+    Several slices are worked on at a time, if there is enough to do (`threads_for`), each by one
+    thread: unlike a matrix product with many threads, this keeps all cores busy between the
+    products, too. Slices are so short that ``widest`` numbers for each of their rows stay in the
+    cache, not shorter than ``least`` rows, but never longer than ``most``; they are the same for
+    any number of threads. Rows of a sparse matrix have so many ``stored`` numbers each, and slices
+    may be taller. The first ``skip`` rows are passed over. Without ``threads`` one slice follows
+    the other, and the work itself may use all cores. Who does not go on to the end has to close it.
     """
+    count = rows - skip
     if not threads:
         height = max(1, CELLS_AT_ONCE // widest)
         height = height if most is None else min(height, most)
         for first in range(skip, rows, height):
             yield work(slice(first, min(first + height, rows)))
         return
-    count = rows - skip
-    cores = blas_threads()
-    height = max(1, max(FEWEST_CELLS, CELLS_AT_ONCE // cores) // widest)
-    if most is not None:
-        height = min(height, most)
-    number = ceil(count / height)
-    if number > 1:
-        number = cores * ceil(number / cores)  # such that all threads have equal work
+    cells = CELLS_IN_CACHE if stored is None else CELLS_AT_ONCE // 2
+    height = max(1, least, cells // widest)
+    height = height if most is None else min(height, most)
+    number = max(ceil(count / height), 0)
+    if number > EVENLY:
+        number = EVENLY * ceil(number / EVENLY)  # such that all threads have equal work
     bounds = [skip + count * i // max(number, 1) for i in range(number + 1)]
     slices = [slice(first, last) for first, last in pairwise(bounds) if first < last]
-    if cores == 1 or len(slices) < 2:
-        yield from map(work, slices)
-        return
-    with one_blas_thread(), ThreadPoolExecutor(cores) as pool:
-        try:
-            yield from pool.map(work, slices)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    effort = MULTIPLICATIONS * (widest if stored is None else SCATTERED * stored)
+    threads_used = min(threads_for(count * effort), len(slices))
+    with one_blas_thread():
+        if threads_used < 2:
+            yield from map(work, slices)
+            return
+        with workers(threads_used) as pool:
+            try:
+                yield from _in_order(pool, work, slices, 2 * threads_used)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+def _in_order(
+    pool: ThreadPoolExecutor, work: Callable[[slice], Result], slices: list[slice], ahead: int
+) -> Iterator[Result]:
+    """Results in order; no more than some are worked on, or wait to be taken."""
+    begun: deque[Future[Result]] = deque()
+    for part in slices:
+        if len(begun) == ahead:
+            yield begun.popleft().result()
+        begun.append(pool.submit(work, part))
+    while begun:
+        yield begun.popleft().result()

@@ -167,8 +167,8 @@ def _of_block_unsaturated(
 ) -> tuple[list[Any], list[Array], Array]:
     drive = block @ encoder
     outputs = propagate(drive, decoder)
-    errors = [squared_error(block, outputs, weights)]
     sums = [column_sums(layer, weights=weights) for layer in (block, drive, outputs)]
+    errors = [squared_error(block, outputs, weights, spent=True)]
     peak = _largest(drive, weights)
     if corruption is not None:
         seen = corruption.of_rows(block, first) @ encoder

@@ -12,6 +12,7 @@ activations are ever stored: they are computed block by block when needed.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -23,6 +24,7 @@ from lrnn.arrays import Array, Floats, backend_of, like, to_numpy
 from lrnn.functional import descend_decoder, extrapolate, gram_cost, gram_error, multiply
 from lrnn.moments import SecondMoment, SparseMoment, second_moment
 from lrnn.rows import Rows, encoded
+from lrnn.rows.blas import one_blas_thread, threads_for
 from lrnn.training import states
 from lrnn.training.anchors import Anchors, Pair, anchor_weights, find_anchors, one_hot_weights
 from lrnn.training.evaluation import divisor, evaluate, evaluate_unsaturated
@@ -31,6 +33,13 @@ from lrnn.training.run import Run, Stepper, StopReason, training
 from lrnn.training.sparse import SparseSearch
 from lrnn.training.split import deepened
 from lrnn.training.states import State
+from lrnn.training.together import (
+    Pace,
+    Stacked,
+    can_be_together,
+    each_in_a_thread,
+    side_by_side,
+)
 from lrnn.weights import Weights, random_weights
 
 SWEEPS = 2  # over the decoder in each iteration
@@ -38,6 +47,7 @@ RELAXATION = 1.5
 MOMENTUM = 0.5  # at first; it grows while the error falls
 MOMENTUM_GROWTH = 1.1
 MOMENTUM_LIMIT = 3.0
+PACE = Pace(SWEEPS, RELAXATION, MOMENTUM_GROWTH, MOMENTUM_LIMIT)
 LARGE = 1e6  # weight of an encoder that is scaled down again
 TRIAL = 3  # steps, at least, that all starts make before the best is chosen
 CHEAP = 3e8  # multiplications that a start may spend in such steps
@@ -130,8 +140,9 @@ def search_pair(
     """The best encoder and decoder that are found, whose scale is not fixed yet."""
     if isinstance(moment, SparseMoment):
         return _search_sparse(moment, hidden, layer, run)
-    search = GramSearch(starts(moment, hidden, run), run)
-    stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
+    with one_blas_thread() if isinstance(moment.diagonal, np.ndarray) else nullcontext():
+        search = GramSearch(starts(moment, hidden, run), run)
+        stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
     if stopped == "max_iter" and search.best.stalled(run.settings.tol):
         stopped = "tol"  # the others do not matter
     return search.best.state, search.curve(layer, stopped)
@@ -398,14 +409,74 @@ def cheap_steps(moment: SecondMoment, hidden: int) -> float:
     return max(TRIAL, CHEAP / (moment.n_attributes**2 * hidden))
 
 
+class Company:
+    """Descents that step together (see :mod:`lrnn.training.together`)."""
+
+    def __init__(self, descents: Sequence[GramDescent]) -> None:
+        self._descents = list(descents)
+        self._gather()
+
+    def _gather(self) -> None:
+        every = self._descents
+        before = [descent._before for descent in every if descent._before is not None]
+        assert len(before) in (0, len(every))
+        self._stacked = Stacked(
+            side_by_side([descent.state.encoder for descent in every]),
+            np.stack([descent.state.decoder for descent in every]),
+            side_by_side([descent.state.product for descent in every]),
+            np.array([descent.state.error for descent in every]),
+            side_by_side(before) if before else None,
+            np.array([descent._momentum for descent in every]),
+        )
+
+    def step(self) -> None:
+        """A step of each."""
+        every, stacked = self._descents, self._stacked
+        size = stacked.encoders.max(axis=1)
+        if _extreme(size).any():
+            for descent in every:
+                descent._rescale()
+            self._gather()
+            stacked = self._stacked
+        stacked.step(every[0].moment, PACE)
+        assert stacked.before is not None
+        errors, momenta = stacked.errors.tolist(), stacked.momenta.tolist()
+        for i, descent in enumerate(every):
+            product = stacked.products[i]
+            descent.state = GramState(
+                stacked.encoders[i], stacked.decoders[i], errors[i], product, product
+            )
+            descent._before, descent._momentum = stacked.before[i], momenta[i]
+            descent._errors.append(errors[i])
+
+
+def effort_of(descents: Sequence[GramDescent]) -> float:
+    """Multiplications in a step of each."""
+    width, hidden = descents[0].state.encoder.shape
+    return float(len(descents) * (2 * width**2 * hidden + 6 * width * hidden**2))
+
+
+def companies(descents: Sequence[GramDescent]) -> list[Company]:
+    """Those that step together: a part of all for each thread, if there is enough to do.
+
+    One that goes on with a step of before is not with those that make their first.
+    """
+    parts = min(threads_for(effort_of(descents)), len(descents))
+    shares = [descents[i::parts] for i in range(parts)]
+    alike = [[d for d in share if (d._before is None) == new] for share in shares for new in (0, 1)]
+    return [Company(share) for share in alike if share]
+
+
 class GramSearch(Stepper):
-    """Steps from several starts; after some of them only the best one goes on.
+    """Steps from several starts; after some of them the better half goes on, then the best one.
 
     Where steps are cheap all starts go on to the end: which is the best one shows late.
     """
 
     def __init__(self, starts: Sequence[GramDescent], run: Run) -> None:
         self._starts = list(starts)
+        self._begun = len(self._starts)
+        self._companies: list[Company] = []
         self.most, self._tol = run.settings.max_iter, run.settings.tol
         self._trial = cheap_steps(self.best.moment, self.best.state.encoder.shape[1])
         self._errors, self._seconds = [self.best.error()], [0.0]
@@ -423,14 +494,25 @@ class GramSearch(Stepper):
 
     def step(self, iteration: Callable[[], None]) -> None:
         """A step from each start."""
-        for descent in self._starts:
-            descent.step()
+        if can_be_together(self.best.moment):
+            self._companies = self._companies or companies(self._starts)
+            each_in_a_thread(Company.step, self._companies, effort_of(self._starts))
+        else:
+            for descent in self._starts:
+                descent.step()
         best = self.best
-        if len(self._errors) >= self._trial:
-            self._starts = [best]
+        left = self._left(len(self._errors), self._begun)
+        if left < len(self._starts):
+            self._starts, self._companies = sorted(self._starts, key=GramDescent.error)[:left], []
         self._errors.append(best.error())
         self._seconds.append(perf_counter() - self._began)
         iteration()
+
+    def _left(self, steps: int, begun: int) -> int:
+        """Of so many starts, how many go on after these steps: all, the better half, or one."""
+        if steps >= self._trial:
+            return 1
+        return -(-begun // 2) if 2 * steps >= self._trial <= self.most else begun
 
     def error(self) -> float:
         """The lowest error so far."""
@@ -454,14 +536,17 @@ class GramSearch(Stepper):
         steps = states.whole(len(errors) - 1, "number of steps", 0, self.most)
         self._seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
         count, most = len(state["starts"]), len(self._starts)
-        allowed = (1,) if steps >= self._trial else (most, most - 1)  # the last one was not always
-        states.demand(count > 0 and count in allowed, "number of starts")
+        begun = [
+            n for n in (most, most - 1) if self._left(steps, n) == count
+        ]  # the last is not always
+        states.demand(count > 0 and bool(begun), "number of starts")
+        self._begun = begun[0]
         self._starts = self._starts[:count]
         for descent, kept in zip(self._starts, state["starts"], strict=True):
             descent.restore(kept)
             states.demand(len(descent.errors) == len(errors), "number of steps")
         states.demand(errors[-1] == self.best.error(), "errors")
-        self._errors = errors
+        self._errors, self._companies = errors, []
         self._began = perf_counter() - self._seconds[-1]
 
     def curve(self, layer: int | None, stopped: StopReason) -> LearningCurve:
