@@ -498,7 +498,7 @@ def test_sparse_rows_with_gaps_are_trained_on_in_every_way(tmp_path):
 
 
 def test_where_all_were_stored_nothing_was_learnt_to_fill(digits):
-    model = LRNNAutoencoder(4, missing="unstored", **QUICK).fit(digits[:50])
+    model = LRNNAutoencoder(4, missing="unstored", **QUICK).fit(np.maximum(digits[:50], 0.01))
     few = sparse.csr_array(digits[:50])
     count = few.shape[0] * few.shape[1] - few.nnz
     for work in (model.transform, model.score, model.impute):
@@ -746,3 +746,50 @@ def test_what_is_cut_off_beside_a_gap_has_a_size():
     model = LRNNAutoencoder(1, scale="minmax", missing="allow", **QUICK).fit(X)
     with pytest.warns(UserWarning, match="as far as 5,"):
         model.score(np.array([[5.0, 0.2], [np.nan, 0.3]]))
+
+
+@pytest.mark.parametrize(("count", "width"), [(300, 6), (20, 12)])  # many rows, or few
+def test_rows_count_by_their_weights_in_what_fills_cells(count, width):
+    rng = np.random.default_rng(0)
+    X = rng.random((count, 3)) @ rng.random((3, width)) / 3
+    X[rng.random(X.shape) < 0.2] = np.nan
+    often = rng.integers(1, 3, count)
+    fit = LRNNAutoencoder(3, missing="allow", max_iter=20, random_state=0).fit
+    found = fit(X, sample_weight=often).impute(X)
+    np.testing.assert_allclose(found, fit(np.repeat(X, often, axis=0)).impute(X), atol=1e-9)
+    assert np.abs(found - fit(X).impute(X)).max() > 1e-3
+    more = np.vstack([X, rng.random((50, width))])
+    kept = np.arange(len(more)) < count
+    np.testing.assert_allclose(fit(more, sample_weight=kept).impute(X), fit(X).impute(X), atol=1e-6)
+
+
+def test_full_matrices_have_no_unstored_cells():
+    rng = np.random.default_rng(0)
+    ratings = sparse.random_array((60, 8), density=0.5, format="csr", rng=rng)
+    model = LRNNAutoencoder(2, missing="unstored", max_iter=5, random_state=0)
+    with pytest.raises(ValueError, match=r"full matrix, all of whose cells are stored"):
+        model.fit(ratings.toarray())
+    model.fit(ratings)
+    zeros = ratings.shape[0] * ratings.shape[1] - ratings.nnz
+    with pytest.warns(UserWarning, match=rf"its {zeros:,} zeros count as known, although"):
+        model.transform(ratings.toarray())
+
+
+def test_masked_levels_want_to_be_scaled():
+    rng = np.random.default_rng(0)
+    levels = rng.integers(0, 256, (40, 5)).astype(np.uint8)
+    masked = np.ma.masked_array(levels, rng.random(levels.shape) < 0.1)
+    with pytest.raises(ValueError, match=r"masked array of uint8.*scale='levels'"):
+        LRNNAutoencoder(2, missing="allow").fit(masked)
+    model = LRNNAutoencoder(2, missing="allow", scale="levels", max_iter=5).fit(masked)
+    np.testing.assert_array_equal(model.impute(masked)[~masked.mask], levels[~masked.mask])
+
+
+def test_a_column_of_text_of_which_nothing_is_known():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.random(40), "kind": rng.choice(["u", "v"], 40)})
+    table.loc[3, "kind"] = None
+    scaling = lrnn.Scaling.fit(table, categories="onehot", missing="allow")
+    model = LRNNAutoencoder(2, scale=scaling, missing="allow", max_iter=5).fit(table)
+    unknown = table.assign(kind=np.nan)  # float64, as pandas reads it from a file
+    assert set(model.impute(unknown)["kind"]) <= {"u", "v"}

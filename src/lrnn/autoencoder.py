@@ -30,7 +30,7 @@ from lrnn.parameters import (
     check_start,
     check_without_rows,
 )
-from lrnn.rows import HostRows, Rows
+from lrnn.rows import HostRows, Rows, WeightedRows
 from lrnn.rows.gaps import Filling, full
 from lrnn.tables.filled_frames import filled_frame
 from lrnn.tables.frame import is_frame
@@ -434,7 +434,8 @@ class LRNNAutoencoder(
         sample_weight : array-like of shape (n_samples,), optional
             What each row weighs, 0 or more: a weight of 2 counts a row twice, one of 0 leaves it
             out. The gram solver with free rates takes them, without what trains on minibatches.
-            (What fills missing cells is learnt from all rows alike.)
+            So they do in what fills missing cells (but whether rows are many enough for moments of
+            pairs of cells goes by their number).
         """
         if isinstance(X, Moment):
             self._fit_moment(X, sample_weight)
@@ -482,7 +483,8 @@ class LRNNAutoencoder(
     def _fit(self, X: Any, *watchers: Observer, sample_weight: Any = None) -> Rows:
         if sample_weight is not None:
             check_without_rows(self, "sample_weight")
-        rows = weighted(check_data(self, X, reset=True), sample_weight, scale=self.scale)
+        rows = check_data(self, X, reset=True, sample_weight=sample_weight)
+        rows = weighted(rows, sample_weight, scale=self.scale)
         self._random = check_random_state(self.random_state)
         settings = self._settings(rows)
         near = rows.in_memory() if settings.on_minibatches else rows
@@ -803,7 +805,7 @@ class LRNNAutoencoder(
             return found
         return self.scaling_.revert(found) * (white or 1)
 
-    def _learnt_filling(self, rows: HostRows) -> Filling:
+    def _learnt_filling(self, rows: HostRows | WeightedRows) -> Filling:
         """What fills the gaps of rows to train on."""
         return learn_filling(rows, getattr(self, "feature_names_in_", None))
 

@@ -81,14 +81,16 @@ def backend_for(estimator: Any) -> Backend:
     return HOST if estimator.device is None else backend_named(estimator.device)
 
 
-def check_data(estimator: Any, X: Any, *, reset: bool, user: str | None = None) -> Rows:
+def check_data(
+    estimator: Any, X: Any, *, reset: bool, user: str | None = None, sample_weight: Any = None
+) -> Rows:
     """Data for ``estimator``, or a ``user`` that fills no gaps, as rows of floats in [0, 1].
 
     Values above 1 become 1, with a warning; only then is X copied. Unsigned 8- and 16-bit
     integers are not converted as a whole, but as rows of them are used. Rows are checked as they
-    are first read.
+    are first read. By ``sample_weight`` they count in what fills gaps.
     """
-    return _rows_for(estimator, X, reset=reset, user=user)
+    return _rows_for(estimator, X, reset=reset, user=user, sample_weight=sample_weight)
 
 
 def raw_matrix(X: Any, scaling: Scaling | None, unstored: bool) -> NDArray[Any] | None:
@@ -154,7 +156,7 @@ def check_matrix(X: Any, user: str) -> Rows:
     return rows or _rows_in_memory(X, user, check_array)
 
 
-def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None = None) -> Rows:
+def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_weight: Any) -> Rows:
     if isinstance(X, Rows):
         _check_columns(estimator, X, reset)
         return X
@@ -165,9 +167,11 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None = None) -
     gaps = takes_gaps(estimator, reset)
     X = _opened(X, remembered)
     user = User(user) if user else User(type(estimator).__name__, _for_gaps(estimator, X))
-    X = _bare(X, remembered, gaps, user)
+    X = _bare(X, remembered, gaps, user, levelled=not gaps or estimator.scale is not None)
     home = None
     unstored = getattr(estimator, "missing", "refuse") == "unstored"
+    if unstored and isinstance(X, np.ndarray) and X.ndim == 2:
+        _check_full(X, reset)
     if gaps and is_dask(X):
         X = gathered(X, BUFFER_BYTES, unstored)
     elif gaps:
@@ -213,7 +217,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None = None) -
         held, scaling = _rows_of_matrix(estimator, X, scaling, cut, user, reset=reset)
         rows = held
         if takes_gaps(estimator, reset) and has_gaps(held):
-            filling = estimator._learnt_filling(held) if reset else estimator.filling_
+            heavy = weighted(held, sample_weight) if reset else held
+            filling = estimator._learnt_filling(heavy) if reset else estimator.filling_
             rows = held = filling.filled(held)
         if home is not None and isinstance(held, HostRows):
             rows = DeviceRows(home.array(held.X))
@@ -230,6 +235,24 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None = None) -
     if cut and rows.resident:
         warn(str(cut), RangeWarning)
     return rows
+
+
+def _check_full(X: NDArray[Any], reset: bool) -> None:
+    """All cells of a full matrix are stored; to take its zeros for missing is a mistake."""
+    zeros = np.count_nonzero(X == 0) if X.dtype.kind in "biuf" else 0
+    if not zeros or (X.dtype.kind == "f" and np.isnan(X).any()):
+        return
+    said = (
+        f"X is a full matrix, all of whose cells are stored, so that its {zeros:,} zeros count as "
+        "known, although missing='unstored' was given"
+    )
+    if not reset:
+        warn(f"{said}; what is missing in such a matrix is NaN")
+        return
+    raise ValueError(
+        f"{said}. Give a sparse one that stores what is known; or NaN for what is not, with "
+        "missing='allow'"
+    )
 
 
 def _rows_of_matrix(
@@ -317,11 +340,16 @@ def takes_gaps(estimator: Any, reset: bool) -> bool:
 
 
 def _bare(
-    X: Any, scaling: Scaling | None = None, gaps: bool = False, user: User | None = None
+    X: Any,
+    scaling: Scaling | None = None,
+    gaps: bool = False,
+    user: User | None = None,
+    levelled: bool = True,
 ) -> Any:
     """X as its numbers alone: tensors without gradients, masked arrays without masks.
 
     Masked cells are missing ones; they are refused, unless a scaling knows what to do with such.
+    So are masked levels, unless they get ``levelled``.
     """
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
         X = np.ma.stack(X)
@@ -340,6 +368,11 @@ def _bare(
                 "or fill them before, as X.filled(0) does"
             )
         raise ValueError(f"X is a masked array: {place(*cells[0])} is masked{more}. {remedy}")
+    if np.ma.is_masked(X) and are_levels(X.dtype) and scaling is None and not levelled:
+        raise ValueError(
+            f"X is a masked array of {X.dtype}: whole numbers with missing ones are no levels by "
+            "themselves; scale='levels' divides them by the one that is white"
+        )
     return unmasked(X)
 
 

@@ -288,8 +288,8 @@ def score_entries(estimator: Any, X: Any, y: Any = None) -> float:
     rows = check_data(estimator, X, reset=False)
     if rows.gaps is not None:
         raise ValueError(
-            "score_entries holds entries out itself, and takes rows without missing cells; leave "
-            "rows that have some out, or use the model's score"
+            "score_entries holds entries out itself, and takes rows without missing cells; fill "
+            "them before, as impute does, or leave rows that have some out"
         )
     _check_attributes(rows.shape[1])
     random = np.random.RandomState(0)

@@ -123,3 +123,14 @@ def test_a_folder_that_was_set_aside_by_a_killed_writer_comes_back(tmp_path, mon
     with pytest.raises(RuntimeError):
         fails()
     assert [p.name for p in tmp_path.rglob("*")] == ["a", "precious"]
+
+
+def test_a_folder_is_never_replaced_by_a_file(tmp_path):
+    kept = tmp_path / "precious"
+    kept.mkdir()
+    (kept / "thesis.txt").write_text("all of it")
+    (tmp_path / "link").symlink_to(kept)
+    for name in ("precious", "link"):
+        with pytest.raises(IsADirectoryError, match="what is in it would be lost"):
+            write_atomically(tmp_path / name, b"new")
+    assert (kept / "thesis.txt").read_text() == "all of it"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lrnn.cli.inputs import ModelOf, load_model
-from lrnn.cli.outputs import Force, check_new, named_after
+from lrnn.cli.outputs import Force, check_named, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Precision = StrEnum("Precision", ["float32", "float64"])
@@ -44,10 +44,7 @@ def export(
     from lrnn.tables.atomic import check_apart
 
     output = output or named_after(model, ".onnx")
-    if output.suffix != ".onnx":
-        raise typer.BadParameter(f"{str(output)!r} should end in .onnx", param_hint="--output")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(output.parent)!r} to write to")
+    check_named(output, (".onnx",))
     check_apart(output, model)
     check_new(force, output)
     found = load_model(model)

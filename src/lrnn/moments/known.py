@@ -23,16 +23,29 @@ class KnownMoment(SecondMoment):
         Which cells are known.
     mean : ndarray
         The mean of the known cells of each column.
+    weights : ndarray, optional
+        Of the rows.
     """
 
     kind = "dense"
 
-    def __init__(self, X: NDArray[Any], known: NDArray[np.bool_], mean: Floats) -> None:
+    def __init__(
+        self,
+        X: NDArray[Any],
+        known: NDArray[np.bool_],
+        mean: Floats,
+        weights: Floats | None = None,
+    ) -> None:
         self.n_rows, self.n_attributes = X.shape
         centred = np.where(known, X - mean.astype(X.dtype), X.dtype.type(0))
         counted = known.astype(np.float32)
+        if weights is not None:
+            roots = np.sqrt(weights)[:, None]
+            centred *= roots.astype(X.dtype)
+            counted *= roots.astype(np.float32)
         pairs = (counted.T @ counted).astype(np.float64)
-        covariance = (centred.T @ centred).astype(np.float64) / np.maximum(pairs, 1)
+        together = (centred.T @ centred).astype(np.float64)
+        covariance = np.divide(together, pairs, out=np.zeros_like(pairs), where=pairs > 0)
         variances, axes = np.linalg.eigh(covariance)
         self.covariance: Floats = (axes * np.maximum(variances, 0)) @ axes.T
         gram = np.maximum(self.covariance + np.outer(mean, mean), 0)

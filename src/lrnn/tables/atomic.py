@@ -27,17 +27,19 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def in_place(path: Path) -> Iterator[Path]:
-    """A name to write a file or a folder to; it gets its own name when it is complete.
+def in_place(path: Path, *, folder: bool = False) -> Iterator[Path]:
+    """A name to write a file (or a ``folder``) to; it gets its own name when it is complete.
 
     It is then on the disk, and has the mode of what it replaces. What writers of the same name
     that were killed have left is removed first.
     """
     path = path.resolve()  # through a link, the file it leads to is replaced
+    if not folder:
+        check_no_folder(path)
     try:
         sweep(path)
-        with _hidden_folder(path) as folder:
-            unfinished = folder / path.name
+        with _hidden_folder(path) as hidden:
+            unfinished = hidden / path.name
             yield unfinished
             _to_disk(unfinished)
             if path.exists():
@@ -128,12 +130,21 @@ def check_apart(output: str | os.PathLike[str], *inputs: Any) -> None:
             )
 
 
+def check_no_folder(path: Path) -> None:
+    """Refuse to replace a folder by a file."""
+    if path.is_dir():
+        what = "it is a folder, and what is in it would be lost; give another name"
+        raise IsADirectoryError(errno.EISDIR, what, str(path))
+
+
 def put_in_place(new: Path, path: Path) -> None:
     """Give a finished file or folder its name; what has that name now stays until then.
 
     A folder cannot be replaced in one step, so both exchange their names, in one step where the
-    system can do that. The old one is then removed.
+    system can do that. The old one is then removed. A file replaces no folder.
     """
+    if not new.is_dir():
+        check_no_folder(path)
     if not path.is_dir():
         new.replace(path)
         return

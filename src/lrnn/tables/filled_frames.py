@@ -64,7 +64,8 @@ def _meant(
     """What is filled in, as the column writes it: categories and truth values as its own."""
     if kind.kind == "b":
         return [bool(value >= 0.5) for value in values]
-    if not is_text(cells) or (column.values is None and not column.truth):
+    categories = column.values is not None
+    if not (is_text(cells) or (categories and gone.all())) or not (categories or column.truth):
         return [float(value) for value in values]
     known = [cell for cell, lost in zip(series.to_list(), gone, strict=True) if not lost]
     if column.truth:
@@ -87,7 +88,9 @@ def _widened(series: Any, kind: np.dtype[Any]) -> bool:
 
 def _of_pandas(series: Any, kind: np.dtype[Any], gone: NDArray[np.bool_], values: Any) -> Any:
     own = series.dtype
-    if hasattr(own, "fill_value"):
+    if kind.kind == "f" and any(isinstance(value, str) for value in values):  # no cell was known
+        series = series.astype(object)
+    elif hasattr(own, "fill_value"):
         series = series.sparse.to_dense()
     elif _widened(series, kind):
         series = series.astype("double[pyarrow]" if "pyarrow" in str(own) else "Float64")

@@ -333,7 +333,7 @@ def write_images(folder: Path, images: NDArray[np.uint8], labels: Any = None) ->
 
     check_image_folder(folder)
     digits = len(str(len(images)))
-    with in_place(folder) as unfinished:
+    with in_place(folder, folder=True) as unfinished:
         unfinished.mkdir()
         for i, image in enumerate(images):
             place = unfinished if labels is None else unfinished / str(labels[i])

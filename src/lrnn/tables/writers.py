@@ -49,7 +49,7 @@ def write_blocks(
     path = check_output(path).resolve()
     suffix = path.suffix.lower()
     with (
-        in_place(path) as unfinished,
+        in_place(path, folder=path.suffix.lower() == ".zarr") as unfinished,
         WRITERS[suffix](unfinished, shape, np.dtype(dtype), names) as put,
     ):
         for block in blocks:

@@ -7,7 +7,7 @@ filled rows, and this goes on for some rounds.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from lrnn.arrays import Floats
 from lrnn.functional import code_prior
 from lrnn.moments.known import KnownMoment
 from lrnn.parameters import check_layer_sizes
-from lrnn.rows import HostRows
+from lrnn.rows import HostRows, WeightedRows
 from lrnn.rows.gaps import Filling
 from lrnn.tables.places import column_at
 from lrnn.training.gram import GramSearch, starts, train_pair
@@ -28,12 +28,16 @@ ROUNDS = 3  # where rows are few
 STEPS = 60
 
 
-def learn_filling(rows: HostRows, names: Sequence[str] | None = None) -> Filling:
+def learn_filling(rows: HostRows | WeightedRows, names: Sequence[str] | None = None) -> Filling:
     """The filling for rows like these, of which some cells are missing (NaN).
 
     It has as many parts as a network has code neurons by default, whatever the network is like that
-    will be trained on the filled rows.
+    will be trained on the filled rows. Rows count by their weights.
     """
+    weights = None
+    if isinstance(rows, WeightedRows):
+        given, each, heavy = cast(HostRows, rows.rows), rows.of_rows, rows.of_rows > 0
+        rows, weights = HostRows(given.X[heavy]), each[heavy]
     X = rows.X
     known = ~np.isnan(X)
     seen = known.sum(axis=0)
@@ -47,20 +51,24 @@ def learn_filling(rows: HostRows, names: Sequence[str] | None = None) -> Filling
     count, width = X.shape
     hidden = min(*check_layer_sizes(None, width), count)
     mean = np.nansum(X, axis=0, dtype=np.float64) / seen
+    if weights is not None:
+        mean = weights @ np.where(known, X, 0) / (weights @ known)
     settings = Settings(sizes=(width, hidden), max_iter=STEPS)
     run = Run(settings, np.random.RandomState(0), Observer())
     if count >= MANY * width:
-        return _of_pairs(X, known, mean, run)
+        return _of_pairs(X, known, mean, weights, run)
     filled = np.where(known, X, mean.astype(X.dtype))
     for _ in range(ROUNDS):
-        filling = _of_filled(filled, known, run)
+        filling = _of_filled(filled, known, weights, run)
         filled = filling.filled(rows).X
     return filling
 
 
-def _of_pairs(X: NDArray[Any], known: NDArray[np.bool_], mean: Floats, run: Run) -> Filling:
+def _of_pairs(
+    X: NDArray[Any], known: NDArray[np.bool_], mean: Floats, weights: Floats | None, run: Run
+) -> Filling:
     """From the moments of pairs of known cells."""
-    moment = KnownMoment(X, known, mean)
+    moment = KnownMoment(X, known, mean, weights)
     search = GramSearch(starts(moment, run.settings.sizes[1], run), run)
     _uninterrupted(run.train(search, "filling"))
     decoder = _of_length_one(search.best.state.decoder)
@@ -71,18 +79,23 @@ def _of_pairs(X: NDArray[Any], known: NDArray[np.bool_], mean: Floats, run: Run)
     return _filling(decoder, mean, inverse.T @ moment.covariance @ inverse, noise, moment.trace)
 
 
-def _of_filled(filled: NDArray[Any], known: NDArray[np.bool_], run: Run) -> Filling:
+def _of_filled(
+    filled: NDArray[Any], known: NDArray[np.bool_], weights: Floats | None, run: Run
+) -> Filling:
     """From rows that are complete already."""
-    trained = train_pair(HostRows(filled), run.settings.sizes[1], None, run)
+    rows = HostRows(filled)
+    given = rows if weights is None else WeightedRows(rows, weights)
+    trained = train_pair(given, run.settings.sizes[1], None, run)
     _uninterrupted(trained.curves[0].stopped)
     decoder = _of_length_one(trained.weights.decoders[0])
     width, parts = decoder.shape[1], len(decoder)
     codes = filled @ np.linalg.pinv(decoder, rcond=1e-6)
     missed = np.where(known, filled - codes @ decoder, 0)
-    noise = np.vdot(missed, missed) / known.sum() * width / max(width - parts, 1)
-    scatter = np.atleast_2d(np.cov(codes.T, ddof=0))
-    mean = filled.mean(axis=0, dtype=np.float64)
-    return _filling(decoder, mean, scatter, noise, np.vdot(filled, filled) / len(filled))
+    each = np.ones(len(filled)) if weights is None else weights
+    noise = each @ (missed**2).sum(axis=1) / (each @ known.sum(axis=1))
+    scatter = np.atleast_2d(np.cov(codes.T, ddof=0, aweights=each))
+    mean, size = (each @ values / each.sum() for values in (filled, (filled**2).sum(axis=1)))
+    return _filling(decoder, mean, scatter, noise * width / max(width - parts, 1), size)
 
 
 def _filling(decoder: Floats, mean: Floats, scatter: Floats, noise: float, size: float) -> Filling:
