@@ -5,13 +5,15 @@
 All contenders run one after the other in this process, on the same data in float32 and on all
 cores: scikit-learn's NMF (cd and mu) and MiniBatchNMF, the printed algorithm, and (where torch is
 installed) a nonnegative saturating autoencoder trained by Adam. Seconds are those of the whole fit,
-data in memory; for the gram solver they include forming the second moment and the final passes.
+data in memory; for the gram solver they include forming the second moment and the final passes, and
+are the median of five fits (peers take so long that one does).
 "There after" is when the gram solver had reached the contender's error: read off its learning
 curve, plus all its time that is not in the curve. For the printed algorithm seconds are those to
 its own lowest error, and evaluations of the error on all rows do not count on either side.
 """
 
 import argparse
+from operator import itemgetter
 
 import numpy as np
 
@@ -27,6 +29,7 @@ PEERS = {
     "minibatch-nmf": ("MiniBatchNMF, 1 pass", 1),
     "adam": ("torch, Adam, 10 passes", 10),
 }
+FITS = 5  # of lrnn, which are so short that one of them says little: the median is taken
 PRINTED = "printed algorithm, best of 6,000 iterations"
 
 
@@ -44,15 +47,18 @@ def main() -> None:
     hidden = options.hidden
     X = load_mnist(dtype=np.float32)
 
-    with Stopwatch() as watch:
-        ours = LRNNAutoencoder(hidden, random_state=0).fit(X)
-    curve = learning_curve(ours.history_, watch.seconds)
+    fits = []
+    for _ in range(FITS):
+        with Stopwatch() as watch:
+            ours = LRNNAutoencoder(hidden, random_state=0).fit(X)
+        fits.append((watch.seconds, learning_curve(ours.history_, watch.seconds)))
+    seconds, curve = sorted(fits, key=itemgetter(0))[FITS // 2]
     with Stopwatch() as evaluation:
         ours.score(X)
     with Stopwatch() as tuning:
         tuned = LRNNAutoencoder(hidden, fine_tune=3, random_state=0).fit(X)
     rows = [
-        {"": "lrnn, defaults", "seconds": watch.seconds, "error": ours.reconstruction_err_},
+        {"": "lrnn, defaults", "seconds": seconds, "error": ours.reconstruction_err_},
         {"": "lrnn, fine_tune=3", "seconds": tuning.seconds, "error": tuned.reconstruction_err_},
     ]
     found = {PRINTED: printed(X, hidden)}

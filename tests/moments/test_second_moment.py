@@ -76,8 +76,7 @@ def test_levels_are_scaled_block_by_block_and_never_as_a_whole(rng, kind):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_sparse_rows_are_multiplied_both_ways(data, rng, monkeypatch, dtype, threads):
-    monkeypatch.setattr(sparse_moment, "ALONE", 0)
-    monkeypatch.setattr(sparse_moment, "blas_threads", lambda: threads)
+    monkeypatch.setattr(sparse_moment, "threads_for", lambda work: threads)
     X, weights = data.astype(dtype), rng.random(70)
     tolerance = 1e-12 if dtype is np.float64 else 1e-5
     for given in (None, weights):

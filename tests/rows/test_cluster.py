@@ -11,6 +11,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork, load, streaming
 from lrnn.rows.dask import dask_array_of, dask_rows, worker_memory
@@ -196,6 +197,25 @@ def test_wide_data_go_through_the_implicit_moment(client, rng):
     model = LRNNAutoencoder(**settings, random_state=0).fit(X)
     expected = LRNNAutoencoder(**settings, random_state=0).fit(wide)
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_four_processes_share_sparse_text():
+    """50,000 terms: no worker forms a matrix of them, and the model is that of one process."""
+    X = sparse.random_array((4_000, 50_000), density=1e-3, format="csr", rng=0, dtype=np.float32)
+    blocks = [
+        da.from_delayed(dask.delayed(X[i : i + 100]), (100, 50_000), X.dtype, meta=X[:0])
+        for i in range(0, X.shape[0], 100)
+    ]
+    settings = {"hidden_layer_sizes": 5, "max_iter": 5, "tol": 0, "random_state": 0}
+    with start(n_workers=4, memory_limit="1GB") as cluster, distributed.Client(cluster) as client:
+        assert len(set(client.run(os.getpid).values())) == 4
+        array = da.concatenate(blocks)
+        model = LRNNAutoencoder(**settings).fit(array)
+        codes = model.transform(array).compute()
+    expected = LRNNAutoencoder(moment="implicit", **settings).fit(X)
+    assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-5)
+    np.testing.assert_allclose(codes, expected.transform(X), atol=1e-3)
 
 
 def test_simulations_run_on_the_cluster_bit_for_bit(client, rng):

@@ -89,10 +89,9 @@ def test_it_does_not_matter_where_attributes_stand(X):
 
 
 def test_the_number_of_threads_changes_nothing(X, monkeypatch):
-    monkeypatch.setattr(moments, "ALONE", 0)
     found = []
     for threads in (1, 3):
-        monkeypatch.setattr(moments, "blas_threads", lambda threads=threads: threads)
+        monkeypatch.setattr(moments, "threads_for", lambda work, threads=threads: threads)
         found.append(fitted(X, max_iter=3).components_)
     np.testing.assert_array_equal(*found)
 

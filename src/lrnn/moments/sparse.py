@@ -14,10 +14,10 @@ from lrnn.arrays import Array
 from lrnn.moments.implicit import ImplicitMoment
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
-from lrnn.rows.blas import blas_threads
+from lrnn.rows.blas import threads_for
 from lrnn.rows.memory import ROWS_TO_SUM
 
-ALONE = 1 << 21  # multiplications that one thread makes as fast as several
+SLOWER = 32  # a multiplication by a stored number than one of BLAS
 ENOUGH = 1 << 18  # multiplications of a product that are worth a copy, and compiled work
 PARTS = 4  # of the work, for each thread
 
@@ -43,8 +43,9 @@ class Lines:
 
         A line takes ``width`` multiplications for each of its numbers, and ``width`` for itself.
         """
-        own, threads = (self.starts, self.places, self.values), blas_threads()
-        if threads == 1 or (len(self.values) + len(self)) * width < ALONE:
+        own = self.starts, self.places, self.values
+        threads = threads_for(SLOWER * (len(self.values) + len(self)) * width)
+        if threads == 1:
             kernel(*own, *given, 0, len(self))
             return
         work = self.starts + np.arange(len(self) + 1) * width

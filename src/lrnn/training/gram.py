@@ -138,9 +138,9 @@ def search_pair(
     moment: SecondMoment, hidden: int, layer: int | None, run: Run
 ) -> tuple[Pair, LearningCurve]:
     """The best encoder and decoder that are found, whose scale is not fixed yet."""
-    if isinstance(moment, SparseMoment):
-        return _search_sparse(moment, hidden, layer, run)
     with one_blas_thread() if isinstance(moment.diagonal, np.ndarray) else nullcontext():
+        if isinstance(moment, SparseMoment):
+            return _search_sparse(moment, hidden, layer, run)
         search = GramSearch(starts(moment, hidden, run), run)
         stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
     if stopped == "max_iter" and search.best.stalled(run.settings.tol):
