@@ -1,5 +1,7 @@
 """Data of the host on a device: sent in blocks, which become shorter where memory is short."""
 
+import gc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -192,6 +194,25 @@ def test_a_gpu_that_is_nearly_full(little_memory, digits):
     model = LRNNAutoencoder(10, max_iter=5).fit(X)
     assert model.encoders_[0].device == X.device
     assert model.transform(X).shape == (200_000, 10)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_training_leaves_no_memory_of_the_gpu_behind(library, digits):
+    xp = pytest.importorskip(library, reason=f"{library} is not installed")
+    if library == "torch" and not xp.cuda.is_available():
+        pytest.skip("PyTorch finds no CUDA device")
+    X = xp.asarray(digits, device="cuda") if library == "torch" else xp.asarray(digits)
+    used = []
+    for _ in range(3):
+        LRNNAutoencoder(8, max_iter=10, random_state=0).fit(X)
+        gc.collect()
+        used.append(
+            xp.cuda.memory_allocated()
+            if library == "torch"
+            else xp.get_default_memory_pool().used_bytes()
+        )
+    assert used[1] == used[2]
 
 
 @pytest.mark.gpu

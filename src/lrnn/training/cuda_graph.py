@@ -6,9 +6,11 @@ record products of matrices: there, what is between them is recorded.
 """
 
 import gc
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from threading import Lock
 from typing import Any, TypeAlias
 
 from array_api_compat import is_cupy_namespace, is_torch_namespace
@@ -16,6 +18,7 @@ from array_api_compat import is_cupy_namespace, is_torch_namespace
 from lrnn.arrays import Backend, is_array
 
 Step: TypeAlias = Callable[..., Any]
+_one_at_a_time = Lock()  # recordings, on one stream
 
 
 def as_graph(step: Step, backend: Backend, lent: int = 0) -> Step:
@@ -66,7 +69,10 @@ def _no_collection() -> Iterator[None]:
 
 
 def _record(step: Step, given: tuple[Any, ...], lent: int) -> Step:
-    """A recording for such arrays and numbers; it is made without doing anything."""
+    """A recording for such arrays and numbers; it is made without doing anything.
+
+    Where it cannot be made, as for lack of memory, the step itself takes its place.
+    """
     import torch
 
     device = next(one.device for one in given if isinstance(one, torch.Tensor))
@@ -76,14 +82,19 @@ def _record(step: Step, given: tuple[Any, ...], lent: int) -> Step:
         for one in given
     ]  # fmt: skip
     graph = torch.cuda.CUDAGraph()
-    stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    stream = _own_stream(device)
     torch.cuda.synchronize(device)
-    with _no_collection(), torch.cuda.stream(stream):
+    with _one_at_a_time, _no_collection(), torch.cuda.stream(stream):
         graph.capture_begin()
         try:
             result = step(*own)
-        finally:
-            graph.capture_end()
+        except Exception:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that the recording is empty, or not complete
+                with suppress(RuntimeError):
+                    graph.capture_end()
+            return step
+        graph.capture_end()
 
     def play(*given: Any) -> Any:
         for mine, one in zip(own, given, strict=True):
@@ -98,6 +109,18 @@ def _record(step: Step, given: tuple[Any, ...], lent: int) -> Step:
         return [*result[:lent], *(copies[id(one)] for one in result[lent:])]
 
     return play
+
+
+@cache
+def _own_stream(device: Any) -> Any:
+    """A stream to record on, always the same: each one's memory for products stays for good."""
+    import torch
+
+    found = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    with torch.cuda.stream(found):
+        some = torch.ones((2, 2), device=device)
+        some @ some  # that memory is taken now, and not from a recording's
+    return found
 
 
 def _record_cupy(step: Step, given: tuple[Any, ...]) -> Step:
