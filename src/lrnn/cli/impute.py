@@ -105,7 +105,8 @@ def impute(
             "rows_filled": int(touched.sum()),
             "rows_unknown": unknown,
         },
-        f"{cut.guessed:,} missing cells filled, in {touched.sum():,} of {len(filled):,} rows; "
+        f"{cut.guessed:,} missing cell{'s' * (cut.guessed != 1)} filled, in {touched.sum():,} of "
+        f"{len(filled):,} rows; "
         f"written to {output}",
     )
 
