@@ -35,7 +35,7 @@ assert all(was == now for was, now in zip(before, state()))
 
 assert config.CUDA_LOW_OCCUPANCY_WARNINGS == 1
 assert seen[0]  # while numba's parts were loaded, the name was there
-assert (found.firing_counts == expected.firing_counts).all() and arrays[2][0, 0] == 1
+assert (found.firing_counts == expected.firing_counts).all() and arrays[3][0, 0] == 1
 """
 
 

@@ -48,7 +48,7 @@ def cluster(address: str | None, workers: int | None, voice: Voice) -> Iterator[
         return
     with deaf(), voice.working(f"starting {workers} processes"):
         local = LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         )
     with local, Client(local) as client:
         yield client
