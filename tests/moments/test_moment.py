@@ -411,3 +411,9 @@ def test_the_name_of_a_moments_file_is_not_the_moment(tmp_path, rng):
     with pytest.raises(ValueError, match=r"no data; .*lrnn\.load_moment a moment, which fit takes"):
         LRNNAutoencoder(2).fit(tmp_path / "m.safetensors")
     LRNNAutoencoder(2, max_iter=2, tol=0).fit(load_moment(tmp_path / "m.safetensors"))
+
+
+def test_what_is_not_in_range_names_its_own_scale(rng):
+    with pytest.raises(ValueError, match=r"as Moment\.of\(X, scale='minmax'\) does"):
+        Moment.of(-rng.random((5, 3)))
+    assert Moment.of(-rng.random((5, 3)), scale="minmax").n_rows == 5

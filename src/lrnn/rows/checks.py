@@ -26,6 +26,9 @@ FILL_BEFORE = (
 )
 
 
+SCALERS = {"Moment": "Moment.of(X, ", "widths": "widths(X, widths, "}  # that scale by themselves
+
+
 class User(str):
     """Who is given data, as messages call it, and what helps ``for_gaps``, missing cells."""
 
@@ -183,14 +186,15 @@ def check_values(
         raise UnfitNumbersError(
             f"Negative values in data passed to {user}: {_value(cells, cells < 0)} at "
             f"{_places(X, cells < 0, names, first)}. Scale X to [0, 1], as "
-            f"LRNNAutoencoder(scale='minmax') does"
+            f"{SCALERS.get(user, 'LRNNAutoencoder(')}scale='minmax') does"
         )
     if highest > 1 + 16 * np.finfo(X.dtype).eps:  # more than rounding
         warn(
             f"X has values above 1: {_value(cells, cells > 1)} at "
             f"{_places(X, cells > 1, names, first)}. A neuron cannot be excited with a probability "
             "above 1, so they count as 1. If that is not meant, scale X to [0, 1], as "
-            f"LRNNAutoencoder(scale={'max' if sparse.issparse(X) else 'minmax'!r}) does",
+            f"{SCALERS.get(user, 'LRNNAutoencoder(')}"
+            f"scale={'max' if sparse.issparse(X) else 'minmax'!r}) does",
             SaturationWarning,
         )
     return saturate(X) if highest > 1 else X
