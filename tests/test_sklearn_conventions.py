@@ -49,6 +49,7 @@ def refusals(estimator):
     expected_failed_checks=refusals,
 )
 @pytest.mark.filterwarnings("ignore:X has values above 1")
+@pytest.mark.filterwarnings("ignore:X is a full matrix")
 def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 

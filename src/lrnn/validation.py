@@ -171,7 +171,7 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     home = None
     unstored = getattr(estimator, "missing", "refuse") == "unstored"
     if unstored and isinstance(X, np.ndarray) and X.ndim == 2:
-        _check_full(X, reset)
+        _warn_of_zeros(X)
     if gaps and is_dask(X):
         X = gathered(X, BUFFER_BYTES, unstored)
     elif gaps:
@@ -237,22 +237,15 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     return rows
 
 
-def _check_full(X: NDArray[Any], reset: bool) -> None:
+def _warn_of_zeros(X: NDArray[Any]) -> None:
     """All cells of a full matrix are stored; to take its zeros for missing is a mistake."""
     zeros = np.count_nonzero(X == 0) if X.dtype.kind in "biuf" else 0
-    if not zeros or (X.dtype.kind == "f" and np.isnan(X).any()):
-        return
-    said = (
-        f"X is a full matrix, all of whose cells are stored, so that its {zeros:,} zeros count as "
-        "known, although missing='unstored' was given"
-    )
-    if not reset:
-        warn(f"{said}; what is missing in such a matrix is NaN")
-        return
-    raise ValueError(
-        f"{said}. Give a sparse one that stores what is known; or NaN for what is not, with "
-        "missing='allow'"
-    )
+    if zeros and not (X.dtype.kind == "f" and np.isnan(X).any()):
+        warn(
+            f"X is a full matrix, all of whose cells are stored, so that its {zeros:,} zeros count "
+            "as known, although missing='unstored' was given. Give a sparse one that stores what "
+            "is known, or NaN for what is not"
+        )
 
 
 def _rows_of_matrix(

@@ -143,7 +143,7 @@ def put_in_place(new: Path, path: Path) -> None:
     A folder cannot be replaced in one step, so both exchange their names, in one step where the
     system can do that. The old one is then removed. A file replaces no folder.
     """
-    if not new.is_dir():
+    if new.is_file():
         check_no_folder(path)
     if not path.is_dir():
         new.replace(path)
