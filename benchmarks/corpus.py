@@ -14,8 +14,11 @@ which two topics have 85 %, all terms the rest; tf-idf and length 1 as above.
 """
 
 import argparse
+import ast
 import gzip
 import re
+import sysconfig
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +39,9 @@ ESCAPES = (
     (re.compile(r"\\."), " "),
 )
 TOPICS, TOPIC_TERMS, WORDS = 50, 2_000, 50
+
+
+NODES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)  # with docstrings
 
 
 def plain(page: str) -> str:
@@ -61,6 +67,24 @@ def pages() -> Iterator[str]:
         text = plain(gzip.decompress(path.read_bytes()).decode("utf-8", "replace"))
         if len(text.split()) >= FEWEST_WORDS:
             yield text
+
+
+def docstrings() -> Iterator[str]:
+    """Docstrings of the standard library and of all packages that are installed, in order."""
+    for folder in (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib")):
+        for path in sorted(Path(folder).rglob("*.py")):
+            if folder == sysconfig.get_path("stdlib") and "site-packages" in path.parts:
+                continue
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    tree = ast.parse(path.read_text(encoding="utf-8"))
+            except (SyntaxError, UnicodeDecodeError, ValueError):
+                continue
+            for node in ast.walk(tree):
+                text = ast.get_docstring(node) if isinstance(node, NODES) else None
+                if text and len(text.split()) >= 20:
+                    yield text
 
 
 def manual(limit: int) -> sparse.csr_array:

@@ -6,8 +6,8 @@ Each part is given to one method after the other, so that all are measured in th
 Seconds are those of all `partial_fit` until then. Errors are mean squared errors per attribute on
 rows of the same kind that are no part of the stream: for lrnn those of the network, for
 MiniBatchNMF those of the codes that its `transform` searches for. `lrnn, as printed` is the
-paper's rule (solver="minibatch"). Text is that of benchmarks/sparse_text.py, with 4,000 terms; its
-errors are relative ones, as there.
+paper's rule (solver="minibatch"). Text are the docstrings of what is installed, with 4,000 terms;
+its errors are relative ones, as in benchmarks/sparse_text.py.
 """
 
 import argparse
@@ -23,9 +23,10 @@ from sklearn.decomposition import MiniBatchNMF
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from common import Stopwatch, load_mnist, report
+from corpus import docstrings
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import load
-from sparse_text import docstrings, relative_error
+from sparse_text import relative_error
 
 Error = Callable[[Any, Any], float]
 
