@@ -12,7 +12,7 @@ from lrnn.moments import SparseMoment, second_moment
 from lrnn.moments import sparse as moments
 from lrnn.rows import WeightedRows, held
 from lrnn.training import Observer, Run, Settings
-from lrnn.training.evaluation import evaluate, evaluate_unsaturated
+from lrnn.training.evaluation import evaluate, evaluate_unsaturated, not_cancelled
 from lrnn.training.sparse import Factors, SparseSearch
 from lrnn.weights import Weights
 
@@ -199,16 +199,24 @@ def test_data_next_to_zero(dtype, scale):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("strength", [0.1, 1.0, 30.0])  # no output saturates, some, most
 @pytest.mark.parametrize("weighted", [False, True])
-def test_sparse_terms_are_what_all_outputs_give(rng, dtype, strength, weighted):
+@pytest.mark.parametrize(("dense", "identity"), [(False, True), (False, False), (True, True)])
+def test_outputs_that_saturate_are_all_that_has_to_be_formed(
+    rng, dtype, strength, weighted, dense, identity
+):
     X = documents(120, 50, dtype=dtype)
     X.data[::7] = 1
     encoder = (rng.random((50, 4)) * strength).astype(dtype)
     decoder = rng.random((4, 50)).astype(dtype)
     encoder[:, 3] = 0
     weights = rng.integers(0, 3, 120).astype(float) if weighted else np.ones(120)
-    rows = WeightedRows(held(X), weights) if weighted else held(X)
-    peak, found = evaluate_unsaturated(rows.fold, rows.weight, encoder, decoder, None, True)
     full = X.toarray().astype(float)
+    unsaturated = full @ encoder @ decoder
+    known = (weights @ ((full - unsaturated) ** 2).sum(axis=1)) / weights.sum() / 50
+    given = full.astype(dtype) if dense else X
+    rows = WeightedRows(held(given), weights) if weighted else held(given)
+    peak, found = evaluate_unsaturated(
+        rows.fold, rows.weight, encoder, decoder, known if identity else None, None, not dense
+    )
     drive = full @ encoder
     outputs = np.minimum(drive @ decoder, 1)
     counted = weights > 0
@@ -228,7 +236,9 @@ def test_an_error_next_to_zero_is_not_lost_in_cancellation(rng):
     encoder = np.eye(43, 3, dtype=np.float32)
     decoder = (encoder * np.float32(1.001)).T.copy()
     rows = held(X)
-    _, found = evaluate_unsaturated(rows.fold, rows.weight, encoder, decoder, None, True)
+    known = not_cancelled(1e-6, 1.0, np.float32)
+    assert known is None
+    _, found = evaluate_unsaturated(rows.fold, rows.weight, encoder, decoder, known, None, True)
     expected = evaluate(rows, Weights.of([encoder, decoder])).error
     assert found.error == pytest.approx(expected, rel=1e-5)
 

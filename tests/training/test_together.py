@@ -91,17 +91,17 @@ def test_what_is_not_of_numpy_steps_by_itself(rng):
     assert not can_be_together(DenseMoment(held(torch.as_tensor(rng.random((20, 4))))))
 
 
-def test_the_worse_half_of_the_starts_is_given_up_halfway(rng, monkeypatch):
+def test_the_worse_half_of_the_starts_is_given_up_soon(rng, monkeypatch):
     from lrnn.training import Observer, Run, Settings
     from lrnn.training.gram import GramSearch
 
     moment = DenseMoment(held(rng.random((60, 8))))
     settings = Settings(sizes=(8, 2), max_iter=40, tol=0.0)
     run = Run(settings, np.random.RandomState(0), Observer())
-    monkeypatch.setattr("lrnn.training.gram.CHEAP", 6 * 8**2 * 2)  # six steps
+    monkeypatch.setattr("lrnn.training.gram.CHEAP", 24 * 8**2 * 2)  # 24 steps
     search = GramSearch(descents(rng, moment, 2, 5)[0], run)
     left = []
-    for _ in range(8):
+    for _ in range(26):
         search.step(lambda: None)
         left.append(len(search._starts))
         again = GramSearch(descents(rng, moment, 2, 5)[0], run)
@@ -109,7 +109,9 @@ def test_the_worse_half_of_the_starts_is_given_up_halfway(rng, monkeypatch):
         assert again.error() == search.error()
         again.step(lambda: None)
         assert len(again._starts) == search._left(search.steps + 1, 5)
-    assert left == [5, 5, 3, 3, 3, 1, 1, 1]
+    assert left == [5] * 2 + [3] * 21 + [1] * 3
+    monkeypatch.setattr("lrnn.training.gram.CHEAP", 6 * 8**2 * 2)
+    assert len(GramSearch(descents(rng, moment, 2, 5)[0], run)._starts) == 3  # at once
     monkeypatch.setattr("lrnn.training.gram.CHEAP", 41 * 8**2 * 2)
     assert GramSearch(descents(rng, moment, 2, 5)[0], run)._left(40, 5) == 5  # all to the end
 

@@ -85,8 +85,11 @@ def squared_error(
 def column_sums(block: Array, dtype: Any = None, weights: Array | None = None) -> Array:
     """Sums over the rows of a block, which may be sparse, for each of its columns.
 
-    Rows may have ``weights``.
+    Rows may have ``weights``. They are of the block's type, unless another one is asked for.
     """
+    if is_numpy_array(block) and dtype is None and block.dtype.kind == "f":
+        each = np.ones(len(block), block.dtype) if weights is None else weights
+        return each.astype(block.dtype, copy=False) @ block  # by BLAS
     block = weighed(block, weights)
     if sparse.issparse(block):
         return block.sum(axis=0, dtype=dtype)

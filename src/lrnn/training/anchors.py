@@ -1,7 +1,7 @@
 """Initial weights from anchor attributes, picked from the second moment alone."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import sqrt
 from typing import Any, TypeAlias
 
@@ -107,7 +107,7 @@ class Anchors:
     sums: Floats
     lengths: Array
 
-    @property
+    @cached_property
     def correlations(self) -> Array:
         """Correlations (cosines) of all attributes with them, in float64."""
         xp, backend = array_namespace(self.lengths), backend_of(self.lengths)

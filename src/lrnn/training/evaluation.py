@@ -10,7 +10,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.arrays import Array, Floats, Layer, to_numpy
+from lrnn.arrays import Array, Floats, Layer, host_dtype, to_numpy
 from lrnn.functional import column_sums, propagate, squared_error, weighed
 from lrnn.moments import Corruption
 from lrnn.rows import Rows
@@ -99,6 +99,7 @@ def evaluate_unsaturated(
     rows: float,
     encoder: Array,
     decoder: Array,
+    known: float | None = None,
     corruption: Corruption | None = None,
     sparsely: bool = False,
 ) -> tuple[Array, Evaluation]:
@@ -106,22 +107,36 @@ def evaluate_unsaturated(
 
     Its code neurons then never saturate, neither on the rows nor, but for rare noise, on corrupted
     ones. All takes a single pass, which ``fold`` makes, over so many ``rows`` (what they weigh).
-    If blocks of rows are sparse matrices, ``sparsely`` forms no full ones of their size.
+    The error that there would be if no output saturated may be ``known`` (see `not_cancelled`);
+    then outputs are formed only where they may. If blocks of rows are sparse matrices,
+    ``sparsely`` forms no full ones of their size.
     """
-    columns = encoder.shape[0]
+    columns, more = encoder.shape[0], {}
+    work: Any = partial(_of_block_unsaturated, encoder, decoder, corruption)
+    width = widest((encoder, decoder))
+    if known is not None or (sparsely and corruption is None):
+        work = SaturatingOutputs(encoder, decoder, known is None)
     if sparsely and corruption is None:
-        of_block = SparseEvaluation(encoder, decoder)
-        found = fold(of_block, _added_with_peaks, encoder.shape[1], most=ROWS_AT_ONCE)
-    else:
-        work = partial(_of_block_unsaturated, encoder, decoder, corruption)
-        more = {} if corruption is None else {"numbered": True}
-        found = fold(work, _added_with_peaks, widest((encoder, decoder)), **more)
-    errors, sums, peak = found
+        width, more = encoder.shape[1], {"most": ROWS_AT_ONCE}
+    elif corruption is not None:
+        more = {"numbered": True}
+    errors, sums, peak = fold(work, _added_with_peaks, width, **more)
     xp = array_namespace(peak)
     sums[1] = sums[1] / xp.where(peak > 0, peak, xp.ones_like(peak))
     means = [float(error) / (rows * columns) for error in errors]
+    if known is not None:
+        means[0] = known - means[0]
     found = Evaluation(means[0], [to_numpy(s) / rows for s in sums], *means[1:])
     return peak, found
+
+
+def not_cancelled(error: float, square: float, dtype: Any) -> float | None:
+    """An error that is a difference of terms as large as ``square``, if it is accurate.
+
+    None if they cancel so far that rounding in numbers of this type may show.
+    """
+    share = CANCELLED * sqrt(float(np.finfo(host_dtype(dtype)).eps))
+    return error if error > share * square else None
 
 
 def ever_saturated(rows: Rows, weights: Weights) -> list[int]:
@@ -177,43 +192,33 @@ def _of_block_unsaturated(
     return errors, sums, peak
 
 
-class SparseEvaluation:
-    r"""What a network does with sparse blocks, whose outputs are formed only where it matters.
+class SaturatingOutputs:
+    r"""What a network does with blocks of rows; outputs are formed only where they may saturate.
 
-    With codes Q the error is :math:`\|X\|^2 - 2\langle Q, X\overline{W}^\mathsf{T}\rangle +
-    \langle Q^\mathsf{T}Q, \overline{W}\,\overline{W}^\mathsf{T}\rangle` but for outputs above 1:
-    these are looked for in rows and columns that may have some, and set right. Where the error is
-    so small that the terms cancel, it is taken from all outputs.
+    What the error is without saturation is known from the second moment. An output y that would be
+    above 1 lowers it by :math:`(y - x)^2 - (1 - x)^2 = (y - 1)^2 + 2\,(y - 1)(1 - x)`. No output
+    is above what it would be if all codes had their largest values at once: most attributes never
+    come near 1. With ``all_outputs`` the error itself is taken, from all outputs.
     """
 
-    def __init__(self, encoder: Floats, decoder: Floats) -> None:
-        self._encoder, self._decoder = encoder, decoder
-        self._columns = np.ascontiguousarray(decoder.T)
-        self._gram = (decoder @ decoder.T).astype(np.float64)
+    def __init__(self, encoder: Floats, decoder: Floats, all_outputs: bool = False) -> None:
+        self._encoder, self._decoder, self._all = encoder, decoder, all_outputs
 
     def __call__(
         self, block: Any, weights: Floats | None = None
     ) -> tuple[list[Any], list[Array], Array]:
-        """Errors, sums of activations, and the largest drives."""
-        if not sparse.issparse(block):
-            return _of_block_unsaturated(self._encoder, self._decoder, None, block, weights)
-        each = np.ones(block.shape[0]) if weights is None else weights
+        """By how much the known error is lowered, sums of activations, and the largest drives."""
         drive = block @ self._encoder
-        squares = block.data.astype(np.float64) ** 2
-        if weights is not None:
-            squares *= np.repeat(weights, np.diff(block.indptr))
-        square = float(squares.sum())
-        linear = np.einsum("ih,ih->i", drive, block @ self._columns, dtype=np.float64)
-        products = drive.T @ weighed(drive, weights)
-        error = square - 2 * float(each @ linear) + float(np.sum(products * self._gram))
-        total = column_sums(drive, np.float64, weights)
-        outputs = total @ self._decoder
-        if error < CANCELLED * sqrt(float(np.finfo(drive.dtype).eps)) * square:
+        each = np.ones(len(drive)) if weights is None else weights
+        peak = _largest(drive, weights)
+        exact = np.float64 if sparse.issparse(block) else None
+        total = column_sums(drive, exact, weights)
+        if self._all:
             error, outputs = self._directly(block, drive, each)
         else:
-            error += self._saturating(block, drive, each, outputs)
-        sums = [column_sums(block, np.float64, weights), total, outputs]
-        return [error], sums, _largest(drive, weights)
+            outputs = total @ self._decoder
+            error = self._saturating(block, drive, peak, each, outputs)
+        return [error], [column_sums(block, exact, weights), total, outputs], peak
 
     def _directly(self, block: Any, drive: Floats, each: Floats) -> tuple[float, Floats]:
         """The error and sums of outputs, from all of them, some rows at a time."""
@@ -224,25 +229,32 @@ class SparseEvaluation:
             outputs += each[some] @ found
         return error, outputs
 
-    def _saturating(self, block: Any, drive: Floats, each: Floats, outputs: Floats) -> float:
-        """What saturation changes of the error; sums of ``outputs`` are set right."""
+    def _saturating(
+        self, block: Any, drive: Floats, peak: Floats, each: Floats, outputs: Floats
+    ) -> float:
+        """By how much saturation lowers the error; sums of ``outputs`` are set right."""
         slack = 1 - ROUNDING
-        columns = np.flatnonzero(drive.max(axis=0, initial=0) @ self._decoder > slack)
+        columns = np.flatnonzero(peak @ self._decoder > slack)
         if not len(columns):
             return 0.0
         decoder = self._decoder[:, columns]
-        rows = np.flatnonzero(drive @ decoder.max(axis=1) > slack)
-        change = 0.0
+        less, rows = 0.0, np.arange(len(drive))
+        if sparse.issparse(block):  # full rows of which would be large
+            rows = np.flatnonzero(drive @ decoder.max(axis=1) > slack)
         for some in _slices(len(rows), len(columns)):
-            found = drive[rows[some]] @ decoder
-            i, v = np.nonzero(found > 1)
-            if not len(i):
-                continue
-            above, of = found[i, v].astype(np.float64), each[rows[some]][i]
-            given = block[rows[some]][:, columns].toarray()[i, v]
-            change += float(np.sum(of * ((1 - given) ** 2 - (above - given) ** 2)))
-            np.subtract.at(outputs, columns[v], of * (above - 1))
-        return change
+            own = rows[some]
+            above = drive[own] @ decoder
+            above -= 1
+            np.maximum(above, 0, out=above)
+            if sparse.issparse(block):
+                given = block[own][:, columns].toarray()
+            else:
+                given = np.take(block[some], columns, axis=1)
+            sums = column_sums(above, weights=each[own])
+            of_rows = np.vecdot(above, above) - 2 * np.vecdot(above, given)
+            less += float(each[own] @ of_rows) + 2 * float(sums.sum())
+            outputs[columns] -= sums
+        return less
 
 
 def _slices(rows: int, width: int) -> list[slice]:

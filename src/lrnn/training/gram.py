@@ -27,7 +27,12 @@ from lrnn.rows import Rows, encoded
 from lrnn.rows.blas import one_blas_thread, threads_for
 from lrnn.training import states
 from lrnn.training.anchors import Anchors, Pair, anchor_weights, find_anchors, one_hot_weights
-from lrnn.training.evaluation import divisor, evaluate, evaluate_unsaturated
+from lrnn.training.evaluation import (
+    divisor,
+    evaluate,
+    evaluate_unsaturated,
+    not_cancelled,
+)
 from lrnn.training.history import LearningCurve, Trained, stalled
 from lrnn.training.run import Run, Stepper, StopReason, training
 from lrnn.training.sparse import SparseSearch
@@ -51,6 +56,7 @@ PACE = Pace(SWEEPS, RELAXATION, MOMENTUM_GROWTH, MOMENTUM_LIMIT)
 LARGE = 1e6  # weight of an encoder that is scaled down again
 TRIAL = 3  # steps, at least, that all starts make before the best is chosen
 CHEAP = 3e8  # multiplications that a start may spend in such steps
+SOON = 8  # an eighth of them show which half is better: that order changes late, if at all
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
 RANDOM_STARTS = 4  # besides, for small networks
 LUCK = 18  # seed of these: of 24, one by which no table of the paper got a higher error
@@ -124,8 +130,11 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     evaluation = None
     try:
         reading = run.reading(rows, "scaling the code neurons")
+        known = None
+        if rows.backend.is_numpy and corruption is None:
+            known = not_cancelled(state.error, moment.trace / width, rows.dtype)
         peak, evaluation = evaluate_unsaturated(
-            reading, rows.weight, state.encoder, state.decoder, corruption, rows.sparse
+            reading, rows.weight, state.encoder, state.decoder, known, corruption, rows.sparse
         )
     except KeyboardInterrupt:
         xp = array_namespace(state.encoder)
@@ -174,7 +183,12 @@ def starts(
     if not run.settings.anchors:
         return [begin(*random_weights(sizes, run.random, make).layers)]
     anchors = find_anchors(moment, hidden) if anchors is None else anchors.first(hidden)
-    begun = [begin(*anchor_weights(moment, anchors, power)) for power in POWERS]
+    effort = len(POWERS) * effort_of(*sizes) / 2  # a product with G instead of two
+    begun = each_in_a_thread(
+        lambda power: begin(*anchor_weights(moment, anchors, power)),
+        POWERS,
+        effort if isinstance(moment.diagonal, np.ndarray) else 0.0,
+    )
     all_to_the_end = cheap_steps(moment, hidden) > run.settings.max_iter
     if all_to_the_end:
         fixed, place = np.random.RandomState(LUCK), np.argsort(anchors.order)
@@ -450,10 +464,9 @@ class Company:
             descent._errors.append(errors[i])
 
 
-def effort_of(descents: Sequence[GramDescent]) -> float:
-    """Multiplications in a step of each."""
-    width, hidden = descents[0].state.encoder.shape
-    return float(len(descents) * (2 * width**2 * hidden + 6 * width * hidden**2))
+def effort_of(attributes: int, hidden: int) -> float:
+    """Multiplications in a step of a descent."""
+    return float(2 * attributes**2 * hidden + 6 * attributes * hidden**2)
 
 
 def companies(descents: Sequence[GramDescent]) -> list[Company]:
@@ -461,7 +474,9 @@ def companies(descents: Sequence[GramDescent]) -> list[Company]:
 
     One that goes on with a step of before is not with those that make their first.
     """
-    parts = min(threads_for(effort_of(descents)), len(descents))
+    parts = min(
+        threads_for(len(descents) * effort_of(*descents[0].state.encoder.shape)), len(descents)
+    )
     shares = [descents[i::parts] for i in range(parts)]
     alike = [[d for d in share if (d._before is None) == new] for share in shares for new in (0, 1)]
     return [Company(share) for share in alike if share]
@@ -480,6 +495,7 @@ class GramSearch(Stepper):
         self.most, self._tol = run.settings.max_iter, run.settings.tol
         self._trial = cheap_steps(self.best.moment, self.best.state.encoder.shape[1])
         self._errors, self._seconds = [self.best.error()], [0.0]
+        self._give_up(0)
         self._began = perf_counter()
 
     @property
@@ -496,23 +512,28 @@ class GramSearch(Stepper):
         """A step from each start."""
         if can_be_together(self.best.moment):
             self._companies = self._companies or companies(self._starts)
-            each_in_a_thread(Company.step, self._companies, effort_of(self._starts))
+            effort = len(self._starts) * effort_of(*self.best.state.encoder.shape)
+            each_in_a_thread(Company.step, self._companies, effort)
         else:
             for descent in self._starts:
                 descent.step()
-        best = self.best
-        left = self._left(len(self._errors), self._begun)
-        if left < len(self._starts):
-            self._starts, self._companies = sorted(self._starts, key=GramDescent.error)[:left], []
-        self._errors.append(best.error())
+        self._errors.append(self.best.error())
+        self._give_up(self.steps)
         self._seconds.append(perf_counter() - self._began)
         iteration()
+
+    def _give_up(self, steps: int) -> None:
+        """Those that do not go on after so many steps."""
+        left = self._left(steps, self._begun)
+        if left < len(self._starts):
+            self._starts, self._companies = sorted(self._starts, key=GramDescent.error)[:left], []
 
     def _left(self, steps: int, begun: int) -> int:
         """Of so many starts, how many go on after these steps: all, the better half, or one."""
         if steps >= self._trial:
             return 1
-        return -(-begun // 2) if 2 * steps >= self._trial <= self.most else begun
+        soon = self._trial // SOON
+        return -(-begun // 2) if steps >= soon and self._trial <= self.most else begun
 
     def error(self) -> float:
         """The lowest error so far."""
@@ -535,7 +556,7 @@ class GramSearch(Stepper):
         errors = states.series(state["errors"], "errors", falling=True)
         steps = states.whole(len(errors) - 1, "number of steps", 0, self.most)
         self._seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
-        count, most = len(state["starts"]), len(self._starts)
+        count, most = len(state["starts"]), self._begun
         begun = [
             n for n in (most, most - 1) if self._left(steps, n) == count
         ]  # the last is not always

@@ -7,7 +7,7 @@ A part of the descents goes to each thread, if there is enough to do.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from lrnn.functional import descend_decoders, extrapolate, multiply
 from lrnn.moments import SecondMoment
 from lrnn.rows.blas import threads_for, workers
 
+Thing = TypeVar("Thing")
+Found = TypeVar("Found")
 Stack = Array  # of NumPy: a matrix of each descent, or a number
 Which = Array  # numbers of descents
 
@@ -105,16 +107,14 @@ def side_by_side(matrices: Sequence[Array]) -> Stack:
 
 
 def each_in_a_thread(
-    work: Callable[[Any], None], things: Sequence[Any], multiplications: float
-) -> None:
-    """Work on each, at the same time if so many multiplications are worth it."""
+    work: Callable[[Thing], Found], things: Sequence[Thing], multiplications: float
+) -> list[Found]:
+    """What work makes of each, at the same time if so many multiplications are worth it."""
     count = min(threads_for(multiplications), len(things))
     if count < 2:
-        for thing in things:
-            work(thing)
-        return
+        return [work(thing) for thing in things]
     with workers(count) as pool:
-        list(pool.map(work, things))
+        return list(pool.map(work, things))
 
 
 def _transposed(stack: Stack) -> Stack:
