@@ -93,6 +93,26 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(
     assert_same(undisturbed, model)
 
 
+def test_killed_again_and_again_on_a_sketch_of_rows_that_are_not_in_memory(
+    digits, tmp_path, monkeypatch
+):
+    def stream():
+        return iter(np.array_split(digits[:200], 2))
+
+    undisturbed = make("gram", moment="implicit").fit(stream)
+    deaths = 0
+    while True:
+        with monkeypatch.context() as patch:
+            kill_after(patch, 2 + deaths % 3)
+            try:
+                model = fit(make("gram", moment="implicit"), stream, tmp_path / "c", every=0)
+                break
+            except Killed:
+                deaths += 1
+    assert deaths > 1
+    assert_same(undisturbed, model)
+
+
 def test_single_precision_sparse_data_and_levels(digits, tmp_path, monkeypatch):
     for i, X in enumerate(
         (

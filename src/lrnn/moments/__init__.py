@@ -12,6 +12,7 @@ from lrnn.moments.implicit import ImplicitMoment
 from lrnn.moments.left_out import MomentWithout
 from lrnn.moments.moment import Moment
 from lrnn.moments.second_moment import MomentKind, SecondMoment
+from lrnn.moments.sketched import SketchedMoment, sketch_pays
 from lrnn.moments.sparse import SparseMoment, sparse_pays
 from lrnn.moments.sums import Sums, sums_of
 from lrnn.rows import Rows
@@ -26,9 +27,11 @@ __all__ = [
     "MomentKind",
     "MomentWithout",
     "SecondMoment",
+    "SketchedMoment",
     "SparseMoment",
     "Sums",
     "second_moment",
+    "sketch_pays",
     "sums_of",
 ]
 

@@ -11,6 +11,7 @@ from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.rows.blas import product
 
+OF_SPARSE = 1 << 22  # cells of G, at most, for sparse rows that are not in memory
 STEPS = 100  # of a solver that the cost is reckoned for
 
 
@@ -36,6 +37,8 @@ class DenseMoment(SecondMoment):
         self.trace = float(xp.sum(xp.linalg.diagonal(total)))
         self.gram = xp.astype(total, dtype, copy=False)
         self.diagonal = xp.linalg.diagonal(self.gram)
+        if is_numpy_array(self.gram):  # on a GPU it takes no longer than to ask for it
+            self.effort = float(self.n_attributes**2)
 
     def dot(self, matrix: Array) -> Array:
         """``G @ matrix``."""
@@ -53,11 +56,13 @@ def dense_pays(rows: Rows, hidden: int, matrices: int = 1) -> bool:
     """In multiplications: rows·V² (half of that by symmetry) once, or 2·cells·H a step.
 
     Rows that have to be read again for every step are only read again if G (or as many such
-    ``matrices`` as are needed) is too large.
+    ``matrices`` as are needed) is too large; sparse ones also if it is so large that to add up one
+    for each block takes longer.
     """
     attributes = rows.shape[1]
     square = attributes * attributes
-    fits = matrices * square <= LARGEST
+    most = LARGEST if rows.resident or not rows.sparse else OF_SPARSE
+    fits = matrices * square <= most
     if not fits or not rows.resident:
         return bool(fits)
     forming = rows.cells * attributes / 2

@@ -15,7 +15,7 @@ from lrnn.functional import column_sums, weighed
 from lrnn.moments.second_moment import SecondMoment
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold, Work
-from lrnn.rows.memory import ROWS_TO_SUM
+from lrnn.rows.memory import ROWS_TO_SUM, SCATTERED
 
 
 class ImplicitMoment(SecondMoment):
@@ -37,6 +37,8 @@ class ImplicitMoment(SecondMoment):
         self.trace = float(xp.sum(self._sums[0, ...]))
         self.diagonal = xp.astype(self._sums[0, ...], rows.dtype)
         self._most = ROWS_TO_SUM
+        slower = SCATTERED if rows.sparse else 1
+        self.effort = 2.0 * slower * rows.cells if rows.resident else math.inf
         if rows.sparse:  # sums over as many rows have fewer terms
             self._most = ROWS_TO_SUM * math.prod(rows.shape) // max(rows.cells, 1)
 

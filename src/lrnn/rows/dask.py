@@ -53,6 +53,11 @@ class DaskRows(Rows):
         self._sums: list[str | None] = []
         self._check = partial(checked, array.dtype, self._user, self.white, self.columns)
 
+    @property
+    def sparse(self) -> bool:
+        """Whether blocks are said to be sparse matrices."""
+        return bool(sparse.issparse(self._array._meta))
+
     def remember(self) -> None:
         """Sum up what blocks hold where they are."""
         self._sums = self._sums or [None] * len(self._array.chunks[0])
@@ -154,7 +159,7 @@ class DaskRows(Rows):
         """
         count = len(self._array.chunks[0])
         fair = max(1, count // (EACH * max(1, len(limits))))
-        if sparse.issparse(self._array._meta):
+        if self.sparse:
             return fair
         block = max(self._array.chunks[0]) * self.shape[1] * self._array.dtype.itemsize
         room = min(limits.values(), default=1 << 32) // 4 // block

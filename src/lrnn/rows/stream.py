@@ -58,11 +58,19 @@ class Stream(Rows):
         """Those of the source."""
         return self.source.parts
 
+    @property
+    def sparse(self) -> bool:
+        """Whether the source gives sparse blocks, and they stay so."""
+        return self.source.sparse and self.backend.is_numpy
+
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
         """Rows in order, from number ``first`` up to ``last``."""
+        return self._blocks(first, last, self.shape[1])
+
+    def _blocks(self, first: int, last: int | None, width: int) -> Iterator[Array]:
+        """Such rows, of which each takes the memory of so many numbers."""
         seen, end = first, self.shape[0] if last is None else last
-        height = block_height(self.shape[1], self._host_dtype)
-        wanted = self.source.blocks(first, height)
+        wanted = self.source.blocks(first, block_height(width, self._host_dtype))
         if last is not None:
             wanted = first_rows(wanted, last - first)
         for raw in read_ahead(self._remembered(wanted, first)):
@@ -86,7 +94,8 @@ class Stream(Rows):
     def make(self, one: Pass) -> Any:
         """Make a pass; each block is worked on as rows in memory are."""
         total, seen = one.begin, one.skip
-        for block in self.blocks(one.skip):
+        width = one.widest if self.sparse else self.shape[1]
+        for block in self._blocks(one.skip, None, width):
             end = seen + block.shape[0]
             own = None if one.weights is None else one.weights[seen:end]
             before = one.before + seen

@@ -60,6 +60,8 @@ class Source(ABC):
         Whether `take` can give any rows.
     image_shape : tuple of int or None
         Height and width (and channels), if rows are images.
+    sparse : bool
+        Whether blocks are sparse matrices; the first one says it for all.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Source(ABC):
     columns: tuple[str, ...] | None = None
     in_any_order: bool = False
     image_shape: tuple[int, ...] | None = None
+    sparse: bool = False
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -314,7 +317,7 @@ class Blocks(Source):
         first = next(iter(self._each()), None)
         if first is None:
             raise ValueError(f"{self.name}() gives no blocks; each call should give all of them")
-        self.dtype = np.dtype(first.dtype)
+        self.dtype, self.sparse = np.dtype(first.dtype), sparse.issparse(first)
         if self._labels and all(isinstance(label, str) for label in self._labels):
             self.columns = tuple(self._labels)
         if shape is None:

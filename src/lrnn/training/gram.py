@@ -22,7 +22,13 @@ from array_api_compat import array_namespace
 
 from lrnn.arrays import Array, Floats, backend_of, like, to_numpy
 from lrnn.functional import descend_decoder, extrapolate, gram_cost, gram_error, multiply
-from lrnn.moments import SecondMoment, SparseMoment, second_moment
+from lrnn.moments import (
+    SecondMoment,
+    SketchedMoment,
+    SparseMoment,
+    second_moment,
+    sketch_pays,
+)
 from lrnn.rows import Rows, encoded
 from lrnn.rows.blas import one_blas_thread, threads_for
 from lrnn.training import states
@@ -56,6 +62,7 @@ PACE = Pace(SWEEPS, RELAXATION, MOMENTUM_GROWTH, MOMENTUM_LIMIT)
 LARGE = 1e6  # weight of an encoder that is scaled down again
 TRIAL = 3  # steps, at least, that all starts make before the best is chosen
 CHEAP = 3e8  # multiplications that a start may spend in such steps
+EXACT = 10  # a share of the steps that is not made on a sketch, but on the moment itself
 SOON = 8  # an eighth of them show which half is better: that order changes late, if at all
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
 RANDOM_STARTS = 4  # besides, for small networks
@@ -150,11 +157,33 @@ def search_pair(
     with one_blas_thread() if isinstance(moment.diagonal, np.ndarray) else nullcontext():
         if isinstance(moment, SparseMoment):
             return _search_sparse(moment, hidden, layer, run)
-        search = GramSearch(starts(moment, hidden, run), run)
-        stopped = run.train(search, training(layer, f"{moment.kind} second moment"))
+        begun, ended = None, None
+        if sketch_pays(moment, hidden) and run.settings.start is None and run.settings.anchors:
+            begun, ended, run = _search_sketch(moment, hidden, layer, run)
+        search = GramSearch(begun or starts(moment, hidden, run), run)
+        what = training(layer, f"{moment.kind} second moment")
+        stopped = run.train(search, what) if ended is None else ended
     if stopped == "max_iter" and search.best.stalled(run.settings.tol):
         stopped = "tol"  # the others do not matter
     return search.best.state, search.curve(layer, stopped)
+
+
+def _search_sketch(
+    moment: SecondMoment, hidden: int, layer: int | None, run: Run
+) -> tuple[list["GramDescent"], StopReason | None, Run]:
+    """Where steps on a sketch of G lead to, which cost little, and the run of those on G itself.
+
+    There are none if somebody has ended it.
+    """
+    most = run.settings.max_iter
+    exact = max(1, most // EXACT)
+    own = replace(run, settings=replace(run.settings, max_iter=most - exact))
+    search = GramSearch(starts(SketchedMoment(moment, hidden), hidden, own), own)
+    stopped = run.train(search, training(layer, "sketch of the second moment"))
+    ended = stopped if stopped in ("interrupted", "callback") else None
+    begun = GramDescent(moment, search.best.state.encoder, search.best.state.decoder)
+    left = replace(run.settings, max_iter=max(most - search.steps, exact))
+    return [begun], ended, replace(run, settings=left)
 
 
 def _search_sparse(

@@ -94,9 +94,9 @@ class Stacked:
 
 
 def can_be_together(moment: SecondMoment) -> bool:
-    """Whether G is a matrix of NumPy, and inputs are not corrupted."""
+    """Whether G is a matrix of NumPy, or a sketch of one, and inputs are not corrupted."""
     host = isinstance(moment.diagonal, np.ndarray)
-    return host and moment.kind == "dense" and not moment.corrupted
+    return host and moment.kind in ("dense", "sketched") and not moment.corrupted
 
 
 def side_by_side(matrices: Sequence[Array]) -> Stack:
