@@ -17,7 +17,8 @@ import numpy as np
 
 from common import Stopwatch, fastest, report
 from lrnn import LRNNAutoencoder
-from lrnn.training.gram import CHEAP, POWERS, RANDOM_STARTS, TRIAL
+from lrnn.moments.sketched import CHEAPER, rank_for
+from lrnn.training.gram import CHEAP, EXACT, POWERS, RANDOM_STARTS, SOON, TRIAL
 
 HIDDEN, STEPS = 50, 20
 ENOUGH = 1 << 28  # cells of G up to which it is formed
@@ -62,11 +63,17 @@ class Cost:
     implicit: bool
 
 
-def gram_steps(width: float, hidden: float) -> float:
-    """Steps of all starts: the best one makes all of them, the others as many as are cheap."""
+def gram_steps(width: float, hidden: float, steps: int = STEPS) -> float:
+    """Steps of all starts: the best one makes all, half of them an eighth of those that are cheap.
+
+    To build a start counts as a step.
+    """
     trial = max(TRIAL, CHEAP / (width**2 * hidden))
-    starts = len(POWERS) + (RANDOM_STARTS if trial > STEPS else 0)
-    return starts + STEPS + (starts - 1) * min(trial, STEPS)
+    if trial > steps:
+        return (len(POWERS) + RANDOM_STARTS + 1) * (steps + 1)
+    starts = len(POWERS)
+    half = -(-starts // 2)
+    return starts + (starts - half) * (trial // SOON) + (half - 1) * trial + steps
 
 
 def cost(rows: float, width: float, hidden: float, workers: float, at: Machine) -> Cost:
@@ -80,8 +87,11 @@ def cost(rows: float, width: float, hidden: float, workers: float, at: Machine) 
     rounds = math.ceil(math.log(max(tasks, 1), 4))
     codes = 2 * share * width * hidden / at.operations
     scale_pass = read + SCALE_TOUCHES * touched + 2 * codes + waiting + at.startup
-    tries = gram_steps(width, hidden)
     sweeps = 2 * 2 * hidden**2 * width / at.operations
+    rank = rank_for(int(hidden))
+    sketched = STEPS - max(1, STEPS // EXACT)
+    on_sketch = gram_steps(width, hidden, sketched)
+    on_sketch *= 3 * 4 * width * rank * hidden / at.operations + 2 * sweeps + at.overhead
     if width**2 <= ENOUGH:
         total = 8 * width**2
         forming = read + touched + 2 * share * width**2 / at.operations + waiting + at.startup
@@ -90,15 +100,20 @@ def cost(rows: float, width: float, hidden: float, workers: float, at: Machine) 
         rounds = math.ceil(math.log(max(tasks, 1), 4))
         reduction = rounds * (total / at.network + at.latency) + moved / workers / at.network
         step = 3 * 2 * width**2 * hidden / at.operations + 2 * sweeps + at.overhead
-        seconds = forming + reduction + tries * step + scale_pass
+        training = gram_steps(width, hidden) * step
+        if width >= CHEAPER * 2 * rank:
+            sketch = 2 * 2 * width**2 * rank / at.operations
+            training = sketch + on_sketch + (STEPS - sketched + 1) * step
+        seconds = forming + reduction + training + scale_pass
         return Cost(seconds, moved, max(BLOCK, min(total, held)) + 3 * total, False)
-    product = read + 2 * codes + waiting + at.startup
-    result = 8 * width * hidden
-    product += rounds * (result / at.network + at.latency) + result * tasks / workers / at.network
-    anchors = hidden * (read + 4 * share * width / at.operations + waiting)
-    seconds = anchors + tries * 2 * product + scale_pass
-    moved = (tries * 2 + hidden) * 8 * width * hidden * tasks if workers > 1 else 0.0
-    return Cost(seconds, moved, BLOCK + 6 * 8 * width * hidden, True)
+    products = [rank] * 2 + [hidden] * (1 + 2 * (STEPS - sketched))  # a pass each
+    results = 8 * width * sum(products)
+    seconds = on_sketch + scale_pass
+    seconds += len(products) * (read + waiting + at.startup) + 2 * codes * sum(products) / hidden
+    seconds += rounds * (results / at.network + len(products) * at.latency)
+    seconds += results * tasks / workers / at.network
+    moved = results * tasks if workers > 1 else 0.0
+    return Cost(seconds, moved, BLOCK + 6 * 8 * width * rank, True)
 
 
 def this_machine() -> Machine:

@@ -1,5 +1,7 @@
 """Several descents step together as each would by itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -108,12 +110,12 @@ def test_the_worse_half_of_the_starts_is_given_up_soon(rng, monkeypatch):
         again.restore(search.state())
         assert again.error() == search.error()
         again.step(lambda: None)
-        assert len(again._starts) == search._left(search.steps + 1, 5)
+        assert len(again._starts) == search._left(search.steps + 1)
     assert left == [5] * 2 + [3] * 21 + [1] * 3
     monkeypatch.setattr("lrnn.training.gram.CHEAP", 6 * 8**2 * 2)
     assert len(GramSearch(descents(rng, moment, 2, 5)[0], run)._starts) == 3  # at once
     monkeypatch.setattr("lrnn.training.gram.CHEAP", 41 * 8**2 * 2)
-    assert GramSearch(descents(rng, moment, 2, 5)[0], run)._left(40, 5) == 5  # all to the end
+    assert GramSearch(descents(rng, moment, 2, 5)[0], run)._left(40) == 5  # all to the end
 
 
 def test_one_that_goes_on_is_not_with_those_that_begin(rng):
@@ -121,3 +123,41 @@ def test_one_that_goes_on_is_not_with_those_that_begin(rng):
     several = descents(rng, moment, 2, 3)[0]
     several[1].step()
     assert [len(company._descents) for company in companies(several)] == [1, 2]
+
+
+def test_an_early_start_goes_on_until_it_is_overtaken(rng, monkeypatch):
+    from lrnn.training import Observer, Run, Settings
+    from lrnn.training.gram import GramSearch
+
+    moment = DenseMoment(held(rng.random((60, 8))))
+    settings = Settings(sizes=(8, 2), max_iter=40, tol=0.0)
+    run = Run(settings, np.random.RandomState(0), Observer())
+    monkeypatch.setattr("lrnn.training.gram.CHEAP", 3 * 8**2 * 2)  # three steps
+
+    def search(lead):
+        """One of which an early start is ahead by so much, and makes no progress."""
+        several = descents(rng, moment, 2, 4)[0]
+        several[1].early = True
+        several[1].step = lambda: None
+        lowest = min(d.error() for d in several)
+        several[1].state = replace(several[1].state, error=lead * lowest)
+        return GramSearch(several, run)
+
+    monkeypatch.setattr("lrnn.training.gram.can_be_together", lambda moment: False)
+    behind = search(1.5)
+    assert not any(start.early for start in behind._starts)
+    overtaken = search(0.97)
+    assert [start.early for start in overtaken._starts] == [False, False, True]
+    ahead = []
+    for _ in range(30):
+        overtaken.step(lambda: None)
+        ahead.append(any(start.early for start in overtaken._starts))
+    assert ahead[0]
+    assert not ahead[-1]
+    monkeypatch.setattr("lrnn.training.gram.IN_TIME", 10)
+    never = search(0.01)
+    for _ in range(9):
+        never.step(lambda: None)
+    assert [start.early for start in never._starts] == [False, True]
+    never.step(lambda: None)
+    assert [start.early for start in never._starts] == [True]

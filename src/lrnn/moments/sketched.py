@@ -30,6 +30,7 @@ class SketchedMoment(SecondMoment):
         backend = backend_of(moment.diagonal)
         xp = backend.xp
         rank = min(rank_for(hidden), self.n_attributes)
+        self.effort = 2.0 * self.n_attributes * rank
         basis, _ = xp.linalg.qr(moment.dot(self._directions(backend, rank)))
         product = moment.dot(basis)
         small = to_numpy(basis.T @ product).astype(np.float64)

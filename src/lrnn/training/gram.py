@@ -63,6 +63,7 @@ LARGE = 1e6  # weight of an encoder that is scaled down again
 TRIAL = 3  # steps, at least, that all starts make before the best is chosen
 CHEAP = 3e8  # multiplications that a start may spend in such steps
 EXACT = 10  # a share of the steps that is not made on a sketch, but on the moment itself
+IN_TIME = 60  # steps in which the others have to overtake a start that is early
 SOON = 8  # an eighth of them show which half is better: that order changes late, if at all
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
 RANDOM_STARTS = 4  # besides, for small networks
@@ -225,6 +226,7 @@ def starts(
             encoder, decoder = random_weights(sizes, fixed).layers
             begun.append(begin(make(encoder[place]), make(decoder[:, place])))
     one_hot = begin(*one_hot_weights(moment, anchors))
+    one_hot.early = not all_to_the_end
     if all_to_the_end or one_hot.error() < LEAD * min(map(GramDescent.error, begun)):
         begun.append(one_hot)
     return begun
@@ -332,7 +334,12 @@ def _extreme(sizes: Array) -> Array:
 
 
 class GramDescent:
-    """The iteration: ``state`` is the best so far, and its error never rises."""
+    """The iteration: ``state`` is the best so far, and its error never rises.
+
+    If it is ``early``, it is known to begin far ahead of others, and often to end behind them.
+    """
+
+    early = False
 
     def __init__(
         self,
@@ -449,7 +456,8 @@ class GramDescent:
 
 def cheap_steps(moment: SecondMoment, hidden: int) -> float:
     """How many steps are so cheap that several starts can make them."""
-    return max(TRIAL, CHEAP / (moment.n_attributes**2 * hidden))
+    effort = moment.effort if moment.kind == "sketched" else moment.n_attributes**2
+    return max(TRIAL, CHEAP / (effort * hidden))
 
 
 class Company:
@@ -514,12 +522,13 @@ def companies(descents: Sequence[GramDescent]) -> list[Company]:
 class GramSearch(Stepper):
     """Steps from several starts; after some of them the better half goes on, then the best one.
 
-    Where steps are cheap all starts go on to the end: which is the best one shows late.
+    Where steps are cheap all starts go on to the end: which is the best one shows late. One that is
+    early goes on beside the best of the others, until that has overtaken it, or does not in time.
     """
 
     def __init__(self, starts: Sequence[GramDescent], run: Run) -> None:
-        self._starts = list(starts)
-        self._begun = len(self._starts)
+        self._starts = sorted(starts, key=lambda start: start.early)
+        self._begun = sum(not start.early for start in starts)
         self._companies: list[Company] = []
         self.most, self._tol = run.settings.max_iter, run.settings.tol
         self._trial = cheap_steps(self.best.moment, self.best.state.encoder.shape[1])
@@ -553,16 +562,27 @@ class GramSearch(Stepper):
 
     def _give_up(self, steps: int) -> None:
         """Those that do not go on after so many steps."""
-        left = self._left(steps, self._begun)
-        if left < len(self._starts):
-            self._starts, self._companies = sorted(self._starts, key=GramDescent.error)[:left], []
+        early = [start for start in self._starts if start.early]
+        others = sorted((s for s in self._starts if not s.early), key=GramDescent.error)
+        if not others:  # it has won
+            return
+        kept = others[: self._left(steps)]
+        if early:
+            ahead = early[0].error() < others[0].error()
+            if ahead and steps >= IN_TIME:
+                kept = early
+            elif ahead:
+                kept += early
+        if len(kept) < len(self._starts):
+            self._starts, self._companies = kept, []
 
-    def _left(self, steps: int, begun: int) -> int:
-        """Of so many starts, how many go on after these steps: all, the better half, or one."""
+    def _left(self, steps: int) -> int:
+        """How many starts go on after these steps, but an early one: all, the better half, one."""
         if steps >= self._trial:
             return 1
         soon = self._trial // SOON
-        return -(-begun // 2) if steps >= soon and self._trial <= self.most else begun
+        half = -(-self._begun // 2)
+        return half if steps >= soon and self._trial <= self.most else self._begun
 
     def error(self) -> float:
         """The lowest error so far."""
@@ -585,13 +605,17 @@ class GramSearch(Stepper):
         errors = states.series(state["errors"], "errors", falling=True)
         steps = states.whole(len(errors) - 1, "number of steps", 0, self.most)
         self._seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
-        count, most = len(state["starts"]), self._begun
-        begun = [
-            n for n in (most, most - 1) if self._left(steps, n) == count
-        ]  # the last is not always
-        states.demand(count > 0 and bool(begun), "number of starts")
-        self._begun = begun[0]
-        self._starts = self._starts[:count]
+        count, left = len(state["starts"]), self._left(steps)
+        early = [start for start in self._starts if start.early]
+        if (
+            0 < count == left - 1 == self._begun - 1
+        ):  # of a version that did not know the last start
+            self._begun = left = count
+        won = bool(early) and steps >= IN_TIME
+        states.demand(
+            count in (left, left + len(early)) or (won and count == 1), "number of starts"
+        )
+        self._starts = self._starts[:left] + early if count > left else self._starts[:count]
         for descent, kept in zip(self._starts, state["starts"], strict=True):
             descent.restore(kept)
             states.demand(len(descent.errors) == len(errors), "number of steps")
