@@ -121,6 +121,7 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     reading = run.reading(rows, f"reading {width} attributes")
     moment = second_moment(rows, hidden, run.settings.moment, reading, corruption)
     state, curve = search_pair(moment, hidden, layer, run)
+    del moment  # which may hold as much as the rows do
     evaluation = None
     try:
         reading = run.reading(rows, "scaling the code neurons")
