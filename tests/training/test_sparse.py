@@ -284,7 +284,7 @@ def test_an_encoder_for_free_codes_has_their_scale(X, rng, weighted):
 def test_a_fit_holds_one_copy_of_the_rows_and_some_codes(codes):
     """And no more than twice as many codes and weights as there are to be, but for blocks."""
     X = sparse.random_array((6_000, 8_000), density=5e-3, format="csr", rng=0, dtype=np.float32)
-    model = LRNNAutoencoder(codes, max_iter=1, random_state=0).fit(X)  # what is compiled is
+    model = LRNNAutoencoder(codes, max_iter=12, random_state=0).fit(X)  # what is compiled is
     tracemalloc.start()
     model.fit(X)
     peak = tracemalloc.get_traced_memory()[1]

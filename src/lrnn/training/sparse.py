@@ -97,7 +97,7 @@ class Factors:
                 self.momentum = min(self.momentum * MOMENTUM_GROWTH, MOMENTUM_LIMIT)
                 return
             self.momentum /= 2
-            self.encoder, self.decoder = found, decoder.copy()
+            self.encoder, self.decoder[:] = found, decoder
             self.follow()
         except KeyboardInterrupt:
             self.encoder, self.decoder = whole
