@@ -1,4 +1,4 @@
-"""Sparse text to measure with: manual pages of this machine, and synthetic documents.
+"""Sparse text to measure with: three real corpora that Debian ships, and synthetic documents.
 
     python benchmarks/corpus.py FOLDER [--pages 20000]
 
@@ -7,6 +7,13 @@ words or more, as plain text: requests and comments of roff are left out, fonts,
 special characters are stripped, the words that stay are those of the text and of the headings.
 Terms occur in three pages or more; they are weighted by tf-idf, rows have length 1, in float32. The
 corpus differs from one machine to the next, so all that are compared must be measured on the same.
+
+Writes FOLDER/python.npz: the documentation of Python (the HTML pages of Debian's python3-doc,
+without indexes and the log of changes), a row for each section and for each function, class or
+method that is described in it, of 20 words or more.
+
+Writes FOLDER/bible.npz: the King James Bible (Debian's bible-kjv), a row for each of its 31,102
+verses. Both have terms as above. A corpus whose package is not there is left out, and named.
 
 Writes FOLDER/synthetic.npz: 200,000 documents of 50,000 terms, which no machine differs in: 50
 topics of 2,000 terms each whose frequencies fall as Zipf's law says, documents of some 50 words of
@@ -17,9 +24,12 @@ import argparse
 import ast
 import gzip
 import re
+import shutil
+import subprocess
 import sysconfig
 import warnings
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +39,11 @@ from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from common import console
 
 MANUAL = Path("/usr/share/man")
+PYTHON = Path("/usr/share/doc")  # /python3.*/html
+NOT_TEXT = ("genindex", "_", "whatsnew/changelog", "py-modindex", "contents", "search")
+VERSES = "gen1:1-rev22:21"
 FEWEST_WORDS = 40
+FEWEST_WORDS_OF_SECTIONS = 20
 SILENT = re.compile(r"^[.'](\\|de|ds|nr|if|ie|el|TH|Dd|Dt|Os|tr|so|ig|am|rr|in|ll|ad|hy|ta|ft)\b")
 ESCAPES = (
     (re.compile(r"\\f(\[[^\]]*\]|\(..|.)"), ""),  # fonts
@@ -69,6 +83,59 @@ def pages() -> Iterator[str]:
             yield text
 
 
+class Sections(HTMLParser):
+    """Texts of a page's sections, and of what is described in them, each without those inside."""
+
+    SILENT = ("script", "style", "head", "nav")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: list[str] = [""]
+        self._silent = 0
+        self._inside = False  # of the text of a page, which is one section with others in it
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin another text where a section or a description begins."""
+        kinds = (dict(attrs).get("class") or "").split()
+        self._silent += tag in self.SILENT
+        if tag == "section" or (tag == "dt" and "sig" in kinds):
+            self._inside = True
+            self.texts.append("")
+        if "sphinxsidebar" in kinds or "footer" in kinds:
+            self._inside = False
+
+    def handle_endtag(self, tag: str) -> None:
+        """Hear again what follows scripts and the like."""
+        self._silent -= tag in self.SILENT
+
+    def handle_data(self, data: str) -> None:
+        """Take text in."""
+        if self._inside and not self._silent:
+            self.texts[-1] += data
+
+
+def sections() -> Iterator[str]:
+    """Sections of Python's documentation, in the order of the pages' names."""
+    for root in sorted(PYTHON.glob("python3.*/html"))[-1:]:
+        for path in sorted(root.rglob("*.html")):
+            if path.is_symlink() or str(path.relative_to(root)).startswith(NOT_TEXT):
+                continue
+            for text in Sections(path.read_text(encoding="utf-8")).texts:
+                if len(text.split()) >= FEWEST_WORDS_OF_SECTIONS:
+                    yield text
+
+
+def verses() -> Iterator[str]:
+    """Verses of the King James Bible, without their numbers."""
+    if shutil.which("bible") is None:
+        return
+    command = ["bible", "-f", VERSES]
+    printed = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    for line in printed.stdout.decode("utf-8", "replace").splitlines():
+        yield line.partition(" ")[2]
+
+
 def docstrings() -> Iterator[str]:
     """Docstrings of the standard library and of all packages that are installed, in order."""
     for folder in (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib")):
@@ -87,13 +154,18 @@ def docstrings() -> Iterator[str]:
                     yield text
 
 
-def manual(limit: int) -> sparse.csr_array:
-    """Manual pages as rows."""
-    texts = list(dict.fromkeys(pages()))
-    texts = [texts[i] for i in np.random.default_rng(0).permutation(len(texts))[:limit]]
+def weighted(texts: list[str]) -> sparse.csr_array:
+    """Texts as rows of terms."""
     pattern = r"(?u)\b[a-zA-Z][a-zA-Z]+\b"
     words = TfidfVectorizer(min_df=3, stop_words="english", token_pattern=pattern, dtype=np.float32)
     return sparse.csr_array(words.fit_transform(texts))
+
+
+def shuffled(texts: Iterator[str], limit: int | None = None) -> list[str]:
+    """Different texts in random order, at most so many."""
+    different = list(dict.fromkeys(texts))
+    order = np.random.default_rng(0).permutation(len(different))
+    return [different[i] for i in order[:limit]]
 
 
 def synthetic(rows: int, terms: int, seed: int = 0, words: int = WORDS) -> sparse.csr_array:
@@ -117,8 +189,7 @@ def synthetic(rows: int, terms: int, seed: int = 0, words: int = WORDS) -> spars
     ones = np.ones(total, dtype=np.float32)
     found = sparse.csr_array((ones, (document, term)), shape=(rows, terms))
     found.sum_duplicates()
-    weighted = TfidfTransformer().fit_transform(found)
-    return sparse.csr_array(weighted.astype(np.float32))
+    return sparse.csr_array(TfidfTransformer().fit_transform(found).astype(np.float32))
 
 
 def main() -> None:
@@ -127,10 +198,24 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=20_000, help="at most so many pages")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    for name, X in (("manual", manual(given.pages)), ("synthetic", synthetic(200_000, 50_000))):
-        path = given.folder / f"{name}.npz"
-        sparse.save_npz(path, X, compressed=False)
-        console.print(f"{path}: {X.shape[0]:,} rows × {X.shape[1]:,} terms, {X.nnz:,} nonzeros")
+    real = {
+        "manual": (pages, given.pages, "man-db and manpages"),
+        "python": (sections, None, "python3-doc"),
+        "bible": (verses, None, "bible-kjv"),
+    }
+    for name, (read, limit, package) in real.items():
+        texts = shuffled(read(), limit)
+        if texts:
+            write(given.folder / f"{name}.npz", weighted(texts))
+        else:
+            console.print(f"{name}: there is no such text here; on Debian install {package}")
+    write(given.folder / "synthetic.npz", synthetic(200_000, 50_000))
+
+
+def write(path: Path, X: sparse.csr_array) -> None:
+    """Write a matrix, and tell what it is."""
+    sparse.save_npz(path, X, compressed=False)
+    console.print(f"{path}: {X.shape[0]:,} rows × {X.shape[1]:,} terms, {X.nnz:,} nonzeros")
 
 
 if __name__ == "__main__":

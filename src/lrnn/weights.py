@@ -120,7 +120,7 @@ class Weights:
     def spikes(self, activations: Sequence[Floats], rates: Rates = "free") -> Floats:
         """Firings per unit time of the input and of each hidden layer, at these activations."""
         own = self.realised(rates)
-        fired = firings(self.firing_rates(rates), activations, own.excitatory, own.inhibitory)
+        fired = firings(own.firing_rates(rates), activations, own.excitatory, own.inhibitory)
         return np.asarray(fired)
 
     def to_network(

@@ -11,9 +11,10 @@ from lrnn import LRNNAutoencoder, checkpoints
 from lrnn.moments import SparseMoment, second_moment
 from lrnn.moments import sparse as moments
 from lrnn.rows import WeightedRows, held
+from lrnn.rows.checks import check_values
 from lrnn.training import Observer, Run, Settings
 from lrnn.training.evaluation import evaluate, evaluate_unsaturated, not_cancelled
-from lrnn.training.sparse import Factors, SparseSearch
+from lrnn.training.sparse import Factors, SparseSearch, _anchored, _replaced
 from lrnn.weights import Weights
 
 
@@ -141,20 +142,25 @@ def test_training_goes_on_from_a_checkpoint(X, tmp_path, after):
 
 @pytest.mark.parametrize("place", ["sweep", "follow"])
 def test_ctrl_c_in_a_step_leaves_the_weights_before_it(X, monkeypatch, place):
-    plain, calls = getattr(Factors, place), []
+    plain, step, steps = getattr(Factors, place), Factors.step, []
 
-    def pressed(self, *times):
-        calls.append(plain(self, *times))
-        if len(calls) == 3:  # after the work was done, and before anybody has looked at it
+    def counted(self):
+        steps.append(0)
+        step(self)
+
+    def pressed(self):
+        plain(self)
+        if len(steps) == 2:  # after the work was done, and before anybody has looked at it
             self.decoder[:] = 0
             raise KeyboardInterrupt
 
     search = SparseSearch(SparseMoment(held(X)), 6, run(max_iter=9))
+    monkeypatch.setattr(Factors, "step", counted)
     monkeypatch.setattr(Factors, place, pressed)
     assert run().train(search, "training") == "interrupted"
     full, pair = X.toarray(), search.pair
     error = ((full - full @ pair.encoder @ pair.decoder) ** 2).mean()
-    assert search.steps == 1  # the start takes one of each
+    assert search.steps == 1
     assert error <= search.error() * (1 + 1e-9)
 
 
@@ -241,6 +247,59 @@ def test_an_error_next_to_zero_is_not_lost_in_cancellation(rng):
     _, found = evaluate_unsaturated(rows.fold, rows.weight, encoder, decoder, known, None, True)
     expected = evaluate(rows, Weights.of([encoder, decoder])).error
     assert found.error == pytest.approx(expected, rel=1e-5)
+
+
+def test_rows_in_any_order_of_their_columns_are_taken_as_they_are(X):
+    mixed = X.copy()
+    for first, last in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        mixed.indices[first:last] = X.indices[first:last][::-1]
+        mixed.data[first:last] = X.data[first:last][::-1]
+    mixed.has_sorted_indices = mixed.has_canonical_format = False
+    given = mixed.indices.copy()
+    assert np.shares_memory(held(check_values(mixed, None, "test")).matrix().data, mixed.data)
+    model = fitted(mixed, max_iter=3)
+    np.testing.assert_array_equal(mixed.indices, given)
+    np.testing.assert_allclose(model.components_, fitted(X, max_iter=3).components_, atol=1e-9)
+
+
+def test_the_codes_that_are_kept_are_those_that_are_missed_the_most(rng):
+    codes = rng.random((50, 6))
+    codes[:, 4] = codes[:, 1] + codes[:, 2]  # others can replace it
+    codes[:, 5] *= 1e-3  # nothing is lost without it
+    decoder = rng.random((30, 6))
+    kept, change = _replaced(codes.T @ codes, decoder, 4)
+    assert 5 not in kept
+    before, after = codes @ decoder.T, codes[:, kept] @ (decoder @ change).T
+    best = codes[:, kept] @ np.linalg.lstsq(codes[:, kept], before, rcond=None)[0]
+    np.testing.assert_allclose(after, best, atol=1e-3)
+    np.testing.assert_allclose(after, before, atol=1e-2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_encoder_for_free_codes_has_their_scale(X, rng, weighted):
+    rows = WeightedRows(held(X), rng.integers(0, 3, X.shape[0])) if weighted else held(X)
+    moment = SparseMoment(rows)
+    found = _anchored(moment, 6)
+    found.turn()
+    found.encode()
+    np.testing.assert_allclose(found.codes, moment.forth(found.encoder), rtol=1e-9)
+    errors = []
+    for scale in (0.7, 1.0, 1.4):
+        other = Factors(moment, found._order)
+        errors.append(other.resume(scale * found.encoder, found.decoder.T))
+    assert errors[1] == min(errors)
+
+
+@pytest.mark.parametrize("codes", [3, 40])
+def test_a_fit_holds_one_copy_of_the_rows_and_some_codes(codes):
+    """And no more than twice as many codes and weights as there are to be, but for blocks."""
+    X = sparse.random_array((6_000, 8_000), density=5e-3, format="csr", rng=0, dtype=np.float32)
+    model = LRNNAutoencoder(codes, max_iter=12, random_state=0).fit(X)  # what is compiled is
+    tracemalloc.start()
+    model.fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * X.nnz + 4 * 2.2 * codes * sum(X.shape) + 3e6
 
 
 def test_no_full_matrix_arises():

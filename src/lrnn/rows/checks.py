@@ -17,6 +17,7 @@ from lrnn.tables.types import check_kind
 from lrnn.tables.words import warn
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+ENTRIES = 1 << 19  # of a sparse matrix that are looked at, at a time
 PART = 1 << 14  # rows of which levels are looked at, at a time
 
 
@@ -127,8 +128,11 @@ def check_alike(
 
 
 def summed(X: Any) -> Any:
-    """A CSR array with one entry for a cell at most; itself, if it is so."""
-    if X.has_canonical_format:
+    """A CSR array with one entry for a cell at most; itself, if it is so.
+
+    The entries of a row may stand in any order, as in what `TfidfVectorizer` gives.
+    """
+    if X.has_canonical_format or not _repeated(X):
         return X
     found = X.astype(np.uint64) if are_levels(X.dtype) else X.copy()
     found.sum_duplicates()
@@ -141,6 +145,13 @@ def summed(X: Any) -> Any:
             f"is {found.max()}, above {white}; add them up in a wider type, and divide"
         )
     return found.astype(X.dtype)
+
+
+def _repeated(X: Any) -> bool:
+    """Whether a CSR array has several entries for a cell, which then stand together in a column."""
+    height = max(1, ENTRIES * X.shape[0] // max(X.nnz, 1))
+    parts = (X[first : first + height].tocsc() for first in range(0, X.shape[0], height))
+    return not all(part.has_canonical_format for part in parts)
 
 
 def check_values(

@@ -22,7 +22,7 @@ def digest(X: Any) -> str:
     """SHA-256 of a matrix: its shape, type and bytes."""
     total = hashlib.sha256()
     if sparse.issparse(X):
-        X = X.tocsr()
+        X = _in_order(X.tocsr())
         for part in (X.shape, X.data, X.indices, X.indptr):
             values = np.ascontiguousarray(part)
             total.update(f"{values.dtype.str} {values.shape}".encode())
@@ -35,6 +35,11 @@ def digest(X: Any) -> str:
         part = take_rows(X, slice(first, min(first + height, shape[0])))
         total.update(np.ascontiguousarray(to_numpy(part) if is_array(part) else part).data)
     return total.hexdigest()
+
+
+def _in_order(X: Any) -> Any:
+    """A CSR array whose rows have their columns in order; itself, if they have."""
+    return X if X.has_sorted_indices else X.sorted_indices()
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class ContentSum:
             return
         new = known[rows].copy()
         if sparse.issparse(block):
-            block = sparse.csr_array(block)[rows - first :]
+            block = _in_order(sparse.csr_array(block)[rows - first :])
             new.lengths.update(np.diff(block.indptr).astype(np.int64).data)
             new.columns.update(block.indices.astype(np.int64).data)
             new.values.update(np.ascontiguousarray(block.data).data)

@@ -135,12 +135,14 @@ def train_pair(rows: Rows, hidden: int, layer: int | None, run: Run) -> Trained:
     reading = run.reading(rows, f"reading {width} attributes")
     moment = second_moment(rows, hidden, run.settings.moment, reading, corruption)
     state, curve = search_pair(moment, hidden, layer, run)
+    square = moment.trace / width
+    del moment  # which may hold as much as the rows do
     evaluation = None
     try:
         reading = run.reading(rows, "scaling the code neurons")
         known = None
         if rows.backend.is_numpy and corruption is None:
-            known = not_cancelled(state.error, moment.trace / width, rows.dtype)
+            known = not_cancelled(state.error, square, rows.dtype)
         peak, evaluation = evaluate_unsaturated(
             reading, rows.weight, state.encoder, state.decoder, known, corruption, rows.sparse
         )

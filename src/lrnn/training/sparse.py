@@ -7,10 +7,10 @@ the decoder is descended as ever, for the codes of the new encoder: a step takes
 goes on in the direction of the sweep, and no further than the sweep if that does not lower the
 error; then it cannot rise. A weight of 0 is a number like any other.
 
-The start is a factorisation: codes and decoder in turn, free codes in the place of those of an
-encoder, which takes two products. It begins at twice as many anchors as there are to be codes, and
-after each turn gives up those codes that the others can replace best, until the last ones are
-chosen by an encoder's own steps. What is left explains more than as many anchors ever would.
+The start has more codes than there are to be, and gives up, some at a time, those that the others
+can replace best: of the anchors at once, of codes and decoder that were fitted in turn (free codes
+in the place of those of an encoder, which takes two products), and of an encoder's own codes. What
+is left explains more than as many anchors ever would.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.moments.sparse import SparseMoment, gram
-from lrnn.rows.memory import ROWS_TO_SUM
 from lrnn.training import states
 from lrnn.training.anchors import RIDGE, Pair, find_anchors, own_order
 from lrnn.training.history import LearningCurve, stalled
@@ -36,8 +35,11 @@ MOMENTUM = 0.5  # share of a sweep by which a step goes on, at first; it grows w
 MOMENTUM_GROWTH = 1.1
 MOMENTUM_LIMIT = 3.0
 SWEEPS = 2  # over the decoder in each step
+ANCHORS = 2.5  # times as many as codes that are wanted
 MORE = 2.0  # times as many codes as wanted, at first
-TURNS = 5  # in which they become as many as wanted
+TURNS = 3  # in which they become as many as wanted
+SCALINGS = 5  # steps towards the scales of an encoder's first codes
+ROWS_AT_ONCE = 512  # of codes or a decoder that become narrower: bounds the memory beside them
 
 
 class Factors:
@@ -95,13 +97,13 @@ class Factors:
                 self.momentum = min(self.momentum * MOMENTUM_GROWTH, MOMENTUM_LIMIT)
                 return
             self.momentum /= 2
-            self.encoder, self.decoder = found, decoder.copy()
+            self.encoder, self.decoder[:] = found, decoder
             self.follow()
         except KeyboardInterrupt:
             self.encoder, self.decoder = whole
             raise
 
-    def sweep(self, times: int = 1) -> None:
+    def sweep(self) -> None:
         """Sweep over the encoder; codes and decoder do not follow yet."""
         from lrnn.functional.sparse_kernels import make_slopes, sweep_encoder
 
@@ -109,18 +111,17 @@ class Factors:
         products, least = gram(decoder), _least(decoder)
         rows, columns = moment.by_rows, moment.by_columns
         rows.each(make_slopes, decoder.shape[1], decoder, products, slopes)
-        for _ in range(times):
-            sweep_encoder(
-                columns.starts,
-                columns.places,
-                columns.values,
-                self._order,
-                self.encoder,
-                slopes,
-                products,
-                moment.squares,
-                least,
-            )
+        sweep_encoder(
+            columns.starts,
+            columns.places,
+            columns.values,
+            self._order,
+            self.encoder,
+            slopes,
+            products,
+            moment.squares,
+            least,
+        )
 
     def follow(self) -> None:
         """Codes of the encoder, and sweeps over the decoder for them."""
@@ -138,15 +139,19 @@ class Factors:
         self._fit_decoder(1)
 
     def encode(self) -> None:
-        """An encoder for these codes, as far as one shows at once: that of a decoder's profiles."""
+        """An encoder in the place of free codes: the decoder's profiles, scaled to fit best."""
         lengths = np.einsum("vh,vh->h", self.decoder, self.decoder)
         encoder = self.decoder / np.where(lengths > 0, lengths, 1)
-        drives = self._moment.forth(encoder)
-        wanted = np.einsum("ih,ih->h", drives, self.codes)
-        found = np.einsum("ih,ih->h", drives, drives)
-        encoder *= np.where(found > 0, wanted / np.where(found > 0, found, 1), 1)
+        self.codes = self._moment.forth(encoder, out=self.codes)
+        products = gram(self.codes).astype(np.float64)
+        wanted, square = np.diagonal(products) * lengths, products * gram(self.decoder)
+        scales = np.ones(len(wanted))
+        for _ in range(SCALINGS):  # the rule of Lee and Seung for ‖X − QSD‖² over a diagonal S ≥ 0
+            found = square @ scales
+            scales *= np.where(found > 0, wanted / np.where(found > 0, found, 1), 1)
+        encoder *= scales.astype(encoder.dtype)
+        self.codes *= scales.astype(encoder.dtype)
         self.encoder = encoder
-        self.codes = self._moment.forth(encoder, out=drives)
 
     def _fit_decoder(self, sweeps: int) -> None:
         from lrnn.functional.sparse_kernels import descend_rows
@@ -162,28 +167,40 @@ class Factors:
         self.error = max(error, 0.0) / moment.n_attributes
 
     def narrow(self, count: int) -> None:
-        """Give up codes until there are so many, each time the one that is missed the least.
-
-        That is the one without which least squares, which the decoder is but for its bounds, lose
-        the least; the others take over what they can.
-        """
-        sizes = np.sqrt(np.maximum(np.diagonal(self._gram).astype(np.float64), 0))
-        scale = np.where(sizes > 0, sizes, 1)
-        inverse = np.linalg.inv(self._gram / scale / scale[:, None] + RIDGE * np.eye(len(scale)))
-        lengths = gram(self.decoder) * scale * scale[:, None]
-        kept, taken = np.arange(len(scale)), np.diag(scale)
-        while len(kept) > count:
-            own = np.diagonal(inverse)
-            k = int(np.argmin(np.diagonal(lengths) / own))
-            change = np.eye(len(kept)) - np.outer(np.eye(len(kept))[k], inverse[k] / own[k])
-            inverse = inverse - np.outer(inverse[:, k], inverse[k]) / own[k]
-            left = np.arange(len(kept)) != k
-            change, inverse = change[:, left], inverse[np.ix_(left, left)]
-            lengths, taken, kept = change.T @ lengths @ change, taken @ change, kept[left]
-        self.decoder = _applied(self.decoder, taken / scale[kept])
-        self.codes = _narrowed(self.codes, len(kept), lambda some: np.take(some, kept, axis=1))
+        """Give up codes until there are so many; the others take over what they can."""
+        kept, change = _replaced(self._gram, self.decoder, count)
+        self.decoder = _applied(self.decoder, change)
+        self.codes = _chosen(self.codes, kept)
         if hasattr(self, "encoder"):
-            self.encoder = np.take(self.encoder, kept, axis=1)
+            self.encoder = _chosen(self.encoder, kept)
+
+
+def _replaced(products: Matrix, decoder: Matrix, count: int) -> tuple[NDArray[np.intp], Matrix]:
+    """Which codes are kept if there are to be so many, and what a decoder is multiplied by then.
+
+    The codes, whose ``products`` with each other are given, are given up one by one: each time the
+    one without which least squares, which the decoder is but for its bounds, lose the least.
+    """
+    sizes = np.sqrt(np.maximum(np.diagonal(products).astype(np.float64), 0))
+    scale = np.where(sizes > 0, sizes, 1)
+    inverse = np.linalg.inv(products / scale / scale[:, None] + RIDGE * np.eye(len(scale)))
+    lengths = gram(decoder) * scale * scale[:, None]
+    kept, change = np.arange(len(scale)), np.diag(scale)
+    while len(kept) > count:
+        own = np.diagonal(inverse)
+        k = int(np.argmin(np.diagonal(lengths) / own))
+        left = np.arange(len(kept)) != k
+        shared = inverse[k, left] / own[k]  # what the others take over of this one
+        lengths = (
+            lengths[np.ix_(left, left)]
+            - np.outer(lengths[left, k], shared)
+            - np.outer(shared, lengths[k, left])
+            + lengths[k, k] * np.outer(shared, shared)
+        )
+        change = change[:, left] - np.outer(change[:, k], shared)
+        inverse = inverse[np.ix_(left, left)] - np.outer(inverse[left, k], shared)
+        kept = kept[left]
+    return kept, change / scale[kept]
 
 
 def _beyond(new: Matrix, old: Matrix, share: float) -> Matrix:
@@ -204,13 +221,18 @@ def _narrowed(matrix: Matrix, width: int, change: Callable[[Matrix], Matrix]) ->
     """What ``change`` makes of some rows at a time, which become no wider, in the same memory."""
     rows, before = matrix.shape
     cells = matrix.reshape(-1)
-    for first in range(0, rows, ROWS_TO_SUM):
-        last = min(first + ROWS_TO_SUM, rows)
+    for first in range(0, rows, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, rows)
         some = change(cells[first * before : last * before].reshape(-1, before))
         cells[first * width : last * width] = some.reshape(-1)
     del cells
     matrix.resize((rows, width), refcheck=False)
     return matrix
+
+
+def _chosen(matrix: Matrix, columns: NDArray[np.intp]) -> Matrix:
+    """Some columns, in the same memory."""
+    return _narrowed(matrix, len(columns), lambda some: np.take(some, columns, axis=1))
 
 
 def _applied(matrix: Matrix, change: Matrix) -> Matrix:
@@ -220,27 +242,32 @@ def _applied(matrix: Matrix, change: Matrix) -> Matrix:
 
 def from_anchors(moment: SparseMoment, hidden: int) -> Factors:
     """Weights from a factorisation that is narrowed down to ``hidden`` codes."""
-    most = min(round(MORE * hidden), moment.n_attributes)
-    widths = np.unique(np.geomspace(most, hidden, TURNS + 1).round().astype(int))[::-1]
-    anchors = find_anchors(moment, most)
-    found = Factors(moment, anchors.order)
-    own = anchors.products[anchors.attributes].astype(np.float64)
-    ridge = max(RIDGE * np.trace(own) / most, np.finfo(float).tiny)
-    inverse = np.linalg.inv(own + ridge * np.eye(most))
-    found.decoder = _applied(anchors.products, inverse)
-    found.codes = moment.chosen(anchors.attributes)
-    del anchors  # whose products are as large
-    for width in widths[:-2]:
-        if width < found.decoder.shape[1]:
-            found.narrow(int(width))
-        found.turn()
-    if len(widths) > 1 and widths[-2] < found.decoder.shape[1]:
-        found.narrow(int(widths[-2]))
+    found = _anchored(moment, hidden)
+    most = found.decoder.shape[1]
+    first, *others = np.geomspace(most, hidden, TURNS + 1).round().astype(int).tolist()[1:]
+    found.turn()
+    found.narrow(first)
+    found.turn()
     found.encode()
-    found.sweep(2)
+    for width in others:
+        found.sweep()
+        found.follow()
+        found.narrow(width)
     found.follow()
-    found.narrow(hidden)
-    found.start(found.encoder, found.decoder.T)
+    return found
+
+
+def _anchored(moment: SparseMoment, hidden: int) -> Factors:
+    """Codes that are attributes, more than are wanted, and the decoder that fits them best."""
+    count, most = (min(round(share * hidden), moment.n_attributes) for share in (ANCHORS, MORE))
+    anchors = find_anchors(moment, count)
+    own = anchors.products[anchors.attributes].astype(np.float64)
+    ridge = max(RIDGE * np.trace(own) / count, np.finfo(float).tiny)
+    decoder = _applied(anchors.products, np.linalg.inv(own + ridge * np.eye(count)))
+    kept, change = _replaced(own, decoder, most)
+    found = Factors(moment, anchors.order)
+    found.decoder = _applied(decoder, change)
+    found.codes = moment.chosen(anchors.attributes[kept])
     return found
 
 
