@@ -20,7 +20,7 @@ CELLS_OF_PRODUCTS = 1 << 28  # that a GPU forms at once
 LARGEST = 1 << 28  # cells of XᵀX: 1 GiB in float32, 2 GiB in float64
 
 OF_A_THREAD = 1 << 22  # cells of matrices that each thread may form for itself
-TALL = 4  # times as many rows as attributes, at least, go into one
+TALL = 6  # times as many rows as attributes, at least, go into one
 
 WIDE = 256  # attributes, from which on columns without content are left out of products
 USED = 0.9  # share of the columns up to which that pays

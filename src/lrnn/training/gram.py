@@ -64,7 +64,7 @@ TRIAL = 3  # steps, at least, that all starts make before the best is chosen
 CHEAP = 3e8  # multiplications that a start may spend in such steps
 EXACT = 10  # a share of the steps that is not made on a sketch, but on the moment itself
 IN_TIME = 60  # steps in which the others have to overtake a start that is early
-SOON = 8  # an eighth of them show which half is better: that order changes late, if at all
+SOON = 10  # a tenth of them show which half is better; if they are fewer, all has shown at once
 POWERS = (2.0, 4.0, 8.0, 16.0)  # by which correlations may be sharpened
 RANDOM_STARTS = 4  # besides, for small networks
 LUCK = 18  # seed of these: of 24, one by which no table of the paper got a higher error
@@ -215,12 +215,10 @@ def starts(
     if not run.settings.anchors:
         return [begin(*random_weights(sizes, run.random, make).layers)]
     anchors = find_anchors(moment, hidden) if anchors is None else anchors.first(hidden)
-    effort = len(POWERS) * effort_of(*sizes) / 2  # a product with G instead of two
-    begun = each_in_a_thread(
-        lambda power: begin(*anchor_weights(moment, anchors, power)),
-        POWERS,
-        effort if isinstance(moment.diagonal, np.ndarray) else 0.0,
-    )
+    on_host = isinstance(moment.diagonal, np.ndarray)
+    effort = float(len(POWERS) * moment.n_attributes**2 * hidden) if on_host else 0.0
+    weights = each_in_a_thread(partial(anchor_weights, moment, anchors), POWERS, 2 * effort)
+    begun = [begin(*some) for some in weights]  # one by one: Python's lock is all they would share
     all_to_the_end = cheap_steps(moment, hidden) > run.settings.max_iter
     if all_to_the_end:
         fixed, place = np.random.RandomState(LUCK), np.argsort(anchors.order)
@@ -580,11 +578,11 @@ class GramSearch(Stepper):
 
     def _left(self, steps: int) -> int:
         """How many starts go on after these steps, but an early one: all, the better half, one."""
-        if steps >= self._trial:
+        if self._trial > self.most:
+            return self._begun
+        if steps >= self._trial or self._trial < SOON:
             return 1
-        soon = self._trial // SOON
-        half = -(-self._begun // 2)
-        return half if steps >= soon and self._trial <= self.most else self._begun
+        return -(-self._begun // 2) if steps >= self._trial // SOON else self._begun
 
     def error(self) -> float:
         """The lowest error so far."""
