@@ -193,7 +193,9 @@ class LRNNAutoencoder(
     moment : {"auto", "dense", "implicit"}, default="auto"
         How the gram solver knows the second moment: as a matrix, or only through products with
         the data. The cheaper one by default. Then sparse rows in memory whose matrix does not pay
-        are solved by coordinate descent on their own rows and columns, but for few of them.
+        are solved by coordinate descent on their own rows and columns, but for few of them. Where
+        a product is dear, up to nine tenths of the steps are made on a sketch of the moment, the
+        others on the moment itself: ``n_iter_`` and ``history_`` count these.
     batch_size : int, default=100
         Rows in a minibatch. Training end to end takes more, where a pass would have over 128 steps.
     max_iter : int, default=200

@@ -215,11 +215,14 @@ def starts(
     if not run.settings.anchors:
         return [begin(*random_weights(sizes, run.random, make).layers)]
     anchors = find_anchors(moment, hidden) if anchors is None else anchors.first(hidden)
-    on_host = isinstance(moment.diagonal, np.ndarray)
-    effort = float(len(POWERS) * moment.n_attributes**2 * hidden) if on_host else 0.0
-    weights = each_in_a_thread(partial(anchor_weights, moment, anchors), POWERS, 2 * effort)
-    begun = [begin(*some) for some in weights]  # one by one: Python's lock is all they would share
-    all_to_the_end = cheap_steps(moment, hidden) > run.settings.max_iter
+    cheap = cheap_steps(moment, hidden)
+    all_to_the_end = cheap > run.settings.max_iter
+    begun: list[GramDescent] = []
+    for power in reversed(POWERS):
+        begun.insert(0, begin(*anchor_weights(moment, anchors, power)))
+        dear = cheap < SOON and not all_to_the_end
+        if dear and len(begun) > 1 and begun[0].error() > begun[1].error():
+            break  # only the best goes on, and with lower powers it is worse still
     if all_to_the_end:
         fixed, place = np.random.RandomState(LUCK), np.argsort(anchors.order)
         for _ in range(RANDOM_STARTS):

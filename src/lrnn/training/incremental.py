@@ -291,7 +291,13 @@ class PartSearch(GramSearch):
 
     def __init__(self, starts: Sequence[GramDescent], run: Run, least: int) -> None:
         super().__init__(starts, run)
-        self._least, self._trial = least, TRIAL
+        self._least = least
+
+    def _left(self, steps: int) -> int:
+        """One after a few steps, half of them after half of these: rows are few at first."""
+        if steps >= TRIAL:
+            return 1
+        return -(-self._begun // 2) if 2 * steps >= TRIAL else self._begun
 
     def stalled(self) -> bool:
         """Whether the last step made little progress, or none."""
