@@ -2,11 +2,16 @@
 
     python benchmarks/corpus.py FOLDER
     python benchmarks/sketches.py FOLDER/manual.npz [--codes 50]
+    LRNN_DATA_DIR=... OMP_NUM_THREADS=1 python benchmarks/sketches.py --images
+    OMP_NUM_THREADS=1 python benchmarks/sketches.py --matrix
 
 A matrix of SciPy is given block by block by a function, as a file larger than memory would be, and
 G is not formed. "Read" counts how often all rows were gone through. The same rows go to
 scikit-learn's MiniBatchNMF by ``partial_fit``, as often. Errors are relative:
 ‖X − reconstruction‖ / ‖X‖, each with the model's own codes.
+
+``--images`` takes every fourth image of CIFAR-10 in memory, 3072→150, instead, with a sketch and
+without; ``--matrix`` streams synthetic text of 8,000 terms, with G as a matrix and by products.
 """
 
 import argparse
@@ -20,7 +25,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import MiniBatchNMF
 
-from common import Stopwatch, report
+from common import Stopwatch, load_cifar10, report
+from corpus import synthetic
 from lrnn import LRNNAutoencoder
 from sparse_text import relative_error
 
@@ -63,19 +69,57 @@ def minibatches(X: sparse.csr_array, codes: int, passes: int) -> dict[str, Any]:
     return {"": "MiniBatchNMF", "seconds": watch.seconds, "read": passes, "error": f"{error:.4f}"}
 
 
+def without_sketch() -> Any:
+    """All steps are made on the moment itself, meanwhile."""
+    return patch("lrnn.training.gram.sketch_pays", lambda moment, hidden: False)
+
+
+def timed(name: str, X: Any, codes: int, **settings: Any) -> dict[str, Any]:
+    """A row of a table of whole fits."""
+    model = LRNNAutoencoder(codes, random_state=0, **settings)
+    with Stopwatch() as watch:
+        model.fit(X)
+    return {"": name, "seconds": watch.seconds, "error": model.reconstruction_err_}
+
+
+def images() -> None:
+    """Full rows in memory."""
+    X = load_cifar10()[::4]
+    rows = [timed("with a sketch", X, 150)]
+    with without_sketch():
+        rows.append(timed("without", X, 150))
+    report("sketches_images", "CIFAR-10, every fourth image, 3072→150", rows)
+
+
+def matrix() -> None:
+    """Sparse rows that are streamed, and not too wide for G."""
+    stream = Stream(synthetic(40_000, 8_000))
+    kinds = {"through products": "implicit", "as a matrix": "dense"}
+    rows = [timed(name, stream, 50, moment=kind) for name, kind in kinds.items()]
+    report("sketches_matrix", "G of 40,000 rows × 8,000 terms, streamed, 50 codes", rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("matrix", type=Path, help="a file of SciPy, .npz")
+    parser.add_argument("file", type=Path, nargs="?", help="a file of SciPy, .npz")
     parser.add_argument("--codes", type=int, default=50)
+    parser.add_argument("--images", action="store_true", help="CIFAR-10 in memory, instead")
+    parser.add_argument("--matrix", action="store_true", help="G as a matrix, instead")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # that either of them could go on
-    X = sparse.csr_array(sparse.load_npz(given.matrix)).astype(np.float32)
+    if given.images:
+        return images()
+    if given.matrix:
+        return matrix()
+    if given.file is None:
+        parser.error("name a matrix, or --images, or --matrix")
+    X = sparse.csr_array(sparse.load_npz(given.file)).astype(np.float32)
     found, read = fitted(X, given.codes, "lrnn")
-    with patch("lrnn.training.gram.sketch_pays", lambda moment, hidden: False):
+    with without_sketch():
         rows = [found, fitted(X, given.codes, "lrnn without a sketch")[0]]
     rows.append(minibatches(X, given.codes, read))
-    title = f"{given.matrix.stem}: {X.shape[0]:,} rows × {X.shape[1]:,} terms, {X.nnz:,} nonzeros"
-    report(f"sketches_{given.matrix.stem}", f"{title}, {given.codes} codes, streamed", rows)
+    title = f"{given.file.stem}: {X.shape[0]:,} rows × {X.shape[1]:,} terms, {X.nnz:,} nonzeros"
+    report(f"sketches_{given.file.stem}", f"{title}, {given.codes} codes, streamed", rows)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from lrnn import LRNNAutoencoder
 from lrnn.moments import DenseMoment, ImplicitMoment, SketchedMoment, sketch_pays
 from lrnn.moments.sketched import rank_for
 from lrnn.rows import Rows, held
+from lrnn.rows.stream import Stream
+from lrnn.tables.sources import Blocks
 
 
 @pytest.fixture
@@ -58,6 +60,8 @@ def test_where_it_pays(rng):
     assert sketch_pays(DenseMoment(held(wide)), 10)  # V² against 2·60·V
     assert not sketch_pays(DenseMoment(held(wide[:, :400])), 10)
     assert not sketch_pays(ImplicitMoment(held(wide)), 10)  # 20 rows are fewer than directions
+    stream = Stream(Blocks(lambda: iter([wide[:, :400]])))
+    assert not sketch_pays(ImplicitMoment(stream), 10)  # of which a matrix would do
     assert rank_for(10) == 60
 
 

@@ -96,10 +96,13 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_happened(
 def test_killed_again_and_again_on_a_sketch_of_rows_that_are_not_in_memory(
     digits, tmp_path, monkeypatch
 ):
+    wide = np.tile(digits[:200], 8)
+
     def stream():
-        return iter(np.array_split(digits[:200], 2))
+        return iter(np.array_split(wide, 2))
 
     undisturbed = make("gram", moment="implicit").fit(stream)
+    assert undisturbed.n_iter_ < 25  # the others were on the sketch
     deaths = 0
     while True:
         with monkeypatch.context() as patch:

@@ -69,6 +69,7 @@ def rank_for(hidden: int) -> int:
 
 
 def sketch_pays(moment: SecondMoment, hidden: int) -> bool:
-    """Whether products with a sketch cost much less than those with G itself."""
+    """Whether products with a sketch cost much less than those with G itself, or its matrix."""
     own = 2 * moment.n_attributes * rank_for(hidden)
-    return not moment.corrupted and moment.effort >= CHEAPER * own
+    least = min(moment.effort, moment.n_attributes**2)
+    return not moment.corrupted and least >= CHEAPER * own
