@@ -18,7 +18,7 @@ from lrnn.rows.blas import threads_for
 from lrnn.rows.memory import ROWS_TO_SUM
 
 SLOWER = 32  # a multiplication by a stored number than one of BLAS
-ENOUGH = 1 << 18  # multiplications of a product that are worth a copy, and compiled work
+ENOUGH = 1 << 20  # multiplications of a product that are worth a copy, and loading a compiler
 PARTS = 4  # of the work, for each thread
 
 
