@@ -17,7 +17,8 @@ from scipy import sparse
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from lrnn.arrays import (
     HOST,
@@ -65,6 +66,7 @@ __all__ = [
     "brought",
     "check_codes",
     "check_data",
+    "check_labels",
     "check_matrix",
     "fit_context",
     "raw_matrix",
@@ -549,6 +551,39 @@ def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     if isinstance(rows, HostRows):
         return HostRows(check_values(rows.X, getattr(codes, "columns", None), user))
     return rows
+
+
+def check_labels(
+    estimator: Any, y: Any, rows: Rows, classes: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Labels of rows as an array of the host: one for each, of known ``classes``, if these are."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None; give a label for each row"
+        )
+    y = detached(y, "y")
+    y = to_numpy(y) if is_array(y) else y
+    found = check_array(y, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=0)
+    found = column_or_1d(found, warn=True)
+    check_classification_targets(found)
+    dropped = () if rows.cut_off is None else rows.cut_off.dropped
+    if len(dropped) and len(found) == rows.shape[0] + len(dropped):
+        found = np.delete(found, dropped)  # of rows that a scaling leaves out
+    if len(found) != rows.shape[0]:
+        raise ValueError(
+            f"y has {len(found)} labels, and X has {rows.shape[0]} rows (inconsistent numbers of "
+            "samples); give one label for each row"
+        )
+    strange = [] if classes is None else np.setdiff1d(found, classes).tolist()
+    if strange:
+        row = int(np.argmax(found == strange[0]))
+        raise ValueError(
+            f"y has {strange[0]!r} at row {row + 1}, which is none of the classes "
+            f"{np.asarray(classes).tolist()!r:.200}; name all of them in the first call to "
+            "partial_fit"
+        )
+    return np.asarray(found)
 
 
 def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True, scale: Any = None) -> Rows:

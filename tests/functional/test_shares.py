@@ -1,6 +1,6 @@
 """Shares of the output spikes: what they are, and gradients against two independent ways."""
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -124,7 +124,7 @@ def test_sparse_rows_give_the_same_as_full_ones():
     full = share_gradients(X, plus, minus, targets, 0.1)
     thin = share_gradients(sparse.csr_array(X), plus, minus, targets, 0.1)
     assert float(thin[0]) == pytest.approx(float(full[0]), rel=1e-12)
-    for mine, theirs in zip(sum(full[1], []), sum(thin[1], []), strict=True):
+    for mine, theirs in zip(chain(*full[1]), chain(*thin[1]), strict=True):
         np.testing.assert_allclose(theirs, mine, rtol=1e-9, atol=1e-12)
 
 
@@ -143,5 +143,5 @@ def test_a_row_without_spikes_teaches_nothing():
     _, with_it = share_gradients(np.vstack([X, 0 * X[:1]]), plus, minus,
                                  np.vstack([targets, targets[:1]]), 0.1)  # fmt: skip
     _, without = share_gradients(X, plus, minus, targets, 0.1)
-    for one, other in zip(sum(with_it, []), sum(without, []), strict=True):
+    for one, other in zip(chain(*with_it), chain(*without), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)

@@ -126,6 +126,8 @@ class StepSchedule:
         The penalty of a spike rises to its full height on the way.
     later : bool
         This is a later part of a stream, of which weights learn less.
+    step : float
+        By which share a weight changes at most, at first.
     """
 
     def __init__(
@@ -138,7 +140,9 @@ class StepSchedule:
         ends: bool = False,
         cheap: bool = False,
         later: bool = False,
+        step: float = STEP,
     ) -> None:
+        self._step = step
         self.passes = self._planned = passes
         self._steady, self._share = steady, steady / passes
         self._rise = RISE * passes if cheap else 0.0
@@ -153,8 +157,8 @@ class StepSchedule:
     def size(self, done: float) -> float:
         """The size of a step after so many passes."""
         if self._later:
-            return STEP * LATER
-        return STEP * min(1.0, (self.passes - done) / (self.passes - self._steady))
+            return self._step * LATER
+        return self._step * min(1.0, (self.passes - done) / (self.passes - self._steady))
 
     def penalty(self, done: float) -> float:
         """The penalty of a spike after so many passes, as a share of the full one."""
@@ -206,10 +210,12 @@ class Descent(MinibatchStepper):
     parameters : sequence of arrays
         The matrices of ``current``.
     gradients : callable
-        ``gradients(inputs, targets, share)`` gives the error on a batch, a number, and the
+        ``gradients(inputs, targets, share)`` gives the mean error on a batch, a number, and the
         gradients by the parameters; ``share`` is that of the full penalty of a spike.
     corruption : Corruption, optional
         Inputs are samples of corrupted batches, new ones in each step.
+    targets : callable, optional
+        ``targets(numbers)`` of rows is what these should become; by default, themselves.
     """
 
     def __init__(
@@ -223,9 +229,10 @@ class Descent(MinibatchStepper):
         schedule: StepSchedule,
         history: History,
         corruption: Corruption | None = None,
+        targets: Callable[[Array], Array] | None = None,
     ) -> None:
         super().__init__(batches, history)
-        self._corruption = corruption
+        self._corruption, self._targets = corruption, targets
         self._start, self._current, self._gradients = start, current, gradients
         self._adam, self._schedule, self._rates = LogAdam(parameters, rates), schedule, rates
         self._one: Callable[..., Array] = self._on_batch
@@ -237,9 +244,10 @@ class Descent(MinibatchStepper):
     def _on_batch(self, numbers: Array, scale: Any, share: Any, step: Any) -> Array:
         batch = self.batches.part.take(numbers)
         inputs = batch if self._corruption is None else self._corruption.of_batch(batch, step)
-        error, gradients = self._gradients(inputs, batch, share)
+        targets = batch if self._targets is None else self._targets(numbers)
+        error, gradients = self._gradients(inputs, targets, share)
         self._adam.step(gradients, scale)
-        return error / math.prod(batch.shape)
+        return error
 
     @property
     def most(self) -> int:  # type: ignore[override]
