@@ -390,7 +390,7 @@ def test_errors_name_the_value_the_place_and_the_remedy(digits, labels):
     with pytest.raises(ValueError, match="Unknown label type"):
         LRNNClassifier(**QUICK).fit(X, y + 0.5)
     with pytest.raises(ValueError, match="Negative values"):
-        LRNNClassifier(**QUICK).fit(X - 1, y)
+        LRNNClassifier(**QUICK, scale=None).fit(X - 1, y)
     with pytest.raises(ValueError, match="hidden_layer_sizes is empty"):
         LRNNClassifier(()).fit(X, y)
     with pytest.raises(NotFittedError):

@@ -48,7 +48,9 @@ from lrnn.validation import (
     StrOptions,
     check_data,
     check_labels,
+    counted,
     fit_context,
+    labels_of,
     wants_frames,
     weighted,
     weights_of,
@@ -132,9 +134,9 @@ class LRNNClassifier(
         Learn from corrupted rows: cells become 0 with this probability, or get Gaussian noise of
         this standard deviation, anew in each step. ("mask", 0.2) keeps a wide network from learning
         images by heart.
-    scale : {"auto", "minmax", "max", "levels", "none"} or Scaling, optional
-        How raw data get into [0, 1]: see :class:`lrnn.LRNNAutoencoder`. By default data are taken
-        as they are.
+    scale : {"auto", "minmax", "max", "levels", "none"} or Scaling, default="auto"
+        How raw data get into [0, 1]. "auto" takes such data, and levels, as they are, and scales
+        others by the range of each column; the rest is as for :class:`lrnn.LRNNAutoencoder`.
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, and brings results back. By default work
         is done where the data are.
@@ -175,9 +177,10 @@ class LRNNClassifier(
 
     Notes
     -----
-    Values above 1 are saturated to 1, with a warning; unsigned 8- and 16-bit integers are read as
-    levels, of which 255 (65,535) is 1. A network has no bias: a row of zeros makes no spike, and
-    all classes are equally probable. Ctrl-C ends the training and keeps the best weights so far.
+    What is beyond the range of training is cut off, with a warning; unsigned 8- and 16-bit integers
+    are read as levels, of which 255 (65,535) is 1. A network has no bias: a row of zeros makes no
+    spike, and all classes are equally probable. Ctrl-C ends the training and keeps the best weights
+    so far.
 
     Examples
     --------
@@ -225,7 +228,7 @@ class LRNNClassifier(
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         corruption: tuple[str, float] | None = None,
-        scale: str | Scaling | None = None,
+        scale: str | Scaling | None = "auto",
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -264,11 +267,10 @@ class LRNNClassifier(
         sample_weight : array-like of shape (n_samples,), optional
             What each row weighs, 0 or more.
         """
-        rows = check_data(self, X, reset=True, sample_weight=sample_weight)
-        found = check_labels(self, y, rows)
+        found = check_labels(self, y)
         classes = np.unique(found)
+        rows, labels = self._labelled(X, found, classes, sample_weight, reset=True)
         self._random = check_random_state(self.random_state)
-        rows, labels = self._labelled(rows, found, classes, sample_weight)
         settings = self._settings(rows)
         start = self._start(rows, len(classes), settings)
         with watching(self, X, settings.max_iter) as observer:
@@ -295,11 +297,15 @@ class LRNNClassifier(
         first = not hasattr(self, "weights_")
         known = self._known_classes(classes, first)
         self._check_stream()
-        rows = check_data(self, X, reset=first)
-        found = check_labels(self, y, rows, known)
+        rows, labels = self._labelled(X, check_labels(self, y), known, sample_weight, reset=first)
+        if first and self._scales and isinstance(self.scale, str):
+            warn(
+                "the first part of the stream is not in [0, 1], and is scaled by its own range; "
+                "what later parts have beyond it is cut off. Give scale=lrnn.Scaling.fit(X, ...) "
+                "of data that show the range of all"
+            )
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
-        rows, labels = self._labelled(rows, found, known, sample_weight)
         settings = replace(self._settings(rows), max_iter=1, held_out=0.0)
         start = self._start(rows, len(known), settings) if first else self._own(rows)
         with watching(self, X, 1) as observer:
@@ -337,23 +343,31 @@ class LRNNClassifier(
                 "part of them; give a dict of weights, which compute_class_weight of scikit-learn "
                 "makes"
             )
-        if isinstance(self.scale, str) and self.scale != "none":
+        if isinstance(self.scale, str) and self.scale not in ("none", "auto"):
             raise ValueError(
                 f"scale={self.scale!r} would be made from the first part of a stream alone; give "
                 "scale=lrnn.Scaling.fit(X, ...) of data that show the range of all"
             )
 
+    @property
+    def _scales(self) -> bool:
+        """Whether data change on their way in."""
+        return self.scaling_ is not None and self.scaling_.kind != "none"
+
     def _labelled(
-        self, rows: Rows, found: NDArray[Any], classes: NDArray[Any], sample_weight: Any
+        self, X: Any, y: NDArray[Any], classes: NDArray[Any], sample_weight: Any, *, reset: bool
     ) -> tuple[Rows, Labels]:
         """Rows in memory that weigh anything, and their labels."""
-        own = weights_of(weighted(rows, sample_weight, scale=self.scale))
+        X, y, sample_weight = counted(X, y, sample_weight)
+        rows = check_data(self, X, reset=reset)
+        numbers = labels_of(rows, y, classes)
+        scale = self.scale if reset and self._scales else None
+        own = weights_of(weighted(rows, sample_weight, scale=scale))
         weights = np.ones(rows.shape[0]) if own is None else own
         if self.class_weight is not None:
-            numbers = np.searchsorted(classes, found)
-            weights = (
-                weights * compute_class_weight(self.class_weight, classes=classes, y=found)[numbers]
-            )
+            found = classes[numbers]
+            each = compute_class_weight(self.class_weight, classes=classes, y=found)
+            weights = weights * each[numbers]
         rows = rows.in_memory()
         if not rows.in_any_order:
             raise ValueError(
@@ -362,11 +376,11 @@ class LRNNClassifier(
                 f"{rows.buffered:,}); give an array, a .npy, .zarr or .h5 file, or train on parts "
                 "with partial_fit"
             )
-        counted = np.flatnonzero(weights)
-        if len(counted) < len(weights):
-            rows = held(rows.take(rows.backend.array(counted)))
-            found, weights = found[counted], weights[counted]
-        return rows, Labels.of(np.searchsorted(classes, found), weights, len(classes), rows)
+        kept = np.flatnonzero(weights)
+        if len(kept) < len(weights):
+            rows = held(rows.take(rows.backend.array(kept)))
+            numbers, weights = numbers[kept], weights[kept]
+        return rows, Labels.of(numbers, weights, len(classes), rows)
 
     def _settings(self, rows: Rows) -> Settings:
         """How to train on these rows; what does not go together is refused."""
@@ -421,10 +435,10 @@ class LRNNClassifier(
                 f"pretrain was fitted on {model.n_features_in_} attributes, and X has "
                 f"{rows.shape[1]}; give one that was fitted on such data"
             )
-        if model.scaling_ is not None and self.scaling_ != model.scaling_:
+        if _as_json(model.scaling_) != _as_json(self.scaling_):
             raise ValueError(
-                "pretrain scales its data, and the classifier must do so in the same way; give "
-                "scale=autoencoder.scaling_"
+                "the classifier must scale its data as pretrain does, or not at all if that does "
+                "not; give scale=autoencoder.scaling_, and such data as it was fitted on"
             )
         if model.weights_.inhibitory is not None and not self.inhibition:
             raise ValueError(
@@ -606,9 +620,14 @@ class LRNNClassifier(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = self.scale in (None, "none", "levels")
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _as_json(scaling: Scaling | None) -> Any:
+    """A scaling as a value that can be compared; None if it changes nothing."""
+    return None if scaling is None or scaling.kind == "none" else scaling.to_json()
 
 
 def _unwrapped(given: Any) -> Any:

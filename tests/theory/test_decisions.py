@@ -14,7 +14,7 @@ from lrnn import LRNNClassifier
 from lrnn.functional.shares import log_spikes
 from lrnn.weights import activations
 
-ROWS, COPIES, TIME, UNLIKELY = 5, 30, 1000.0, 6.0
+ROWS, COPIES, TIME, UNLIKELY = 3, 30, 1000.0, 6.0
 MODELS = {
     "excitatory": {"inhibition": False, "hidden_layer_sizes": 8},
     "inhibition": {"spike_penalty": 0.3, "hidden_layer_sizes": 12},
@@ -49,7 +49,7 @@ def test_the_simulator_counts_as_many_spikes_for_a_decision(digits, name):
     for row in range(ROWS):
         own = slice(row, None, ROWS)
         total = outputs[own].sum(axis=1)
-        assert total.sum() > 1_000  # it says something
+        assert total.sum() > 500  # it says something
         assert is_zero(fired[own].sum(axis=1) - each[row] * total)
         best = probabilities[row].argmax()
         assert is_zero(outputs[own][:, best] - probabilities[row, best] * total)
