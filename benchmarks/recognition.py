@@ -1,12 +1,12 @@
 """Classifiers made of spikes: accuracy, and how many firings an output spike takes.
 
-    LRNN_DATA_DIR=... python benchmarks/recognition.py [--device cuda] [--passes 60] [--hidden 1000]
+    LRNN_DATA_DIR=... python benchmarks/recognition.py [--device cuda] [--hidden 1000 300]
     LRNN_DATA_DIR=... python benchmarks/recognition.py --quick
 
 MNIST, 60,000 images to learn from and 10,000 for testing (--quick: the first 10,000, and half of
-the passes): `LRNNClassifier` where spikes are free and at several prices, with noise on its inputs
-in training, beside LogisticRegression and MLPClassifier of scikit-learn with hidden layers of the
-same widths. Firings per output spike are those on test images (their geometric mean).
+the passes): `LRNNClassifier` where spikes are free and at several prices, with a share of the pixels
+masked in training and smoothed labels, beside LogisticRegression and MLPClassifier of scikit-learn
+with hidden layers of the same widths. Firings per output spike are those on test images (their geometric mean).
 """
 
 import argparse
@@ -52,8 +52,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--device", default=None)
     parser.add_argument("--hidden", type=int, nargs="+", default=[300])
-    parser.add_argument("--passes", type=int, default=60)
-    parser.add_argument("--noise", type=float, default=0.2)
+    parser.add_argument("--passes", type=int, default=30)
+    parser.add_argument("--mask", type=float, default=0.3)
+    parser.add_argument("--smoothing", type=float, default=0.1)
     parser.add_argument("--prices", type=float, nargs="+", default=PRICES)
     chosen = parser.parse_args()
     train, test = images("train", QUICK_ROWS if chosen.quick else None), images("test")
@@ -65,7 +66,8 @@ def main() -> None:
     ]
     for price in chosen.prices:
         model = LRNNClassifier(
-            hidden, spike_penalty=price, corruption=("noise", chosen.noise), max_iter=passes,
+            hidden, spike_penalty=price, corruption=("mask", chosen.mask), max_iter=passes,
+            label_smoothing=chosen.smoothing,
             device=chosen.device, random_state=0,
         )  # fmt: skip
         results.append(row(f"LRNNClassifier, price {price:g}", model, train, test))

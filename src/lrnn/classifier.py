@@ -118,10 +118,13 @@ class LRNNClassifier(
     batch_size : int, default=100
         Rows in a minibatch.
     max_iter : int, optional
-        Most passes over the data. By default 40, or as many as make 400 steps.
+        Most passes over the data. By default 40, or as many as make 200 steps.
     tol : float, default=1e-4
         When the loss has fallen by less than this share during a tenth of the passes (but at least
         five), steps become smaller, and the next time training ends. 0 never ends it.
+    label_smoothing : float, default=0.0
+        The share of a row's weight that is given to all classes alike in training. 0.1 keeps a
+        network from being too sure, and from firing too many spikes for it.
     class_weight : dict or "balanced", optional
         What rows of each class weigh, besides ``sample_weight``; "balanced" lets all classes weigh
         the same.
@@ -203,6 +206,7 @@ class LRNNClassifier(
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "label_smoothing": [Interval(Real, 0, 1, closed="left")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
@@ -224,6 +228,7 @@ class LRNNClassifier(
         batch_size: int = 100,
         max_iter: int | None = None,
         tol: float = 1e-4,
+        label_smoothing: float = 0.0,
         class_weight: Any = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -241,6 +246,7 @@ class LRNNClassifier(
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.tol = tol
+        self.label_smoothing = label_smoothing
         self.class_weight = class_weight
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -273,10 +279,11 @@ class LRNNClassifier(
         self._random = check_random_state(self.random_state)
         settings = self._settings(rows)
         start = self._start(rows, len(classes), settings)
+        soft = replace(labels, smoothing=self.label_smoothing)
         with watching(self, X, settings.max_iter) as observer:
             run = Run(settings, self._random, observer)
             frozen = self._layers_to_freeze()
-            trained = train_recognition(rows, labels, start, run, frozen=frozen, cheap=True)
+            trained = train_recognition(rows, soft, start, run, frozen=frozen, cheap=True)
         evaluation = recognise(rows, labels, trained.weights)
         self._become(self._after(trained, evaluation, classes, frozen))
         warn_if_interrupted(trained)
@@ -308,11 +315,12 @@ class LRNNClassifier(
             self._random = check_random_state(self.random_state)
         settings = replace(self._settings(rows), max_iter=1, held_out=0.0)
         start = self._start(rows, len(known), settings) if first else self._own(rows)
+        soft = replace(labels, smoothing=self.label_smoothing)
         with watching(self, X, 1) as observer:
             run = Run(settings, self._random, observer)
             frozen = self._layers_to_freeze() if first else self._frozen
             trained = train_recognition(
-                rows, labels, start, run, frozen=frozen, cheap=first, later=not first
+                rows, soft, start, run, frozen=frozen, cheap=first, later=not first
             )
         fitted = self._after(trained, recognise(rows, labels, trained.weights), known, frozen)
         if not first:

@@ -137,11 +137,13 @@ def mirrored(sizes: Sequence[int]) -> tuple[int, ...]:
     return (*sizes, *sizes[-2::-1])
 
 
-def scratch(rows: Rows, widths: Sequence[int], random: np.random.RandomState) -> Weights:
+def scratch(
+    rows: Rows, widths: Sequence[int], random: np.random.RandomState, spread: float = SPREAD
+) -> Weights:
     """Log-normal weights for layers of these widths, inhibition stronger than excitation."""
 
     def matrix(senders: int, receivers: int, total: float) -> Array:
-        logs = SPREAD * random.standard_normal((senders, receivers)) - SPREAD**2 / 2
+        logs = spread * random.standard_normal((senders, receivers)) - spread**2 / 2
         return rows.weights(np.exp(logs) * total / senders)
 
     layers = [*pairwise(widths)]

@@ -30,9 +30,10 @@ from lrnn.training.run import Run
 from lrnn.training.settings import Settings
 from lrnn.weights import Weights, activations, widest
 
-PASSES, LEAST_STEPS = 40, 400  # over the data and in all, at least, if nobody says how many
+PASSES, LEAST_STEPS = 40, 200  # over the data and in all, at least, if nobody says how many
 STEADY = 0.3  # share of the passes after which steps become smaller
 STEP = 0.1  # by which share a weight changes at most, at first
+SPREAD = 0.3  # of the logarithms of the first weights: what is random in them stays to the end
 DRIVE = 1.0  # sum of a neuron's first weights, where nothing inhibits it
 
 
@@ -48,11 +49,14 @@ class Labels:
         Of each row.
     classes : array of integers
         The numbers of all classes.
+    smoothing : float
+        The share of a row's weight that all classes have in common.
     """
 
     numbers: Array
     weights: Array
     classes: Array
+    smoothing: float = 0.0
 
     @classmethod
     def of(cls, numbers: NDArray[np.int64], weights: Floats, count: int, rows: Rows) -> "Labels":
@@ -72,10 +76,13 @@ class Labels:
         )
 
     def targets(self, rows: Any) -> Array:
-        """A matrix, rows × classes: what a row weighs, for its own class."""
+        """A matrix, rows × classes: what a row weighs, for its own class (but for smoothing)."""
         xp = array_namespace(self.weights)
         own = take_rows(self.numbers, rows)[:, None] == self.classes[None, :]
-        return xp.astype(own, self.weights.dtype) * take_rows(self.weights, rows)[:, None]
+        sharp, each = xp.astype(own, self.weights.dtype), take_rows(self.weights, rows)[:, None]
+        if not self.smoothing:
+            return sharp * each
+        return ((1 - self.smoothing) * sharp + self.smoothing / self.classes.shape[0]) * each
 
 
 @dataclass(frozen=True)
@@ -86,13 +93,10 @@ class Recognition(Evaluation):
     ----------
     error : float
         Cross-entropy of a row, on average.
-    accuracy : float
-        The share of rows whose own class is the most probable one.
     log_spikes : float
         Logarithm of the firings per output spike, on average.
     """
 
-    accuracy: float = 0.0
     log_spikes: float = 0.0
 
 
@@ -105,9 +109,9 @@ def recognise(
     work = partial(_of_block, weights.layers, scale, rates, labels, corruption)
     totals = rows.fold(work, _added, widest(weights.layers), numbered=True)
     weight = labels.weight
-    loss, right, spikes = (float(total) / weight for total in totals[:3])
-    means = [to_numpy(sums) / weight for sums in totals[3:]]
-    return Recognition(loss, means, accuracy=right, log_spikes=spikes)
+    loss, spikes = (float(total) / weight for total in totals[:2])
+    means = [to_numpy(sums) / weight for sums in totals[2:]]
+    return Recognition(loss, means, log_spikes=spikes)
 
 
 def _of_block(
@@ -125,10 +129,8 @@ def _of_block(
     found = shares(passed[-1])
     xp = array_namespace(found)
     each = xp.sum(targets, axis=1)
-    chosen = xp.argmax(found, axis=1)[:, None] == labels.classes[None, :]
     totals = [
         cross_entropy(found, targets),
-        xp.sum(xp.where(chosen, targets, xp.zeros_like(targets)), dtype=xp.float64),
         xp.sum(each * log_spikes(passed, rates, scale), dtype=xp.float64),
     ]
     return [*totals, *(column_sums(layer, weights=each) for layer in passed)]
@@ -157,7 +159,7 @@ def first_weights(
         if encoder is not None and not frozen:
             own = list(loosened(encoder, "free", random).excitatory)
         return Weights.of([*own, *_excitatory(rows, rest, random)])
-    last = scratch(rows, rest, random)
+    last = scratch(rows, rest, random, SPREAD)
     if encoder is None:
         return last
     if frozen:
@@ -172,7 +174,7 @@ def _excitatory(rows: Rows, widths: Sequence[int], random: np.random.RandomState
     """Such weights as `scratch` gives, without inhibition: sums that do not saturate at once."""
 
     def matrix(senders: int, receivers: int) -> Array:
-        drawn = np.exp(random.standard_normal((senders, receivers)))
+        drawn = np.exp(SPREAD * random.standard_normal((senders, receivers)))
         return rows.weights(DRIVE * drawn / drawn.sum(axis=0))
 
     return [matrix(*shape) for shape in pairwise(widths)]
