@@ -4,9 +4,10 @@
     LRNN_DATA_DIR=... python benchmarks/recognition.py --quick
 
 MNIST, 60,000 images to learn from and 10,000 for testing (--quick: the first 10,000, and half of
-the passes): `LRNNClassifier` where spikes are free and at several prices, with a share of the pixels
+the passes): `LRNNClassifier` where spikes are free and at several prices, with some of the pixels
 masked in training and smoothed labels, beside LogisticRegression and MLPClassifier of scikit-learn
-with hidden layers of the same widths. Firings per output spike are those on test images (their geometric mean).
+with hidden layers of the same widths. Firings per output spike are those on test images (their
+geometric mean).
 """
 
 import argparse

@@ -210,7 +210,8 @@ def test_dearer_spikes_are_fewer(digits, labels):
     settings = QUICK | {"max_iter": 30}
     models = [LRNNClassifier(**settings, spike_penalty=p).fit(X, y) for p in (0.0, 0.1, 0.5)]
     spikes = [model.spikes_per_decision(X) for model in models]
-    assert spikes[0] > 10 * spikes[1] > 10 * spikes[2] / 3
+    assert spikes[0] > 10 * spikes[1]
+    assert spikes[1] > 3 * spikes[2]
     assert spikes[2] >= 2  # one firing in each layer before the output, at least
     assert models[1].score(X, y) > 0.9
 

@@ -165,8 +165,9 @@ class LRNNClassifier(
     loss_ : float
         Mean cross-entropy of the training data as they are, each row with its weight.
     history_ : list of LearningCurve
-        Losses on each minibatch, with the price of spikes, and after each pass, without; one curve,
-        and one more for each :meth:`partial_fit`.
+        Losses on each minibatch, with the price of spikes, and after each pass, without: those that
+        training sees, of corrupted rows and smoothed labels. One curve, and one more for each
+        :meth:`partial_fit`.
     n_iter_ : int
         Passes over the data.
     n_features_in_ : int
