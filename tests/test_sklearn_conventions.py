@@ -67,7 +67,7 @@ def test_scikit_learns_checks_pass(estimator, check):
 @parametrize_with_checks(
     [
         LRNNClassifier(),
-        LRNNClassifier((4, 3), inhibition=False, scale=None, max_iter=100),
+        LRNNClassifier((4, 3), inhibition=False, scale=None, max_iter=20),
     ],
     expected_failed_checks=beyond_one,
 )

@@ -6,7 +6,7 @@ never worse than the excitatory network.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -137,12 +137,21 @@ def mirrored(sizes: Sequence[int]) -> tuple[int, ...]:
     return (*sizes, *sizes[-2::-1])
 
 
+def wide_spread(_senders: int) -> float:
+    """The spread of the logarithms of first weights, from however many neurons."""
+    return SPREAD
+
+
 def scratch(
-    rows: Rows, widths: Sequence[int], random: np.random.RandomState, spread: float = SPREAD
+    rows: Rows,
+    widths: Sequence[int],
+    random: np.random.RandomState,
+    spread_of: Callable[[int], float] = wide_spread,
 ) -> Weights:
     """Log-normal weights for layers of these widths, inhibition stronger than excitation."""
 
     def matrix(senders: int, receivers: int, total: float) -> Array:
+        spread = spread_of(senders)
         logs = spread * random.standard_normal((senders, receivers)) - spread**2 / 2
         return rows.weights(np.exp(logs) * total / senders)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from lrnn.weights import Weights, activations, widest
 PASSES, LEAST_STEPS = 40, 200  # over the data and in all, at least, if nobody says how many
 STEADY = 0.3  # share of the passes after which steps become smaller
 STEP = 0.1  # by which share a weight changes at most, at first
-SPREAD = 0.3  # of the logarithms of the first weights: what is random in them stays to the end
+ENOUGH = 4.0  # spread of the logarithms of first weights, times the root of how many are summed
 DRIVE = 1.0  # sum of a neuron's first weights, where nothing inhibits it
 
 
@@ -159,7 +160,7 @@ def first_weights(
         if encoder is not None and not frozen:
             own = list(loosened(encoder, "free", random).excitatory)
         return Weights.of([*own, *_excitatory(rows, rest, random)])
-    last = scratch(rows, rest, random, SPREAD)
+    last = scratch(rows, rest, random, first_spread)
     if encoder is None:
         return last
     if frozen:
@@ -170,11 +171,20 @@ def first_weights(
     return Weights.of([*own, *last.excitatory], [*minus, *(last.inhibitory or ())])
 
 
+def first_spread(senders: int) -> float:
+    """The spread of the logarithms of first weights: less, where more of them are summed up.
+
+    What is random in weights stays to the end, for steps multiply it, and does harm in new rows.
+    But neurons must differ at first, which the sums of few weights do only if these differ much.
+    """
+    return min(1.0, ENOUGH / sqrt(senders))
+
+
 def _excitatory(rows: Rows, widths: Sequence[int], random: np.random.RandomState) -> list[Array]:
     """Such weights as `scratch` gives, without inhibition: sums that do not saturate at once."""
 
     def matrix(senders: int, receivers: int) -> Array:
-        drawn = np.exp(SPREAD * random.standard_normal((senders, receivers)))
+        drawn = np.exp(first_spread(senders) * random.standard_normal((senders, receivers)))
         return rows.weights(DRIVE * drawn / drawn.sum(axis=0))
 
     return [matrix(*shape) for shape in pairwise(widths)]
