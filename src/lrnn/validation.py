@@ -303,7 +303,9 @@ def _scaling(estimator: Any, X: Any, user: User) -> Scaling | None:
     try:
         return Scaling.fit(X, scale or "none", missing="refuse" if refused else "allow")
     except TableError as error:
-        raise TableError(error.text.replace(FILLS, user.for_gaps)) from None
+        never = user.for_gaps == FILL_BEFORE  # are they filled
+        remedy = f"{user} takes no NaN: {FILL_BEFORE}" if never else user.for_gaps
+        raise TableError(error.text.replace(FILLS, remedy)) from None
 
 
 TRAIN = (

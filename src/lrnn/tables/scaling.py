@@ -583,7 +583,7 @@ def _refusal(
     also = f"{count[column]:,} such in this column{f', {others:,} in others' if others else ''}"
     where = place(row, column, names)
     if np.isnan(value):
-        return TableError(f"{where} is missing (NaN; {also}); {FILLS}")
+        return TableError(f"{where} is missing ({also}); {FILLS}")
     if not np.isfinite(value):
         return TableError(f"{where} is {value}, not a finite number ({also}); mend such cells")
     beyond = f"below {least:g}" if value < least else f"above {most:g}"
