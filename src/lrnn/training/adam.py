@@ -126,8 +126,6 @@ class StepSchedule:
         The penalty of a spike rises to its full height on the way.
     later : bool
         This is a later part of a stream, of which weights learn less.
-    step : float
-        By which share a weight changes at most, at first.
     """
 
     def __init__(
@@ -140,9 +138,7 @@ class StepSchedule:
         ends: bool = False,
         cheap: bool = False,
         later: bool = False,
-        step: float = STEP,
     ) -> None:
-        self._step = step
         self.passes = self._planned = passes
         self._steady, self._share = steady, steady / passes
         self._rise = RISE * passes if cheap else 0.0
@@ -157,8 +153,8 @@ class StepSchedule:
     def size(self, done: float) -> float:
         """The size of a step after so many passes."""
         if self._later:
-            return self._step * LATER
-        return self._step * min(1.0, (self.passes - done) / (self.passes - self._steady))
+            return STEP * LATER
+        return STEP * min(1.0, (self.passes - done) / (self.passes - self._steady))
 
     def penalty(self, done: float) -> float:
         """The penalty of a spike after so many passes, as a share of the full one."""

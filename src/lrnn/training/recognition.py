@@ -33,7 +33,6 @@ from lrnn.weights import Weights, activations, widest
 
 PASSES, LEAST_STEPS = 40, 200  # over the data and in all, at least, if nobody says how many
 STEADY = 0.3  # share of the passes after which steps become smaller
-STEP = 0.1  # by which share a weight changes at most, at first
 ENOUGH = 4.0  # spread of the logarithms of first weights, times the root of how many are summed
 DRIVE = 1.0  # sum of a neuron's first weights, where nothing inhibits it
 
@@ -231,7 +230,7 @@ def train_recognition(
     passes = settings.max_iter
     schedule = StepSchedule(
         passes, STEADY * passes, tol=settings.tol, patience=max(FEW, round(PATIENCE * passes)),
-        ends=True, cheap=cheap and bool(penalty), later=later, step=STEP,
+        ends=True, cheap=cheap and bool(penalty), later=later,
     )  # fmt: skip
     batches = Batches(rows, settings.batch_size, run.random, numbers)
     parameters = [*plus[frozen:], *(minus or ())[frozen:]]
