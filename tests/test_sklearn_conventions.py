@@ -34,16 +34,6 @@ def refusals(estimator):
     }
 
 
-def beyond_one(estimator):
-    """By default none fails; without a scaling, data that are not in [0, 1] lose what is beyond."""
-    if estimator.scale is not None:
-        return {}
-    return {
-        "check_classifiers_train": "its data go up to 5, and all above 1 counts as 1",
-        "check_class_weight_classifiers": "its data are negative, although the tags rule that out",
-    }
-
-
 @parametrize_with_checks(
     [
         LRNNAutoencoder(),
@@ -64,14 +54,7 @@ def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(
-    [
-        LRNNClassifier(),
-        LRNNClassifier((4, 3), inhibition=False, scale=None, max_iter=20),
-    ],
-    expected_failed_checks=beyond_one,
-)
-@pytest.mark.filterwarnings("ignore:X has values above 1")
+@parametrize_with_checks([LRNNClassifier()])
 @pytest.mark.filterwarnings("ignore:.*beyond the range of training")
 @pytest.mark.filterwarnings("ignore:the first part of the stream is not in")
 def test_scikit_learns_checks_of_classifiers_pass(estimator, check):
