@@ -36,6 +36,7 @@ print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
 
 NAMES = {
     "LRNNAutoencoder",
+    "LRNNClassifier",
     "Moment",
     "RandomNeuralNetwork",
     "Scaling",

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lrnn import LRNNAutoencoder
+from lrnn import LRNNAutoencoder, LRNNClassifier
 
 
 def refusals(estimator):
@@ -51,6 +51,13 @@ def refusals(estimator):
 @pytest.mark.filterwarnings("ignore:X has values above 1")
 @pytest.mark.filterwarnings("ignore:X is a full matrix")
 def test_scikit_learns_checks_pass(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks([LRNNClassifier()])
+@pytest.mark.filterwarnings("ignore:.*beyond the range of training")
+@pytest.mark.filterwarnings("ignore:the first part of the stream is not in")
+def test_scikit_learns_checks_of_classifiers_pass(estimator, check):
     check(estimator)
 
 

@@ -11,6 +11,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "LRNNAutoencoder",
+    "LRNNClassifier",
     "Moment",
     "RandomNeuralNetwork",
     "Scaling",
@@ -35,6 +36,7 @@ if _TYPE_CHECKING:
     from lrnn import functional as functional
     from lrnn import plots as plots
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
+    from lrnn.classifier import LRNNClassifier as LRNNClassifier
     from lrnn.factorization import factorize as factorize
     from lrnn.frontiers import frontier as frontier
     from lrnn.moments import Moment as Moment
@@ -50,6 +52,7 @@ if _TYPE_CHECKING:
 
 _NAMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
+    "LRNNClassifier": "lrnn.classifier",
     "Moment": "lrnn.moments",
     "RandomNeuralNetwork": "lrnn.network",
     "Scaling": "lrnn.tables.scaling",

@@ -80,7 +80,9 @@ from lrnn.validation import (
 from lrnn.weights import (
     Part,
     Weights,
+    arrivals_at,
     excitatory_part,
+    on_backend,
     random_weights,
     refined,
     transmit,
@@ -792,8 +794,7 @@ class LRNNAutoencoder(
 
     def _passed(self, rows: Rows, layers: Sequence[Layer]) -> Array:
         """Activations behind some layers."""
-        send = rows.backend.send
-        sent = [tuple(map(send, w)) if isinstance(w, tuple) else send(w) for w in layers]
+        sent = on_backend(layers, rows.backend)
         return self._brought(transmit(rows.of_type(excitatory_part(sent[0]).dtype), sent))
 
     def _brought(self, found: Array) -> Array:
@@ -927,13 +928,7 @@ class LRNNAutoencoder(
             rows = check_codes(self, X, self._n_features_out)
         else:
             rows = check_data(self, X, reset=False)
-        count, attributes = rows.shape
-        arrivals, first = np.zeros((count, len(rates))), 0
-        for block in rows.blocks():
-            dense = block.toarray() if sparse.issparse(block) else to_numpy(block)
-            arrivals[first : first + len(dense), :attributes] = dense * rates[:attributes]
-            first += len(dense)
-        return arrivals
+        return arrivals_at(rows, rates)
 
     def audit(self, X: Any = None) -> Audit:
         """Row sums and firing rates, layer by layer.

@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import _fit_context as fit_context
+from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples as num_samples
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from lrnn.arrays import (
     HOST,
@@ -65,8 +68,11 @@ __all__ = [
     "brought",
     "check_codes",
     "check_data",
+    "check_labels",
     "check_matrix",
+    "counted",
     "fit_context",
+    "labels_of",
     "raw_matrix",
     "wants_frames",
     "weighted",
@@ -297,7 +303,9 @@ def _scaling(estimator: Any, X: Any, user: User) -> Scaling | None:
     try:
         return Scaling.fit(X, scale or "none", missing="refuse" if refused else "allow")
     except TableError as error:
-        raise TableError(error.text.replace(FILLS, user.for_gaps)) from None
+        never = user.for_gaps == FILL_BEFORE  # are they filled
+        remedy = f"{user} takes no NaN: {FILL_BEFORE}" if never else user.for_gaps
+        raise TableError(error.text.replace(FILLS, remedy)) from None
 
 
 TRAIN = (
@@ -549,6 +557,61 @@ def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     if isinstance(rows, HostRows):
         return HostRows(check_values(rows.X, getattr(codes, "columns", None), user))
     return rows
+
+
+def check_labels(estimator: Any, y: Any) -> NDArray[Any]:
+    """Labels as an array of the host."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None; give a label for each row"
+        )
+    y = detached(y, "y")
+    y = to_numpy(y) if is_array(y) else y
+    found = check_array(y, ensure_2d=False, dtype=None, input_name="y", ensure_min_samples=0)
+    found = column_or_1d(found, warn=True)
+    check_classification_targets(found)
+    return np.asarray(found)
+
+
+def counted(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Any, NDArray[Any], Any]:
+    """Rows, labels and weights without those that weigh nothing, where X is a matrix in memory.
+
+    So they count for nothing either in a scaling that is made of X. Weights that make no sense are
+    left to `weighted`.
+    """
+    in_memory = isinstance(X, np.ndarray | list) or sparse.issparse(X) or is_frame(X)
+    if sample_weight is None or not in_memory:
+        return X, y, sample_weight
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        return X, y, sample_weight
+    kept = np.flatnonzero(weights)
+    if weights.shape != y.shape or len(kept) in (0, len(y)) or len(y) != num_samples(X):
+        return X, y, sample_weight
+    return safe_indexing(X, kept), y[kept], weights[kept]
+
+
+def labels_of(rows: Rows, y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    """The number of each row's class; there must be one label for each, of these classes."""
+    found, dropped = y, () if rows.cut_off is None else rows.cut_off.dropped
+    if len(dropped) and len(found) == rows.shape[0] + len(dropped):
+        found = np.delete(found, dropped)  # of rows that a scaling leaves out
+    if len(found) != rows.shape[0]:
+        raise ValueError(
+            f"y has {len(found)} labels, and X has {rows.shape[0]} rows (inconsistent numbers of "
+            "samples); give one label for each row"
+        )
+    strange = np.setdiff1d(found, classes).tolist()
+    if strange:
+        row = int(np.argmax(found == strange[0]))
+        raise ValueError(
+            f"y has {strange[0]!r} at row {row + 1}, which is none of the classes "
+            f"{classes.tolist()!r:.200}; name all of them in the first call to "
+            "partial_fit"
+        )
+    return np.searchsorted(classes, found)
 
 
 def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True, scale: Any = None) -> Rows:

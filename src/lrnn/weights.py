@@ -1,9 +1,10 @@
-"""The weights of an autoencoder as a value: what they do to rows, and which network they are."""
+"""The weights of a network in layers as a value: what they do to rows, which network they are."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import accumulate, pairwise
+from math import log
 from operator import matmul
 from typing import Any, Literal
 
@@ -12,7 +13,14 @@ from array_api_compat import array_namespace
 from scipy import sparse
 
 from lrnn.arrays import Array, Backend, Floats, Layer, Rates, copied, to_numpy
-from lrnn.functional import adjust_rows, firing_rates, firings, propagate, refined_codes
+from lrnn.functional import (
+    adjust_rows,
+    firing_rates,
+    firings,
+    propagate,
+    refined_codes,
+    used_rates,
+)
 from lrnn.network import RandomNeuralNetwork, layer_names
 from lrnn.network.checks import rounding
 
@@ -123,6 +131,17 @@ class Weights:
         fired = firings(own.firing_rates(rates), activations, own.excitatory, own.inhibitory)
         return np.asarray(fired)
 
+    def scaled_rates(self) -> tuple[float, list[Floats]]:
+        """Rates of all layers but the last, beside the highest of them, and its logarithm.
+
+        Neurons that lead nowhere need not fire: theirs are 0. So scaled they are numbers of any
+        precision, however high they are.
+        """
+        own = self.realised("free")
+        used = used_rates(own.firing_rates(), own.excitatory, own.inhibitory)
+        highest = max(float(rate.max()) for rate in used) or 1.0
+        return log(highest), [rate / highest for rate in used]
+
     def to_network(
         self, rates: Rates = "free", least_rate: float = 1.0, part: Part = "all"
     ) -> RandomNeuralNetwork:
@@ -207,6 +226,23 @@ def transmit(rows: Any, layers: Sequence[Layer]) -> Array:
     last = excitatory_part(layers[-1])
     work = partial(through, tuple(layers))
     return rows.transmit(work, last.shape[1], last.dtype, widest(layers))
+
+
+def on_backend(layers: Sequence[Layer], backend: Backend) -> list[Layer]:
+    """Layers as arrays of a backend."""
+    send = backend.send
+    return [tuple(map(send, w)) if isinstance(w, tuple) else send(w) for w in layers]
+
+
+def arrivals_at(rows: Any, rates: Floats) -> Floats:
+    """External arrival rates at all neurons, of these firing rates, that present rows to them."""
+    count, attributes = rows.shape
+    found, first = np.zeros((count, len(rates))), 0
+    for block in rows.blocks():
+        dense = block.toarray() if sparse.issparse(block) else to_numpy(block)
+        found[first : first + len(dense), :attributes] = dense * rates[:attributes]
+        first += len(dense)
+    return found
 
 
 def refined(weights: "Weights", sweeps: int, block: Array) -> Array:

@@ -288,7 +288,7 @@ def model_for(path: Path, data: str) -> Any:
 
 def load_model(path: Path) -> Any:
     """The model in a file; complains of a moment."""
-    import lrnn
+    from lrnn.storage.model_files import load_autoencoder
     from lrnn.storage.moment_files import is_moment
 
     if is_moment(path):
@@ -296,7 +296,7 @@ def load_model(path: Path) -> Any:
             f"{str(path)!r} is a moment, not a model; lrnn fit {path} -o model.safetensors trains "
             "one on it"
         )
-    return lrnn.load(path)
+    return load_autoencoder(path)
 
 
 def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Given:

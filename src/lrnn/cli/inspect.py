@@ -32,13 +32,13 @@ def inspect(
 
         lrnn inspect wine.safetensors --parts 100
     """
-    import lrnn
+    from lrnn.storage.model_files import load_autoencoder
     from lrnn.storage.moment_files import is_moment
 
     if is_moment(model):
         inspect_moment(model, Voice(quiet, as_json))
         return
-    found = lrnn.load(model)
+    found = load_autoencoder(model)
     audit = found.audit()
     sizes = found.to_network().layer_sizes or ()
     scaling = "none" if found.scaling_ is None else found.scaling_.kind

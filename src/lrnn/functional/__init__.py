@@ -33,7 +33,8 @@ from lrnn.functional.gram import (
     gram_cost,
     gram_error,
 )
-from lrnn.functional.realisation import firing_rates, firings, routing
+from lrnn.functional.realisation import firing_rates, firings, routing, used_rates
+from lrnn.functional.shares import share_gradients, shares
 from lrnn.functional.updates import (
     adjust_rows,
     multiply,
@@ -68,8 +69,11 @@ __all__ = [
     "routing",
     "row_sums",
     "saturate",
+    "share_gradients",
+    "shares",
     "squared_error",
     "update_decoder",
     "update_encoder",
+    "used_rates",
     "weighed",
 ]

@@ -28,7 +28,7 @@ Spikes cost what neurons fire: with output rates 1, rates are :math:`r_{l-1} = P
 :math:`s_{l-1} r_l^\mathsf{T}`, and that by :math:`q_l` is :math:`r_l`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -114,6 +114,8 @@ def reroute(weights: Array, change: Array) -> Array:
 # With inhibition
 
 Gradients = tuple[list[Array], list[Array]]
+Passed = tuple[list[Array], list[Array], list[Array | None]]
+Price = Callable[[int], tuple[Array, Array]]
 
 
 def penalised_gradients(
@@ -131,65 +133,107 @@ def penalised_gradients(
     that to these.
     """
     xp = array_namespace(excitatory[0])
-    layers, ratios, inhibitions = [inputs], [], []
-    for plus, minus in zip(excitatory, inhibitory, strict=True):
-        inhibition = 1 + layers[-1] @ minus
-        ratio = (layers[-1] @ plus) / inhibition
-        ratios.append(ratio)
-        inhibitions.append(inhibition)
-        layers.append(at_most(ratio, 1))
+    passed = pass_on(inputs, excitatory, inhibitory)
+    layers = passed[0]
     back = _difference(layers[-1], inputs if targets is None else targets)
     error = xp.sum(xp.vecdot(back, back), dtype=xp.float64)
     spikes = xp.zeros_like(error)
+    price: Price | None = None
     if penalty is not None:
-        rates = _rates(excitatory, inhibitory)
+        rates = needed_rates(excitatory, inhibitory)
         fired = [column_sums(layer) for layer in layers[:-1]]
-        prices = _prices(fired, excitatory, inhibitory)
+        shadow = shadow_prices(fired, excitatory, inhibitory)
         for rate, sums in zip(rates[:-1], fired, strict=True):
             spikes = spikes + xp.sum(rate * sums, dtype=xp.float64)
+
+        def price(layer: int) -> tuple[Array, Array]:
+            by_weights = at_most(
+                penalty * shadow[layer][:, None] * rates[layer + 1][None, :], LARGEST
+            )
+            return by_weights, at_most(penalty * rates[layer], LARGEST)[None, :]
+
+    return error, spikes, flow_back(passed, excitatory, inhibitory, back, price)
+
+
+def pass_on(
+    inputs: Array, excitatory: Sequence[Array], inhibitory: Sequence[Array] | None
+) -> Passed:
+    """Activations of all layers, their ratios before they saturate, and what divided them.
+
+    Without inhibition nothing does: None for each layer.
+    """
+    layers, ratios, divisors = [inputs], [], []
+    for plus, minus in _pairs(excitatory, inhibitory):
+        divisor = None if minus is None else 1 + layers[-1] @ minus
+        ratio = layers[-1] @ plus if divisor is None else (layers[-1] @ plus) / divisor
+        ratios.append(ratio)
+        divisors.append(divisor)
+        layers.append(at_most(ratio, 1))
+    return layers, ratios, divisors
+
+
+def flow_back(
+    passed: Passed,
+    excitatory: Sequence[Array],
+    inhibitory: Sequence[Array] | None,
+    back: Array,
+    price: Price | None = None,
+    first: int = 0,
+) -> Gradients:
+    """Gradients by the weights of layers from number ``first`` on, of what changes with outputs.
+
+    ``back`` is the gradient by the outputs of what `pass_on` gave. The ``price`` of a layer is what
+    spikes add to the gradient by its weights, and by the activations that it is given.
+    """
+    xp = array_namespace(back)
+    layers, ratios, divisors = passed
     plus_gradients: list[Array] = []
     minus_gradients: list[Array] = []
-    for layer in reversed(range(len(excitatory))):
-        flow = xp.where(ratios[layer] >= 1, xp.zeros_like(back), back) / inhibitions[layer]
-        counter = flow * ratios[layer]
-        by_plus, by_minus = layers[layer].T @ flow, -(layers[layer].T @ counter)
-        if penalty is not None:
-            price = at_most(penalty * prices[layer][:, None] * rates[layer + 1][None, :], LARGEST)
-            by_plus, by_minus = by_plus + price, by_minus + price
-        plus_gradients.insert(0, by_plus)
-        minus_gradients.insert(0, by_minus)
-        if layer:
-            back = flow @ excitatory[layer].T - counter @ inhibitory[layer].T
-            if penalty is not None:
-                back = back + at_most(penalty * rates[layer], LARGEST)[None, :]
-    return error, spikes, (plus_gradients, minus_gradients)
+    for layer, (plus, minus) in reversed([*enumerate(_pairs(excitatory, inhibitory))][first:]):
+        flow = xp.where(ratios[layer] >= 1, xp.zeros_like(back), back)
+        by_weights, by_activations = (None, None) if price is None else price(layer)
+        if minus is not None:
+            flow = flow / divisors[layer]
+            counter = flow * ratios[layer]
+            minus_gradients.insert(0, _plus(-(layers[layer].T @ counter), by_weights))
+        plus_gradients.insert(0, _plus(layers[layer].T @ flow, by_weights))
+        if layer > first:
+            back = flow @ plus.T if minus is None else flow @ plus.T - counter @ minus.T
+            back = _plus(back, by_activations)
+    return plus_gradients, minus_gradients
 
 
-def _rates(excitatory: Sequence[Array], inhibitory: Sequence[Array]) -> list[Array]:
+def _plus(one: Array, other: Array | None) -> Array:
+    return one if other is None else one + other
+
+
+def _pairs(
+    excitatory: Sequence[Array], inhibitory: Sequence[Array] | None
+) -> list[tuple[Array, Array | None]]:
+    minus: Sequence[Array | None] = inhibitory or [None] * len(excitatory)
+    return list(zip(excitatory, minus, strict=True))
+
+
+def needed_rates(excitatory: Sequence[Array], inhibitory: Sequence[Array] | None) -> list[Array]:
+    """Firing rates of all layers that the weights need, with output rates 1."""
     rates = [array_namespace(excitatory[-1]).ones_like(excitatory[-1][0, :])]
-    for plus, minus in zip(reversed(excitatory), reversed(inhibitory), strict=True):
-        rates.insert(0, _finite(plus @ rates[0] + minus @ rates[0]))
+    for plus, minus in reversed(_pairs(excitatory, inhibitory)):
+        rate = plus @ rates[0]
+        rates.insert(0, _finite(rate if minus is None else rate + minus @ rates[0]))
     return rates
 
 
-def _prices(
-    fired: Sequence[Array], excitatory: Sequence[Array], inhibitory: Sequence[Array]
+def shadow_prices(
+    fired: Sequence[Array], excitatory: Sequence[Array], inhibitory: Sequence[Array] | None
 ) -> list[Array]:
     """What a unit of rate at each layer's end costs, in spikes of the layers before it."""
     prices = [fired[0]]
-    for layer in range(1, len(fired)):
-        before = prices[-1]
-        plus, minus = excitatory[layer - 1], inhibitory[layer - 1]
-        prices.append(_finite(fired[layer] + plus.T @ before + minus.T @ before))
+    for sums, (plus, minus) in zip(fired[1:], _pairs(excitatory, inhibitory), strict=False):
+        price = sums + plus.T @ prices[-1]
+        prices.append(_finite(price if minus is None else price + minus.T @ prices[-1]))
     return prices
 
 
 def _finite(numbers: Array) -> Array:
     """Never so large that a product of two of them, or one with a weight, is beyond all numbers."""
     return at_most(numbers, float(array_namespace(numbers).finfo(numbers.dtype).max) ** 0.45)
-
-
-def _sums(layer: Array) -> Array:
-    if sparse.issparse(layer):
-        return layer.sum(axis=0)
-    return array_namespace(layer).sum(layer, axis=0)

@@ -75,14 +75,30 @@ def firings(
     array([4., 4.])
     """
     xp = array_namespace(*rates)
+    used = used_rates(rates, excitatory, inhibitory)
+    return xp.stack([xp.vecdot(rate, q) for rate, q in zip(used, activations, strict=False)])
+
+
+def used_rates(
+    rates: Sequence[Array], excitatory: Sequence[Array], inhibitory: Sequence[Array] | None = None
+) -> list[Array]:
+    """Firing rates of each layer but the last; 0 of neurons that lead nowhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights = [np.array([[2.0], [0.0]])]
+    >>> used_rates(firing_rates(weights), weights)
+    [array([2., 0.])]
+    """
+    xp = array_namespace(*rates)
     found = []
     for layer, weight in enumerate(excitatory):
         sums = xp.sum(weight, axis=1)
         if inhibitory is not None:
             sums = sums + xp.sum(inhibitory[layer], axis=1)
-        used = xp.where(sums > 0, rates[layer], xp.zeros_like(rates[layer]))
-        found.append(xp.vecdot(used, activations[layer]))
-    return xp.stack(found)
+        found.append(xp.where(sums > 0, rates[layer], xp.zeros_like(rates[layer])))
+    return found
 
 
 def routing(weights: Array, rates: Array, next_rates: Array) -> Array:

@@ -20,6 +20,7 @@ from lrnn.paper.spiking import compared
 from lrnn.paper.stalled import outlast
 from lrnn.paper.training import train
 from lrnn.plots.spikes import EVENTS_SHOWN
+from lrnn.storage.model_files import load_autoencoder
 from lrnn.tables.atomic import sweep, write_atomically
 
 
@@ -123,7 +124,7 @@ def _simulated(name: str, task: Task, folder: Path, X: Any) -> LRNNAutoencoder:
     path = _model_path(training, folder)
     if not path.exists():
         train(training, X)[1].save(path)
-    return lrnn.load(path)
+    return load_autoencoder(path)
 
 
 def _model_path(training: Task, folder: Path) -> Path:

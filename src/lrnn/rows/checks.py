@@ -27,7 +27,11 @@ FILL_BEFORE = (
 )
 
 
-SCALERS = {"Moment": "Moment.of(X, ", "widths": "widths(X, widths, "}  # that scale by themselves
+SCALERS = {  # that scale by themselves
+    "LRNNClassifier": "LRNNClassifier(",
+    "Moment": "Moment.of(X, ",
+    "widths": "widths(X, widths, ",
+}
 
 
 class User(str):

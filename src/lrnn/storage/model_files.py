@@ -27,6 +27,7 @@ from scipy import sparse
 import lrnn
 from lrnn.arrays import Array, Rates, is_array, to_numpy
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
+from lrnn.classifier import LRNNClassifier
 from lrnn.moments import Corruption
 from lrnn.parameters import matrices_of
 from lrnn.rows.gaps import Filling
@@ -37,11 +38,12 @@ from lrnn.tables.words import warn
 from lrnn.training import LearningCurve, StopReason
 from lrnn.weights import Weights, over_one
 
-FORMAT = 2
+FORMAT = 3
 """Version of the format. Newer code reads older files; older code refuses newer ones.
 
 Version 2 has inhibitory weights, ``inhibitory_encoder.0`` … and ``inhibitory_decoder.0`` …; files
-of networks without them are still of version 1. What a document may lack is what earlier versions
+of networks without them are still of version 1. Those of version 3 are classifiers (see
+`lrnn.storage.classifier_files`). What a document may lack is what earlier versions
 of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``binary``), ``stage``,
 ``error_is_bound``. ``stream`` is there if a stream can go on (see `lrnn.storage.stream_files`).
 """
@@ -85,27 +87,17 @@ def save(
     ):
         tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
     tensors |= start_tensors(model)
-    for i, curve in enumerate(model.history_):
-        tensors |= {f"history.{i}.{name}": getattr(curve, name) for name in CURVE_ARRAYS}
+    tensors |= curve_tensors(model)
     filling = getattr(model, "filling_", None)
     if filling is not None:
         tensors |= {f"filling.{name}": getattr(filling, name) for name in FILLING}
-    names = getattr(model, "feature_names_in_", None)
     document = {
-        "format": 1 if model.weights_.inhibitory is None else FORMAT,
+        "format": 1 if model.weights_.inhibitory is None else 2,
         "lrnn_version": lrnn.__version__,
         "parameters": plain_parameters(model) | {"device": None},  # the reader may have no GPU
-        "history": [
-            {"layer": c.layer, "passes": c.passes, "stopped": c.stopped, "stage": c.stage}
-            for c in model.history_
-        ],
-        "n_iter": model.n_iter_,
         "reconstruction_err": model.reconstruction_err_,
         "spike_cost": model.spike_cost_,
-        "feature_names": None if names is None else list(names),
-        "scaling": None if model.scaling_ is None else model.scaling_.to_json(),
-        "white": model.white_,
-    }
+    } | told_of_training(model)
     if model.error_is_bound_:
         document["error_is_bound"] = True
     if moment is not False:
@@ -125,13 +117,53 @@ def save(
     write_tensors(path, document, tensors)
 
 
-def load(path: str | os.PathLike[str]) -> LRNNAutoencoder:
-    """Read a model that :meth:`LRNNAutoencoder.save` wrote.
+def curve_tensors(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Array]:
+    """The arrays of all learning curves."""
+    return {
+        f"history.{i}.{name}": getattr(curve, name)
+        for i, curve in enumerate(model.history_)
+        for name in CURVE_ARRAYS
+    }
+
+
+def told_of_training(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
+    """What documents of all models say of their training and their data."""
+    names = getattr(model, "feature_names_in_", None)
+    return {
+        "history": [
+            {"layer": c.layer, "passes": c.passes, "stopped": c.stopped, "stage": c.stage}
+            for c in model.history_
+        ],
+        "n_iter": model.n_iter_,
+        "feature_names": None if names is None else list(names),
+        "scaling": None if model.scaling_ is None else model.scaling_.to_json(),
+        "white": model.white_,
+    }
+
+
+def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier:
+    """Read a model that :meth:`LRNNAutoencoder.save` or :meth:`LRNNClassifier.save` wrote.
 
     A file that is damaged, foreign or of a newer format gives one :class:`ModelFileError`.
     """
     with explained(path, "model", ModelFileError):
-        return _model(*read_tensors(path, _check_format))
+        document, tensors = read_tensors(path, _check_format)
+        if "classes" in document:
+            from lrnn.storage.classifier_files import classifier
+
+            return classifier(document, tensors)
+        return _model(document, tensors)
+
+
+def load_autoencoder(path: str | os.PathLike[str]) -> LRNNAutoencoder:
+    """Read an autoencoder; a classifier is an error, too."""
+    found = load(path)
+    if not isinstance(found, LRNNAutoencoder):
+        raise ModelFileError(
+            f"{os.fspath(path)!r} is a classifier, where an autoencoder is needed; lrnn.load reads "
+            "it in Python"
+        )
+    return found
 
 
 @contextmanager
@@ -152,7 +184,7 @@ def explained(
         raise kind(f"cannot read {os.fspath(path)!r} as a {what}: {reason}") from None
 
 
-def plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
+def plain_parameters(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
     """Parameters as JSON can hold them; a generator as random_state is left out."""
 
     def plain(value: Any) -> Any:
@@ -162,8 +194,8 @@ def plain_parameters(model: LRNNAutoencoder) -> dict[str, Any]:
             return [plain(v) for v in value]
         return value if isinstance(value, bool | int | float | str) else None
 
-    given = model.get_params()
-    if not isinstance(given["init"], str):
+    given = model.get_params(deep=False)
+    if not isinstance(given.get("init", ""), str):
         given["init"] = None  # weights are kept as tensors
     return {name: plain(value) for name, value in given.items()}
 
@@ -200,6 +232,8 @@ def check_version(version: Any, newest: int, document: dict[str, Any]) -> None:
 
 
 def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
+    if document["format"] > 2:
+        raise ModelFileError("it says that it is a classifier, and has no classes")
     # whoever has trained it may be gone, and so may the device
     parameters = dict(document["parameters"]) | {"verbose": 0, "device": None}
     known = LRNNAutoencoder().get_params()
@@ -210,7 +244,7 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         if isinstance(parameters.get(name), list):
             parameters[name] = tuple(parameters[name])
     if "init_encoder.0" in tensors:
-        parts = [_matrices(tensors, f"init_{part}") for part in ("encoder", "decoder")]
+        parts = [weight_matrices(tensors, f"init_{part}") for part in ("encoder", "decoder")]
         parameters["init"] = tuple(m[0] if len(m) == 1 else m for m in parts)
     model = LRNNAutoencoder(**parameters)
     model._validate_params()
@@ -222,26 +256,21 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         raise ModelFileError(
             f"its rates are 'unit', but rows of {over} of its weight matrices sum to more than 1"
         )
-    _check_rates(weights, model.rates, tensors)
-    model.n_features_in_ = weights.sizes[0]
-    model.white_ = document.get("white", 1.0 if document.get("binary") is True else None)
-    if model.white_ not in WHITES:
-        raise ModelFileError(f"it says that the level {model.white_!r:.40} is 1")
-    names = check_names(document["feature_names"], model.n_features_in_)
-    if names is not None:
-        model.feature_names_in_ = np.array(names, dtype=object)
-    spike_cost = _finite(document["spike_cost"])
+    check_rates(weights, model.rates, tensors)
+    white = document.get("white", 1.0 if document.get("binary") is True else None)
+    set_attributes(model, weights.sizes[0], white, document["feature_names"])
+    spike_cost = finite(document["spike_cost"])
     fitted = Fitted(
         weights,
-        [_curve(i, facts, tensors) for i, facts in enumerate(document["history"])],
+        [curve_of(i, facts, tensors) for i, facts in enumerate(document["history"])],
         int(document["n_iter"]),
-        _finite(document["reconstruction_err"]),
+        finite(document["reconstruction_err"]),
         _spike_costs(weights, document, spike_cost),
         spike_cost,
-        None if corrupted is None else _finite(corrupted),
+        None if corrupted is None else finite(corrupted),
         _truth(document.get("error_is_bound", False)),
     )
-    model.scaling_ = _scaling(document["scaling"], model)
+    model.scaling_ = scaling_of(document["scaling"], model)
     if "stream" in document:
         from lrnn.storage import stream_files
 
@@ -265,7 +294,21 @@ def _filling(tensors: dict[str, Array], width: int) -> Filling | None:
     return Filling(decoder, codes, root)
 
 
-def _scaling(stored: Any, model: LRNNAutoencoder) -> Scaling | None:
+def set_attributes(
+    model: LRNNAutoencoder | LRNNClassifier, width: int, white: Any, names: Any
+) -> None:
+    """What a model knows of its attributes: how many there are, their names, and levels."""
+    model.n_features_in_ = width
+    if white not in WHITES:
+        raise ModelFileError(f"it says that the level {white!r:.40} is 1")
+    model.white_ = white
+    known = check_names(names, width)
+    if known is not None:
+        model.feature_names_in_ = np.array(known, dtype=object)
+
+
+def scaling_of(stored: Any, model: LRNNAutoencoder | LRNNClassifier) -> Scaling | None:
+    """The scaling of a model, which then has it as a parameter, too."""
     if stored is None:
         return None
     if not isinstance(stored, dict) or "kind" not in stored:  # a user's own note, once
@@ -299,7 +342,8 @@ def check_scaling(stored: Any, width: int) -> Scaling:
     return scaling
 
 
-def _curve(i: int, facts: dict[str, Any], tensors: dict[str, Array]) -> LearningCurve:
+def curve_of(i: int, facts: dict[str, Any], tensors: dict[str, Array]) -> LearningCurve:
+    """The learning curve of this number."""
     arrays = {name: tensors[f"history.{i}.{name}"] for name in CURVE_ARRAYS}
     layer, stopped, stage = facts["layer"], facts["stopped"], facts.get("stage", "")
     if (
@@ -314,7 +358,8 @@ def _curve(i: int, facts: dict[str, Any], tensors: dict[str, Array]) -> Learning
     return LearningCurve(layer=layer, passes=passes, stopped=stopped, stage=stage, **arrays)
 
 
-def _matrices(tensors: dict[str, Array], kind: str) -> list[Array]:
+def weight_matrices(tensors: dict[str, Array], kind: str) -> list[Array]:
+    """All matrices of weights of a kind: finite, and not negative."""
     found: list[Array] = []
     while f"{kind}.{len(found)}" in tensors:
         name = f"{kind}.{len(found)}"
@@ -330,7 +375,7 @@ def _matrices(tensors: dict[str, Array], kind: str) -> list[Array]:
 
 
 def _weights(tensors: dict[str, Array], inhibition: bool) -> Weights:
-    encoders, decoders = _matrices(tensors, "encoder"), _matrices(tensors, "decoder")
+    encoders, decoders = weight_matrices(tensors, "encoder"), weight_matrices(tensors, "decoder")
     plus = [*encoders, *decoders]
     sizes = [len(m) for m in plus] + [plus[-1].shape[1]]
     fits = all(m.shape[1] == size for m, size in zip(plus, sizes[1:], strict=True))
@@ -339,13 +384,16 @@ def _weights(tensors: dict[str, Array], inhibition: bool) -> Weights:
         raise ModelFileError(f"its weights {[m.shape for m in plus]} do not fit together")
     if not inhibition:
         return Weights.of(plus)
-    minus = _matrices(tensors, "inhibitory_encoder") + _matrices(tensors, "inhibitory_decoder")
+    minus = weight_matrices(tensors, "inhibitory_encoder") + weight_matrices(
+        tensors, "inhibitory_decoder"
+    )
     if [(m.shape, m.dtype) for m in plus] != [(m.shape, m.dtype) for m in minus]:
         raise ModelFileError("its inhibitory weights do not fit the excitatory ones")
     return Weights.of(plus, minus)
 
 
-def _check_rates(weights: Weights, rates: Rates, tensors: dict[str, Array]) -> None:
+def check_rates(weights: Weights, rates: Rates, tensors: dict[str, Array]) -> None:
+    """Complain of firing rates that are not those of the weights."""
     for i, own in enumerate(weights.firing_rates(rates)):
         stored = tensors[f"firing_rates.{i}"]
         if stored.shape != own.shape or not np.allclose(stored, own, rtol=1e-9, atol=0):
@@ -368,7 +416,8 @@ def _truth(value: Any) -> bool:
     return value
 
 
-def _finite(value: Any) -> float:
+def finite(value: Any) -> float:
+    """A finite number."""
     if not math.isfinite(value):
         raise ModelFileError(f"its error {value!r} is not a finite number")
     return float(value)

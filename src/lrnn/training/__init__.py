@@ -1,7 +1,7 @@
 """Training: from rows to weights.
 
 `run` is the loop; what steps in it are the gram solver, the paper's algorithms as printed, descent
-end to end, and with inhibition.
+end to end, with inhibition, and for the recognition of classes.
 """
 
 from lrnn.training.end_to_end import fine_tuned, never_worse, train_end_to_end, tune
@@ -19,6 +19,14 @@ from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.incremental import MOST_STEPS, Memory, remembered, train_part
 from lrnn.training.inhibition import train_inhibitory, train_on_part
 from lrnn.training.minibatch import train_jointly, train_layerwise
+from lrnn.training.recognition import (
+    Labels,
+    Recognition,
+    first_weights,
+    passes_for,
+    recognise,
+    train_recognition,
+)
 from lrnn.training.run import Observer, ProgressBar, Run, StopReason, watching
 from lrnn.training.settings import Settings
 from lrnn.training.states import State, StateError
@@ -28,11 +36,13 @@ from lrnn.training.without_rows import train_without_rows
 __all__ = [
     "MOST_STEPS",
     "Evaluation",
+    "Labels",
     "LearningCurve",
     "Memory",
     "Observer",
     "PenalisedNetwork",
     "ProgressBar",
+    "Recognition",
     "Run",
     "Settings",
     "State",
@@ -43,10 +53,13 @@ __all__ = [
     "evaluate_both",
     "ever_saturated",
     "fine_tuned",
+    "first_weights",
     "known_error",
     "learn_filling",
     "never_worse",
+    "passes_for",
     "penalties_for",
+    "recognise",
     "remembered",
     "train_end_to_end",
     "train_frontier",
@@ -56,6 +69,7 @@ __all__ = [
     "train_layerwise",
     "train_on_part",
     "train_part",
+    "train_recognition",
     "train_unit_rate",
     "train_without_rows",
     "tune",

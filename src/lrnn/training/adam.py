@@ -206,10 +206,12 @@ class Descent(MinibatchStepper):
     parameters : sequence of arrays
         The matrices of ``current``.
     gradients : callable
-        ``gradients(inputs, targets, share)`` gives the error on a batch, a number, and the
+        ``gradients(inputs, targets, share)`` gives the mean error on a batch, a number, and the
         gradients by the parameters; ``share`` is that of the full penalty of a spike.
     corruption : Corruption, optional
         Inputs are samples of corrupted batches, new ones in each step.
+    targets : callable, optional
+        ``targets(numbers)`` of rows is what these should become; by default, themselves.
     """
 
     def __init__(
@@ -223,9 +225,10 @@ class Descent(MinibatchStepper):
         schedule: StepSchedule,
         history: History,
         corruption: Corruption | None = None,
+        targets: Callable[[Array], Array] | None = None,
     ) -> None:
         super().__init__(batches, history)
-        self._corruption = corruption
+        self._corruption, self._targets = corruption, targets
         self._start, self._current, self._gradients = start, current, gradients
         self._adam, self._schedule, self._rates = LogAdam(parameters, rates), schedule, rates
         self._one: Callable[..., Array] = self._on_batch
@@ -237,9 +240,10 @@ class Descent(MinibatchStepper):
     def _on_batch(self, numbers: Array, scale: Any, share: Any, step: Any) -> Array:
         batch = self.batches.part.take(numbers)
         inputs = batch if self._corruption is None else self._corruption.of_batch(batch, step)
-        error, gradients = self._gradients(inputs, batch, share)
+        targets = batch if self._targets is None else self._targets(numbers)
+        error, gradients = self._gradients(inputs, targets, share)
         self._adam.step(gradients, scale)
-        return error / math.prod(batch.shape)
+        return error
 
     @property
     def most(self) -> int:  # type: ignore[override]

@@ -1,5 +1,6 @@
 """The whole saturating network at once: descent on its true error, minibatch by minibatch."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +38,8 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     schedule = StepSchedule(passes, steady, tol=settings.tol, patience=PATIENCE)
 
     def gradients(inputs: Array, targets: Array, _price: Any) -> tuple[Array, list[Array]]:
-        return error_gradients(inputs, layers, targets)
+        error, found = error_gradients(inputs, layers, targets)
+        return error / math.prod(targets.shape), found
 
     descent = Descent(
         batches, start, current, layers, gradients, settings.rates, schedule, history,

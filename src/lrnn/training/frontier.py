@@ -14,7 +14,13 @@ import numpy as np
 from lrnn.rows import Rows
 from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.history import Trained
-from lrnn.training.inhibition import InhibitoryTraining, inhibited, schedule_of, scratch
+from lrnn.training.inhibition import (
+    InhibitoryTraining,
+    inhibited,
+    mirrored,
+    schedule_of,
+    scratch,
+)
 from lrnn.training.run import Run
 from lrnn.weights import Weights
 
@@ -63,10 +69,10 @@ def train_frontier(
     walk = Walk(rows, excitatory, run)
     sizes = run.settings.sizes
     walk.go(excitatory, penalties, "down")
-    walk.go(scratch(rows, sizes, run.random), penalties[-1:], "from scratch", cheap=True)
+    walk.go(scratch(rows, mirrored(sizes), run.random), penalties[-1:], "from scratch", cheap=True)
     walk.go(walk.found[-1], penalties[::-1], "up")
     walk.go(min(walk.found, key=lambda one: one.error), [0.0], "spikes are free")
-    walk.go(scratch(rows, sizes, run.random), [0.0], "spikes are free, from scratch")
+    walk.go(scratch(rows, mirrored(sizes), run.random), [0.0], "spikes are free, from scratch")
     return [walk.thin(one) for one in undominated(walk.found)], walk.interrupted
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from time import perf_counter
 from typing import TypeAlias
@@ -19,6 +20,7 @@ from lrnn.training.states import State
 from lrnn.weights import Weights
 
 Price: TypeAlias = Callable[[Evaluation, Weights], float]
+Judge: TypeAlias = Callable[[Weights], Evaluation]
 
 ENDED_BY_TOL = ("gram solver", "as printed")
 WINDOW = 10  # iterations over which progress of the gram solver is judged
@@ -117,7 +119,8 @@ class History:
     """Of a training on minibatches of ``rows`` that starts from ``weights``.
 
     The best weights are those with the lowest ``price``. Errors are those on corrupted rows, if
-    there is a ``corruption``.
+    there is a ``corruption``. Errors of another kind are what ``judge`` finds; they may be of any
+    height.
     """
 
     def __init__(
@@ -126,9 +129,11 @@ class History:
         weights: Weights,
         price: Price = error_alone,
         corruption: Corruption | None = None,
+        judge: Judge | None = None,
     ) -> None:
-        self._rows, self._corruption = rows, corruption
-        self._price = price
+        self._rows, self._price = rows, price
+        self._judge = judge or partial(evaluate, rows, corruption=corruption)
+        self._highest = HIGHEST if judge is None else np.inf
         self.best = weights
         self._batch_errors: list[float] = []
         self._newest: list[Array] = []  # still on the device: fetching one by one takes time
@@ -162,7 +167,7 @@ class History:
         """Take the error on all rows, and keep the weights if they are the best."""
         self.batch_errors()
         before = perf_counter()
-        found = evaluate(self._rows, weights, self._corruption)
+        found = self._judge(weights)
         self._evaluations.append((self.iterations, found.error, before - self._began))
         price = self._price(found, weights)
         if price < self.lowest:
@@ -205,13 +210,13 @@ class History:
         after_pass = states.series(state["lowest_after_pass"], "lowest errors", falling=True)
         count = len(after_pass) * batches
         batch_errors = states.series(state["batch_errors"], "errors on minibatches", count)
-        states.demand(max(batch_errors, default=0) <= HIGHEST, "errors on minibatches")
+        states.demand(max(batch_errors, default=0) <= self._highest, "errors on minibatches")
         self._batch_errors = batch_errors
         self._newest = []
         table = state["evaluations"]
         states.matrix(table, np.empty((len(table), 3)), "evaluations")
         iterations, errors, seconds = table.T
-        states.demand(bool(errors.max() <= HIGHEST), "evaluations")
+        states.demand(bool(errors.max() <= self._highest), "evaluations")
         states.demand(
             bool((np.diff(iterations) > 0).all() and (np.diff(seconds) >= 0).all())
             and iterations[-1] == count
@@ -222,7 +227,7 @@ class History:
         )
         if self._rows.resident:
             for weights, said in ((best, error), (now, float(errors[-1]))):
-                found = evaluate(self._rows, weights, self._corruption)
+                found = self._judge(weights)
                 states.agree(found.error, said, weights.dtype, "errors (those of other weights)")
                 if weights is best:
                     price = self._price(found, best)

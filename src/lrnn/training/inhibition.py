@@ -5,7 +5,8 @@ network. Where spikes are free the first one wins, where they are dear the secon
 never worse than the excitatory network.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -38,7 +39,7 @@ def train_inhibitory(rows: Rows, excitatory: Trained, run: Run) -> Trained:
     """Train for ``fine_tune`` passes, or as many as are good, to better the excitatory network."""
     trainer = InhibitoryTraining(rows, run)
     passes = run.settings.inhibitory_passes(rows.shape[0])
-    first = scratch(rows, run.settings.sizes, run.random)
+    first = scratch(rows, mirrored(run.settings.sizes), run.random)
     found = [trainer.train(first, schedule_of(passes, run.settings, cheap=True), "from scratch")]
     if not found[0].interrupted:
         start = inhibited(excitatory.weights, run.random)
@@ -57,7 +58,7 @@ def train_on_part(rows: Rows, weights: Weights | None, run: Run) -> Trained:
     run = replace(run, settings=replace(run.settings, held_out=0.0))
     trainer = InhibitoryTraining(rows, run)
     if weights is None:
-        start = scratch(rows, run.settings.sizes, run.random)
+        start = scratch(rows, mirrored(run.settings.sizes), run.random)
         return trainer.train(start, schedule_of(1, run.settings, cheap=True), "training")
     start = weights if weights.inhibitory else inhibited(weights, run.random)
     return trainer.train(start, schedule_of(1, run.settings, later=True), "training")
@@ -102,7 +103,7 @@ class InhibitoryTraining:
         def gradients(inputs: Array, targets: Array, share: Any) -> tuple[Array, list[Array]]:
             price = per_row * share if per_row else None
             error, _, (by_plus, by_minus) = penalised_gradients(inputs, plus, minus, price, targets)
-            return error, [*by_plus, *by_minus]
+            return error / math.prod(targets.shape), [*by_plus, *by_minus]
 
         batches = Batches(self.rows, settings.batch_size, self.run.random, self._numbers)
         weights = [*plus, *minus]
@@ -131,14 +132,30 @@ def schedule_of(
     )  # fmt: skip
 
 
-def scratch(rows: Rows, sizes: Sequence[int], random: np.random.RandomState) -> Weights:
-    """Log-normal weights, inhibition stronger than excitation."""
+def mirrored(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Widths of all layers of an autoencoder, from those of the input and the encoding layers."""
+    return (*sizes, *sizes[-2::-1])
+
+
+def wide_spread(_senders: int) -> float:
+    """The spread of the logarithms of first weights, from however many neurons."""
+    return SPREAD
+
+
+def scratch(
+    rows: Rows,
+    widths: Sequence[int],
+    random: np.random.RandomState,
+    spread_of: Callable[[int], float] = wide_spread,
+) -> Weights:
+    """Log-normal weights for layers of these widths, inhibition stronger than excitation."""
 
     def matrix(senders: int, receivers: int, total: float) -> Array:
-        logs = SPREAD * random.standard_normal((senders, receivers)) - SPREAD**2 / 2
+        spread = spread_of(senders)
+        logs = spread * random.standard_normal((senders, receivers)) - spread**2 / 2
         return rows.weights(np.exp(logs) * total / senders)
 
-    layers = [*pairwise(sizes), *pairwise(reversed(sizes))]
+    layers = [*pairwise(widths)]
     plus = [matrix(*shape, EXCITATION) for shape in layers]
     return Weights.of(plus, [matrix(*shape, INHIBITION) for shape in layers])
 

@@ -1,0 +1,657 @@
+"""The classifier as a scikit-learn estimator: classes as shares of a network's output spikes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Tags, check_random_state, compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from lrnn.arrays import HOST, Array, Floats, host_dtype, is_array, like, to_numpy
+from lrnn.autoencoder import LRNNAutoencoder, warn_if_interrupted
+from lrnn.functional.shares import log_spikes, shares
+from lrnn.moments import Corruption
+from lrnn.network import RandomNeuralNetwork
+from lrnn.parameters import check_layer_sizes, held_out_rows
+from lrnn.rows import Rows, held
+from lrnn.tables.scaling import KINDS, Scaling
+from lrnn.tables.words import warn
+from lrnn.training import (
+    Labels,
+    LearningCurve,
+    Recognition,
+    Run,
+    Settings,
+    Trained,
+    first_weights,
+    passes_for,
+    recognise,
+    train_recognition,
+    watching,
+)
+from lrnn.validation import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    check_data,
+    check_labels,
+    counted,
+    fit_context,
+    labels_of,
+    wants_frames,
+    weighted,
+    weights_of,
+)
+from lrnn.weights import (
+    Weights,
+    activations,
+    arrivals_at,
+    excitatory_part,
+    on_backend,
+    through,
+    transmit,
+    widest,
+)
+
+PARTS = 1_000  # of a stream, of which history_ tells: the last ones
+
+
+@dataclass(frozen=True)
+class FittedClassifier:
+    """What makes a classifier a fitted one, whether it was trained or read from a file."""
+
+    weights: Weights
+    classes: NDArray[Any]
+    history: Sequence[LearningCurve]
+    n_iter: int
+    loss: float
+    layer_spike_costs: Floats
+    frozen: int = 0  # of the first layers, that stay as they are
+
+
+class LRNNClassifier(
+    CallbackSupportMixin,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    ClassifierMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    r"""Classifier that is also a random neural network.
+
+    Data in [0, 1] drive a feed-forward spiking network,
+    :math:`q_l = \min(q_{l-1} A^+_l / (1 + q_{l-1} A^-_l), 1)`, that ends in one neuron for each
+    class. The probability of a class is its neuron's share of the output spikes,
+    :math:`q_c / \sum_k q_k`; where nothing fires, shares are equal. All weights are nonnegative,
+    and the network is a valid random neural network (:meth:`to_network`) whose spikes, counted,
+    decide.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : int or sequence of int, default=(300,)
+        Widths of the hidden layers; of those behind the encoder, with ``pretrain`` (then there may
+        be none).
+    inhibition : bool, default=True
+        Whether neurons may also inhibit each other. Without it the network is linear but for
+        saturation, and recognises little.
+    spike_penalty : float, default=0.0
+        What is minimised is the mean cross-entropy plus this times the mean logarithm of the
+        firings per output spike (:meth:`spikes_per_decision`). 0.01 is a moderate price.
+    pretrain : LRNNAutoencoder, optional
+        A fitted autoencoder, whose encoder is the first layers. Put it into
+        :class:`sklearn.frozen.FrozenEstimator` where the classifier is cloned, as in a
+        cross-validation: a clone of a fitted model is not fitted.
+    freeze : bool, default=False
+        Whether these layers stay as they are; by default they are trained further.
+    batch_size : int, default=100
+        Rows in a minibatch.
+    max_iter : int, optional
+        Most passes over the data. By default 40, or as many as make 200 steps.
+    tol : float, default=1e-4
+        When the loss has fallen by less than this share during a tenth of the passes (but at least
+        five), steps become smaller, and the next time training ends. 0 never ends it.
+    label_smoothing : float, default=0.0
+        The share of a row's weight that is given to all classes alike in training. 0.1 keeps a
+        network from being too sure, and from firing too many spikes for it.
+    class_weight : dict or "balanced", optional
+        What rows of each class weigh, besides ``sample_weight``; "balanced" lets all classes weigh
+        the same.
+    early_stopping : bool, default=False
+        Hold out rows of each class: the weights with the lowest loss on these are kept. The losses
+        of ``history_`` are then those on the rows held out.
+    validation_fraction : float, default=0.1
+        Share of the rows that is held out.
+    corruption : ("mask", float) or ("noise", float), optional
+        Learn from corrupted rows: cells become 0 with this probability, or get Gaussian noise of
+        this standard deviation, anew in each step. ("mask", 0.2) keeps a wide network from learning
+        images by heart.
+    scale : {"auto", "minmax", "max", "levels", "none"} or Scaling, default="auto"
+        How raw data get into [0, 1]. "auto" takes such data, and levels, as they are, and scales
+        others by the range of each column; the rest is as for :class:`lrnn.LRNNAutoencoder`.
+    device : str, optional
+        "cuda" (or "cuda:1" …) sends NumPy data to a GPU, and brings results back. By default work
+        is done where the data are.
+    random_state : int, RandomState instance or None, default=None
+        Determines the initial weights, the minibatches and the rows held out; a number also what
+        becomes of corrupted rows.
+    verbose : int, default=0
+        Show a progress bar if above 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in the order of the output neurons.
+    weights_ : Weights
+        All weights, as a value that knows its firing rates, its spikes and its network.
+    firing_rates_ : list of ndarray
+        Firing rates that the weights need of every layer's neurons; the output layer's are 1.
+    spike_cost_ : float
+        Firings per unit time of the input and hidden layers at these rates, on average over the
+        training data.
+    layer_spike_costs_ : ndarray
+        The same, for each of these layers.
+    loss_ : float
+        Mean cross-entropy of the training data as they are, each row with its weight.
+    history_ : list of LearningCurve
+        Losses on each minibatch, with the price of spikes, and after each pass, without: those that
+        training sees, of corrupted rows and smoothed labels. One curve, and one more for each
+        :meth:`partial_fit`.
+    n_iter_ : int
+        Passes over the data.
+    n_features_in_ : int
+        Number of attributes.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had names.
+    scaling_ : Scaling or None
+        How raw data get into [0, 1], if the model does that itself.
+    white_ : float or None
+        The level that is 1, if it was fitted on levels.
+
+    Notes
+    -----
+    What is beyond the range of training is cut off, with a warning; unsigned 8- and 16-bit integers
+    are read as levels, of which 255 (65,535) is 1. A network has no bias: a row of zeros makes no
+    spike, and all classes are equally probable. Ctrl-C ends the training and keeps the best weights
+    so far.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import LRNNClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = LRNNClassifier(50, max_iter=10, random_state=0).fit(X[:1000] / 16, y[:1000])
+    >>> model.score(X[1000:] / 16, y[1000:]) > 0.85
+    True
+    >>> model.to_network()
+    RandomNeuralNetwork(124 neurons in layers 64 → 50 → 10, ... connections)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "hidden_layer_sizes": ["array-like", Interval(Integral, None, None, closed="neither")],
+        "inhibition": ["boolean"],
+        "spike_penalty": [Interval(Real, 0, None, closed="left")],
+        "pretrain": [LRNNAutoencoder, FrozenEstimator, None],
+        "freeze": ["boolean"],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "label_smoothing": [Interval(Real, 0, 1, closed="left")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "corruption": [tuple, list, None],
+        "scale": [StrOptions(set(KINDS)), Scaling, None],
+        "device": [str, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (300,),
+        *,
+        inhibition: bool = True,
+        spike_penalty: float = 0.0,
+        pretrain: LRNNAutoencoder | FrozenEstimator | None = None,
+        freeze: bool = False,
+        batch_size: int = 100,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        label_smoothing: float = 0.0,
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        corruption: tuple[str, float] | None = None,
+        scale: str | Scaling | None = "auto",
+        device: str | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.inhibition = inhibition
+        self.spike_penalty = spike_penalty
+        self.pretrain = pretrain
+        self.freeze = freeze
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.label_smoothing = label_smoothing
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.corruption = corruption
+        self.scale = scale
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Training
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on X and the labels y.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Nonnegative data, best scaled to [0, 1] (see ``scale``): arrays of NumPy, SciPy, pandas,
+            torch and CuPy, or the name of a file and whatever else :class:`lrnn.LRNNAutoencoder`
+            takes, if it can be read in any order or fits into a buffer of 1 GiB.
+        y : array-like of shape (n_samples,)
+            Labels: numbers or text.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, 0 or more.
+        """
+        found = check_labels(self, y)
+        classes = np.unique(found)
+        rows, labels = self._labelled(X, found, classes, sample_weight, reset=True)
+        self._random = check_random_state(self.random_state)
+        settings = self._settings(rows)
+        start = self._start(rows, len(classes), settings)
+        soft = replace(labels, smoothing=self.label_smoothing)
+        with watching(self, X, settings.max_iter) as observer:
+            run = Run(settings, self._random, observer)
+            frozen = self._layers_to_freeze()
+            trained = train_recognition(rows, soft, start, run, frozen=frozen, cheap=True)
+        evaluation = recognise(rows, labels, trained.weights)
+        self._become(self._after(trained, evaluation, classes, frozen))
+        warn_if_interrupted(trained)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from X and y, one more part of a stream, in one pass over it.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for :meth:`fit`
+            Rows and labels; as many as you like, also one. ``spike_cost_`` and ``loss_`` are then
+            those on X.
+        classes : array-like of shape (n_classes,), optional
+            All labels that will ever come; the first part needs them.
+        """
+        first = not hasattr(self, "weights_")
+        known = self._known_classes(classes, first)
+        self._check_stream()
+        rows, labels = self._labelled(X, check_labels(self, y), known, sample_weight, reset=first)
+        if first and self._scales and isinstance(self.scale, str):
+            warn(
+                "the first part of the stream is not in [0, 1], and is scaled by its own range; "
+                "what later parts have beyond it is cut off. Give scale=lrnn.Scaling.fit(X, ...) "
+                "of data that show the range of all"
+            )
+        if not hasattr(self, "_random"):
+            self._random = check_random_state(self.random_state)
+        settings = replace(self._settings(rows), max_iter=1, held_out=0.0)
+        start = self._start(rows, len(known), settings) if first else self._own(rows)
+        soft = replace(labels, smoothing=self.label_smoothing)
+        with watching(self, X, 1) as observer:
+            run = Run(settings, self._random, observer)
+            frozen = self._layers_to_freeze() if first else self._frozen
+            trained = train_recognition(
+                rows, soft, start, run, frozen=frozen, cheap=first, later=not first
+            )
+        fitted = self._after(trained, recognise(rows, labels, trained.weights), known, frozen)
+        if not first:
+            history = [*self.history_[1 - PARTS :], *fitted.history]
+            fitted = replace(fitted, history=history, n_iter=self.n_iter_ + 1)
+        self._become(fitted)
+        warn_if_interrupted(trained)
+        return self
+
+    def _known_classes(self, classes: Any, first: bool) -> NDArray[Any]:
+        if first and classes is None:
+            raise ValueError(
+                "classes must be passed on the first call to partial_fit: all labels that will "
+                "ever come, such as classes=np.unique(all_labels)"
+            )
+        known = self.classes_ if not first else np.unique(classes)
+        if not first and classes is not None and not np.array_equal(np.unique(classes), known):
+            raise ValueError(
+                f"classes={classes!r:.100} is not the same as on the first call to partial_fit, "
+                f"which was {known!r:.100}"
+            )
+        return np.asarray(known)
+
+    def _check_stream(self) -> None:
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} needs all rows at once, and partial_fit has a "
+                "part of them; give a dict of weights, which compute_class_weight of scikit-learn "
+                "makes"
+            )
+        if isinstance(self.scale, str) and self.scale not in ("none", "auto"):
+            raise ValueError(
+                f"scale={self.scale!r} would be made from the first part of a stream alone; give "
+                "scale=lrnn.Scaling.fit(X, ...) of data that show the range of all"
+            )
+
+    @property
+    def _scales(self) -> bool:
+        """Whether data change on their way in."""
+        return self.scaling_ is not None and self.scaling_.kind != "none"
+
+    def _labelled(
+        self, X: Any, y: NDArray[Any], classes: NDArray[Any], sample_weight: Any, *, reset: bool
+    ) -> tuple[Rows, Labels]:
+        """Rows in memory that weigh anything, and their labels."""
+        X, y, sample_weight = counted(X, y, sample_weight)
+        rows = check_data(self, X, reset=reset)
+        numbers = labels_of(rows, y, classes)
+        scale = self.scale if reset and self._scales else None
+        own = weights_of(weighted(rows, sample_weight, scale=scale))
+        weights = np.ones(rows.shape[0]) if own is None else own
+        if self.class_weight is not None:
+            found = classes[numbers]
+            each = compute_class_weight(self.class_weight, classes=classes, y=found)
+            weights = weights * each[numbers]
+        rows = rows.in_memory()
+        if not rows.in_any_order:
+            raise ValueError(
+                f"{type(self).__name__} takes rows in random order, and X gives its "
+                f"{rows.shape[0]:,} rows only from the first to the last (a buffer holds "
+                f"{rows.buffered:,}); give an array, a .npy, .zarr or .h5 file, or train on parts "
+                "with partial_fit"
+            )
+        kept = np.flatnonzero(weights)
+        if len(kept) < len(weights):
+            rows = held(rows.take(rows.backend.array(kept)))
+            numbers, weights = numbers[kept], weights[kept]
+        return rows, Labels.of(numbers, weights, len(classes), rows)
+
+    def _settings(self, rows: Rows) -> Settings:
+        """How to train on these rows; what does not go together is refused."""
+        count, share = rows.shape[0], self.validation_fraction
+        if self.early_stopping and held_out_rows(count, share) >= count:
+            raise ValueError(
+                f"validation_fraction={share!r} of n_samples={count} leaves no row to train on; "
+                "give more rows, or early_stopping=False"
+            )
+        settings = Settings(
+            batch_size=self.batch_size,
+            tol=self.tol,
+            inhibition=self.inhibition,
+            spike_penalty=self.spike_penalty,
+            held_out=share if self.early_stopping else 0.0,
+            corruption=Corruption.of(self.corruption, self.random_state),
+        )
+        return replace(settings, max_iter=self.max_iter or passes_for(count, settings))
+
+    def _start(self, rows: Rows, classes: int, settings: Settings) -> Weights:
+        """The weights that training begins with."""
+        encoder, hidden = self._encoder(rows), self.hidden_layer_sizes
+        none = encoder is not None and isinstance(hidden, Sequence) and not len(hidden)
+        behind = () if none else check_layer_sizes(hidden, rows.shape[1])
+        before = rows.shape[1:] if encoder is None else encoder.sizes
+        return first_weights(
+            rows,
+            (*before, *behind, classes),
+            self._random,
+            inhibition=settings.inhibition,
+            encoder=encoder,
+            frozen=self.freeze,
+        )
+
+    def _encoder(self, rows: Rows) -> Weights | None:
+        """The layers that ``pretrain`` gives, if it does, for these rows."""
+        if self.pretrain is None:
+            if self.freeze:
+                raise ValueError("freeze=True needs pretrain=, an autoencoder whose encoder it is")
+            return None
+        model = _unwrapped(self.pretrain)
+        if not isinstance(model, LRNNAutoencoder):
+            raise TypeError(f"pretrain must be an LRNNAutoencoder, got {model!r:.100}")
+        if not hasattr(model, "weights_"):
+            raise ValueError(
+                "pretrain is not fitted; fit it before. Where the classifier is cloned, as in a "
+                "cross-validation, give sklearn.frozen.FrozenEstimator(autoencoder), which stays "
+                "as it is"
+            )
+        if model.n_features_in_ != rows.shape[1]:
+            raise ValueError(
+                f"pretrain was fitted on {model.n_features_in_} attributes, and X has "
+                f"{rows.shape[1]}; give one that was fitted on such data"
+            )
+        if _as_json(model.scaling_) != _as_json(self.scaling_):
+            raise ValueError(
+                "the classifier must scale its data as pretrain does, or not at all if that does "
+                "not; give scale=autoencoder.scaling_, and such data as it was fitted on"
+            )
+        if model.weights_.inhibitory is not None and not self.inhibition:
+            raise ValueError(
+                "pretrain has inhibitory weights, which inhibition=False rules out; give "
+                "inhibition=True"
+            )
+        kind = host_dtype(rows.dtype)
+        encoder = Weights.of(model.encoders_, model.inhibitory_encoders_)
+        return encoder.each(lambda w: rows.backend.array(to_numpy(w).astype(kind)))
+
+    def _layers_to_freeze(self) -> int:
+        model = _unwrapped(self.pretrain)
+        return 0 if model is None or not self.freeze else len(model.encoders_)
+
+    def _own(self, rows: Rows) -> Weights:
+        """The weights so far, of the kind and type of rows."""
+        return self.weights_.each(lambda w: rows.weights(to_numpy(w)))
+
+    def _after(
+        self, trained: Trained, evaluation: Recognition, classes: NDArray[Any], frozen: int
+    ) -> FittedClassifier:
+        return FittedClassifier(
+            trained.weights,
+            classes,
+            trained.curves,
+            max(1, trained.curves[-1].passes),
+            evaluation.error,
+            trained.weights.spikes(evaluation.mean_activations),
+            frozen,
+        )
+
+    def _become(self, fitted: FittedClassifier) -> None:
+        """Be this model: after training, and when it is read from a file."""
+        self.weights_ = fitted.weights if self.device is None else fitted.weights.on(HOST)
+        self.classes_ = fitted.classes
+        self.history_ = list(fitted.history)
+        self.n_iter_ = fitted.n_iter
+        self._frozen = fitted.frozen
+        self.loss_ = fitted.loss
+        self.layer_spike_costs_ = fitted.layer_spike_costs
+        self.spike_cost_ = float(fitted.layer_spike_costs.sum())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "weights_")
+
+    # Recognition
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable label of each row, as an array of NumPy."""
+        chosen = np.argmax(to_numpy(self.predict_proba(X)), axis=1)
+        found: NDArray[Any] = self.classes_[chosen]
+        return found
+
+    def predict_proba(self, X: Any) -> Array:
+        """Each class's share of the output spikes, rows × classes in the order of ``classes_``."""
+        check_is_fitted(self)
+        rows = check_data(self, X, reset=False)
+        layers = on_backend(self.weights_.layers, rows.backend)
+        last = excitatory_part(layers[-1])
+        work = partial(_shares, layers)
+        rows = rows.of_type(last.dtype)
+        found = rows.transmit(work, last.shape[1], last.dtype, widest(layers))
+        return to_numpy(found) if self.device is not None and is_array(found) else found
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities; minus infinity where a class gets no spike."""
+        found = self.predict_proba(X)
+        if not isinstance(found, np.ndarray):
+            return array_namespace(found).log(found)
+        with np.errstate(divide="ignore"):
+            return np.log(found)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows (of their weight) whose label is predicted right."""
+        labels = to_numpy(y) if is_array(y) else y
+        return float(super().score(X, labels, sample_weight))
+
+    def transform(self, X: Any) -> Array:
+        """Activations of the last hidden layer, each in [0, 1]."""
+        check_is_fitted(self)
+        rows = check_data(self, X, reset=False)
+        layers = on_backend(self.weights_.layers[:-1], rows.backend)
+        found = transmit(rows.of_type(excitatory_part(layers[0]).dtype), layers)
+        for_host = self.device is not None or wants_frames(self)
+        return to_numpy(found) if for_host and is_array(found) else found
+
+    # Spikes, and the network that fires them
+
+    def spikes_per_decision(self, X: Any) -> float:
+        r"""How many times the network fires for each spike of its output, on average over X.
+
+        That is :math:`S = \sum_{l<L} r_l \cdot q_l \,/ \sum_c q_c`: firings per unit time of the
+        input and hidden layers, with the rates ``firing_rates_``, for each output spike. Of its
+        logarithm the mean is taken (so this is a geometric mean): rows differ by orders of
+        magnitude. Rows without any output spike never decide; they are left out, with a warning.
+        """
+        check_is_fitted(self)
+        rows = check_data(self, X, reset=False)
+        weights = self.weights_.on(rows.backend)
+        scale, rates = weights.scaled_rates()
+        sent = [like(weights.excitatory[0], rate) for rate in rates]
+        rows = rows.of_type(weights.excitatory[0].dtype)
+        work = partial(_log_spikes, weights.layers, sent, scale)
+        found = to_numpy(
+            rows.transmit(work, 1, weights.excitatory[0].dtype, widest(weights.layers))
+        )
+        deciding = np.isfinite(found)
+        silent = int(np.count_nonzero(~deciding))
+        if silent:
+            warn(f"{silent:,} of {len(found):,} rows make no output spike, and are left out")
+        logs = found[deciding].astype(np.float64)
+        return float(np.exp(logs.mean())) if len(logs) else np.inf
+
+    @property
+    def firing_rates_(self) -> list[Floats]:
+        """Firing rates that the weights need of every layer's neurons."""
+        return self.weights_.firing_rates()
+
+    def to_network(self, least_rate: float = 1.0) -> RandomNeuralNetwork:
+        """The random neural network whose steady state is this model's forward pass.
+
+        Parameters
+        ----------
+        least_rate : float, default=1.0
+            No neuron fires more slowly than this; one that need not fire so fast loses the surplus
+            of its spikes. With 0 it fires as often as ``spike_cost_`` says.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNClassifier(3, max_iter=5, random_state=0).fit(X, X[:, 0] > 0.5)
+        >>> network = model.to_network()
+        >>> q = network.split(network.steady_state(model.arrivals(X)))[-1]
+        >>> bool(np.allclose(q / q.sum(axis=1, keepdims=True), model.predict_proba(X)))
+        True
+        """
+        check_is_fitted(self)
+        return self.weights_.to_network(least_rate=least_rate)
+
+    def arrivals(self, X: Any, network: RandomNeuralNetwork | None = None) -> Floats:
+        """External arrival rates at every neuron of a network that present X to it.
+
+        Parameters
+        ----------
+        X : as for :meth:`predict`
+            The data.
+        network : RandomNeuralNetwork, optional
+            What :meth:`to_network` gave; by default, what it gives without arguments.
+        """
+        check_is_fitted(self)
+        if network is None:
+            rates = np.concatenate(self.weights_.firing_rates(least=1.0))
+        elif isinstance(network, RandomNeuralNetwork):
+            self.weights_.part_of(network)  # its layers are as wide
+            rates = network.rates
+        else:
+            raise TypeError(f"network must be what to_network returned, got {network!r}")
+        return arrivals_at(check_data(self, X, reset=False), rates)
+
+    # A door to a room above: files
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
+
+        The file is replaced as a whole, or not at all. The autoencoder of ``pretrain`` is not
+        written: its layers are among the model's own.
+        """
+        from lrnn.storage.classifier_files import save
+
+        check_is_fitted(self)
+        save(self, path)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.weights_.sizes[-2]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.scale in (None, "none", "levels")
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _as_json(scaling: Scaling | None) -> Any:
+    """A scaling as a value that can be compared; None if it changes nothing."""
+    return None if scaling is None or scaling.kind == "none" else scaling.to_json()
+
+
+def _unwrapped(given: Any) -> Any:
+    """What a `FrozenEstimator` holds; whatever else is returned as it is."""
+    return given.estimator if isinstance(given, FrozenEstimator) else given
+
+
+def _shares(layers: Sequence[Any], block: Array) -> Array:
+    return shares(through(layers, block))
+
+
+def _log_spikes(layers: Sequence[Any], rates: Sequence[Array], scale: float, block: Array) -> Array:
+    """A column, infinite where nothing fires at the end."""
+    passed = activations(layers, block)
+    found = log_spikes(passed, rates, scale)
+    xp = array_namespace(found)
+    deciding = xp.sum(passed[-1], axis=1) > 0
+    return xp.where(deciding, found, xp.full_like(found, float("inf")))[:, None]
