@@ -55,8 +55,8 @@ def works(quick: bool):
     rng = np.random.default_rng(0)
     words = sparse.random_array((5_000, 4_000), density=0.005, rng=rng, format="csr")
     tables = {
-        "digits": (load_digits().data / 16, 16, 200, 7),
-        "wall following": (load("wall_following").data, 12, 200, 7),
+        "digits": (load_digits().data / 16, 16, 200, 11),
+        "wall following": (load("wall_following").data, 12, 200, 11),
         "MNIST, 2,000 rows": (mnist[:2_000], 50, 30, 5),
         "MNIST": (mnist, 100, 30, 3),
         "sparse, 0.5 %": (words, 20, 5, 3),

@@ -504,9 +504,10 @@ class Company:
             descent._errors.append(errors[i])
 
 
-def effort_of(attributes: int, hidden: int) -> float:
-    """Multiplications in a step of a descent."""
-    return float(2 * attributes**2 * hidden + 6 * attributes * hidden**2)
+def effort_of(descents: Sequence[GramDescent]) -> float:
+    """Multiplications in a step of each."""
+    width, hidden = descents[0].state.encoder.shape
+    return float(len(descents) * (2 * width**2 * hidden + 6 * width * hidden**2))
 
 
 def companies(descents: Sequence[GramDescent]) -> list[Company]:
@@ -514,9 +515,7 @@ def companies(descents: Sequence[GramDescent]) -> list[Company]:
 
     One that goes on with a step of before is not with those that make their first.
     """
-    parts = min(
-        threads_for(len(descents) * effort_of(*descents[0].state.encoder.shape)), len(descents)
-    )
+    parts = min(threads_for(effort_of(descents)), len(descents))
     shares = [descents[i::parts] for i in range(parts)]
     alike = [[d for d in share if (d._before is None) == new] for share in shares for new in (0, 1)]
     return [Company(share) for share in alike if share]
@@ -553,8 +552,7 @@ class GramSearch(Stepper):
         """A step from each start."""
         if can_be_together(self.best.moment):
             self._companies = self._companies or companies(self._starts)
-            effort = len(self._starts) * effort_of(*self.best.state.encoder.shape)
-            each_in_a_thread(Company.step, self._companies, effort)
+            each_in_a_thread(Company.step, self._companies, effort_of(self._starts))
         else:
             for descent in self._starts:
                 descent.step()
@@ -610,10 +608,8 @@ class GramSearch(Stepper):
         self._seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
         count, left = len(state["starts"]), self._left(steps)
         early = [start for start in self._starts if start.early]
-        if (
-            0 < count == left - 1 == self._begun - 1
-        ):  # of a version that did not know the last start
-            self._begun = left = count
+        if 0 < count == left - 1 == self._begun - 1:
+            self._begun = left = count  # of a version that did not know the last start
         won = bool(early) and steps >= IN_TIME
         states.demand(
             count in (left, left + len(early)) or (won and count == 1), "number of starts"
