@@ -21,6 +21,7 @@ from lrnn.moments import Corruption, Moment, MomentKind, Sums
 from lrnn.network import RandomNeuralNetwork
 from lrnn.parameters import (
     check_corruption,
+    check_decoding,
     check_forget,
     check_inhibition,
     check_layer_sizes,
@@ -165,9 +166,13 @@ class LRNNAutoencoder(
     Parameters
     ----------
     hidden_layer_sizes : int or sequence of int, optional
-        Widths of the encoding layers; the last one is the code. The decoder mirrors them. By
-        default there is one, as wide as the paper's for its tables: half of the attributes, halves
-        rounded up, but at most 100. (``weights_.sizes`` shows it.)
+        Widths of the encoding layers; the last one is the code. By default there is one, as wide as
+        the paper's for its tables: half of the attributes, halves rounded up, but at most 100.
+        (``weights_.sizes`` shows it.)
+    decoder_layer_sizes : int or sequence of int, optional
+        Widths of the layers between the code and the output. By default they mirror the encoding
+        ones. Under a price of spikes a wide layer here buys more than one before the code
+        (``LRNNAutoencoder(50, decoder_layer_sizes=1000, inhibition=True, ...)``).
     solver : {"gram", "minibatch"}, default="gram"
         How to train. "gram" takes full-batch steps on the second moment of the data, at a cost
         that does not depend on the number of rows. (Under unit rates saturation decides, and it
@@ -342,6 +347,11 @@ class LRNNAutoencoder(
             Interval(Integral, None, None, closed="neither"),
             None,
         ],
+        "decoder_layer_sizes": [
+            "array-like",
+            Interval(Integral, None, None, closed="neither"),
+            None,
+        ],
         "solver": [StrOptions({"minibatch", "gram"})],
         "rates": [StrOptions({"free", "unit"})],
         "stacking": [StrOptions({"layerwise", "joint"})],
@@ -369,6 +379,7 @@ class LRNNAutoencoder(
         self,
         hidden_layer_sizes: Any = None,
         *,
+        decoder_layer_sizes: Any = None,
         solver: Literal["gram", "minibatch"] = "gram",
         rates: Rates = "free",
         stacking: str = "layerwise",
@@ -392,6 +403,7 @@ class LRNNAutoencoder(
         verbose: int = 0,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
+        self.decoder_layer_sizes = decoder_layer_sizes
         self.solver = solver
         self.rates = rates
         self.stacking = stacking
@@ -514,11 +526,11 @@ class LRNNAutoencoder(
         given = settings.start
         if settings.solver == "minibatch":
             start = given or random_weights(settings.sizes, run.random, rows.weights)
-            by_layers = settings.layerwise and len(settings.sizes) > 2
+            by_layers = settings.layerwise and settings.deep
             trained = (train_layerwise if by_layers else train_jointly)(rows, start, run)
         elif settings.rates == "unit":
             trained = train_unit_rate(rows, run)
-        elif given is not None and len(settings.sizes) > 2:
+        elif given is not None and settings.deep:
             return tune(rows, given, run)
         else:
             trained = never_worse(rows, train_gram(rows, run), run)
@@ -637,13 +649,15 @@ class LRNNAutoencoder(
                 early_stopping=self.early_stopping,
             )
         sizes = (rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes, rows.shape[1]))
+        decoding = check_decoding(self)
         return Settings(
             sizes=sizes,
+            decoding=decoding,
             solver=self.solver,
             rates=self.rates,
             layerwise=self.stacking == "layerwise",
             anchors=not (isinstance(self.init, str) and self.init == "random"),
-            start=check_start(self, sizes, backend, host_dtype(rows.dtype)),
+            start=check_start(self, sizes, decoding, backend, host_dtype(rows.dtype)),
             moment=self.moment,
             batch_size=self.batch_size,
             max_iter=self.max_iter,

@@ -1,6 +1,6 @@
 """The frontier of error against spikes: what inhibition buys, and what it costs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -32,6 +32,7 @@ from lrnn.validation import check_data
 
 PENALTIES = 16
 HEADER = ("network", "spike penalty", "error", "on test data", "spikes")
+LAYERS = ("hidden_layer_sizes", "decoder_layer_sizes")
 SET_HERE = ("inhibition", "spike_penalty", "fine_tune", "early_stopping")
 
 
@@ -50,7 +51,7 @@ class Point:
     model : LRNNAutoencoder or None
         The network itself; None if the frontier was read from a file.
     sizes : tuple of int
-        Widths of its input and of its encoding layers.
+        Widths of its layers, as in `Frontier.structures`.
     """
 
     penalty: float | None
@@ -86,7 +87,8 @@ class Frontier:
     Attributes
     ----------
     structures : tuple of tuple of int
-        Widths of the input and of the encoding layers.
+        Widths of the input and of the encoding layers; of all layers, where those behind the code
+        do not mirror the ones before it.
     points : tuple of Point
         The networks.
     svd : float
@@ -206,7 +208,8 @@ def frontier(
         Widths of the encoding layers; by default as for `LRNNAutoencoder`.
     structures : sequence of such widths, optional
         Several structures in the place of one, such as ``[50, (1000, 50)]``: for every number of
-        spikes the best network of any of them.
+        spikes the best network of any of them. One that does not mirror its encoding layers is a
+        dictionary, ``{"hidden_layer_sizes": 50, "decoder_layer_sizes": 1000}``.
     X_test : array-like of shape (n_samples, n_features), optional
         Data that errors are taken on besides.
     penalties : int or sequence of float, default=16
@@ -243,7 +246,7 @@ def frontier(
         )
     wanted = _checked(penalties)
     chosen = _structures(hidden_layer_sizes, structures)
-    base = LRNNAutoencoder(chosen[0], inhibition=True, **parameters)
+    base = LRNNAutoencoder(inhibition=True, **parameters | chosen[0])
     base._validate_params()
     rows = check_data(base, X, reset=True)
     base.set_params(fine_tune=_passes(passes, rows, base))
@@ -254,9 +257,9 @@ def frontier(
 
         facts: dict[str, Any] = {"frontier": wanted}
         if structures is not None:
-            facts["structures"] = [list(s) if isinstance(s, tuple) else int(s) for s in chosen]
+            facts["structures"] = [_plain(one) for one in chosen]
         watcher = checkpoint_of(base, rows, Path(checkpoint), every, resume, **facts)
-    bases = [_like(base, hidden) for hidden in chosen]
+    bases = [_like(base).set_params(**layers) for layers in chosen]
     all_settings = [one._settings(rows) for one in bases]
     rows = rows.in_memory()
     watchers = () if watcher is None else (watcher,)
@@ -267,7 +270,7 @@ def frontier(
             random, interrupted = check_random_state(base.random_state), False
             for one, settings in zip(bases, all_settings, strict=True):
                 found, interrupted = _train(one, rows, wanted, Run(settings, random, observer))
-                points += [_point(one, tuple(settings.sizes), network) for network in found]
+                points += [_point(one, _told(settings), network) for network in found]
                 if interrupted:
                     break
         if interrupted:
@@ -275,15 +278,14 @@ def frontier(
                 watcher.save()
             warn("training was interrupted; what was found is kept")
         kept = tuple(_tested(point, X_test) for point in _best(points))
-        svd = bounds.svd(rows, max(min(settings.sizes) for settings in all_settings))
-    sizes = tuple(tuple(settings.sizes) for settings in all_settings)
-    return Frontier(sizes, kept, svd, perf_counter() - began, interrupted)
+        svd = bounds.svd(rows, max(min(settings.widths) for settings in all_settings))
+    return Frontier(tuple(map(_told, all_settings)), kept, svd, perf_counter() - began, interrupted)
 
 
-def _structures(hidden: Any, several: Sequence[Any] | None) -> list[Any]:
-    """Widths of the encoding layers of each structure."""
+def _structures(hidden: Any, several: Sequence[Any] | None) -> list[dict[str, Any]]:
+    """Layers of each structure, as parameters of a model."""
     if several is None:
-        return [hidden]
+        return [{"hidden_layer_sizes": hidden}]
     if hidden is not None:
         raise TypeError(
             "frontier() takes one structure as hidden_layer_sizes, or several as structures, not "
@@ -293,12 +295,31 @@ def _structures(hidden: Any, several: Sequence[Any] | None) -> list[Any]:
         raise ValueError(
             f"structures={several!r} should be widths of encoding layers, such as [50, (1000, 50)]"
         )
-    return [one if isinstance(one, Integral) else tuple(one) for one in several]
+    found: list[dict[str, Any]] = []
+    for one in several:
+        layers = dict(one) if isinstance(one, Mapping) else {LAYERS[0]: one}
+        if unknown := sorted(set(layers) - set(LAYERS)):
+            raise ValueError(
+                f"structures has {one!r}; a dictionary has the keys {' and '.join(LAYERS)}, and "
+                f"not {', '.join(map(str, unknown))}"
+            )
+        found.append(layers)
+    return found
 
 
-def _like(base: LRNNAutoencoder, hidden: Any) -> LRNNAutoencoder:
-    """A model with such layers that takes the same data."""
-    model: LRNNAutoencoder = clone(base).set_params(hidden_layer_sizes=hidden)
+def _plain(layers: Mapping[str, Any]) -> dict[str, Any]:
+    """As a checkpoint keeps it."""
+    return {k: v if isinstance(v, Integral | None) else list(v) for k, v in layers.items()}
+
+
+def _told(settings: Settings) -> tuple[int, ...]:
+    """Widths of the input and the encoding layers, or of all layers if those are no mirror."""
+    return settings.widths if settings.decoding is not None else tuple(settings.sizes)
+
+
+def _like(base: LRNNAutoencoder) -> LRNNAutoencoder:
+    """A model that takes the same data."""
+    model: LRNNAutoencoder = clone(base)
     model.n_features_in_ = base.n_features_in_
     model.white_, model.scaling_, model.filling_ = base.white_, base.scaling_, base.filling_
     if hasattr(base, "feature_names_in_"):
@@ -321,7 +342,7 @@ def _train(
     saturate at the cost of a thousand times as many spikes.
     """
     settings = replace(run.settings, inhibition=False)
-    if len(settings.sizes) > 2 and settings.start is None:
+    if settings.deep and settings.start is None:
         settings = replace(settings, fine_tune=0)
     trained = base._train(rows, replace(run, settings=settings))
     first = PenalisedNetwork.of(rows, None, trained)
@@ -340,7 +361,7 @@ def _best(points: Sequence[Point]) -> list[Point]:
 def _point(base: LRNNAutoencoder, sizes: tuple[int, ...], found: PenalisedNetwork) -> Point:
     """A network as a model of its own."""
     penalty = found.penalty
-    model = _like(base, base.hidden_layer_sizes)
+    model = _like(base)
     model.set_params(inhibition=penalty is not None, spike_penalty=penalty or 0.0)
     model._become(Fitted.after(found.trained, found.evaluation, model.rates))
     return Point(penalty, model.reconstruction_err_, None, model.spike_cost_, model, sizes)

@@ -44,24 +44,39 @@ def check_layer_sizes(sizes: Any, attributes: int) -> tuple[int, ...]:
     """
     if sizes is None:
         return (min(hidden_width(attributes), WIDEST),)
-    listed = (sizes,) if isinstance(sizes, Real) else sizes
-    if isinstance(listed, str) or not isinstance(listed, Iterable):
-        raise TypeError(
-            f"hidden_layer_sizes must be whole numbers such as (100,) or (500, 50), got {sizes!r}"
-        )
-    widths = tuple(listed)
+    widths = _widths(sizes, "hidden_layer_sizes")
     if not widths:
         raise ValueError(
             "hidden_layer_sizes is empty; an autoencoder needs at least one hidden layer, "
             "for example (100,)"
         )
+    return widths
+
+
+def check_decoding(estimator: Any) -> tuple[int, ...] | None:
+    """Widths of the layers between code and output; None if they mirror those before the code."""
+    sizes = estimator.decoder_layer_sizes
+    if sizes is None:
+        return None
+    if estimator.solver != "gram" or estimator.rates != "free":
+        raise ValueError(
+            f"decoder_layer_sizes={sizes!r} needs solver='gram' and rates='free': the printed "
+            "algorithms train layers in pairs. Give decoder_layer_sizes=None, which mirrors "
+            "hidden_layer_sizes"
+        )
+    return _widths(sizes, "decoder_layer_sizes")
+
+
+def _widths(sizes: Any, name: str) -> tuple[int, ...]:
+    listed = (sizes,) if isinstance(sizes, Real) else sizes
+    if isinstance(listed, str) or not isinstance(listed, Iterable):
+        raise TypeError(f"{name} must be whole numbers such as (100,) or (500, 50), got {sizes!r}")
+    widths = tuple(listed)
     for position, width in enumerate(widths):
         if not isinstance(width, Integral) or isinstance(width, bool):
-            raise TypeError(
-                f"hidden_layer_sizes[{position}] is {width!r}; a layer's width is a whole number"
-            )
+            raise TypeError(f"{name}[{position}] is {width!r}; a layer's width is a whole number")
         if width < 1:
-            raise ValueError(f"hidden_layer_sizes[{position}] is {width}; a layer's width is ≥ 1")
+            raise ValueError(f"{name}[{position}] is {width}; a layer's width is ≥ 1")
     return tuple(int(width) for width in widths)
 
 
@@ -95,12 +110,21 @@ def check_refine(refine: Any, inhibition: bool) -> None:
 
 
 def check_start(
-    estimator: Any, sizes: Sequence[int], backend: Backend, dtype: np.dtype[Any]
+    estimator: Any,
+    sizes: Sequence[int],
+    decoding: Sequence[int] | None,
+    backend: Backend,
+    dtype: np.dtype[Any],
 ) -> Weights | None:
     """Weights to start from, for layers of these sizes, if ``init`` gives any."""
     init = estimator.init
     if init is None or isinstance(init, str):
         return None
+    if decoding is not None:
+        raise ValueError(
+            "init=(encoders, decoders) needs decoding layers that mirror the encoding ones; leave "
+            "init=None, or decoder_layer_sizes=None"
+        )
     if len(init) != 2:
         raise ValueError(
             f"init has {len(init)} parts; it is (encoder, decoder): two matrices, or two lists of "

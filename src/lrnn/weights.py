@@ -34,7 +34,8 @@ class Weights:
     """Matrices in the order in which spikes pass them.
 
     ``encoders[m]`` is the paper's W_{m+1}; ``decoders[m]`` its W̄_{m+1}, so that encoder *m* and
-    decoder *M−1−m* are a pair: they lead to and from the same layer width.
+    decoder *M−1−m* are a pair: they lead to and from the same layer width. Where decoding layers
+    have widths of their own there are no such pairs.
     """
 
     encoders: tuple[Array, ...]
@@ -43,12 +44,15 @@ class Weights:
 
     @classmethod
     def of(
-        cls, excitatory: Iterable[Array], inhibitory: Iterable[Array] | None = None
+        cls,
+        excitatory: Iterable[Array],
+        inhibitory: Iterable[Array] | None = None,
+        encoders: int | None = None,
     ) -> "Weights":
-        """All matrices from the input to the output: the first half of them encode."""
+        """All matrices from the input to the output: so many of them encode, by default half."""
         plus = tuple(excitatory)
-        half = len(plus) // 2
-        return cls(plus[:half], plus[half:], None if inhibitory is None else tuple(inhibitory))
+        code = len(plus) // 2 if encoders is None else encoders
+        return cls(plus[:code], plus[code:], None if inhibitory is None else tuple(inhibitory))
 
     @property
     def excitatory(self) -> tuple[Array, ...]:
@@ -85,7 +89,7 @@ class Weights:
     def each(self, change: Callable[[Array], Array]) -> "Weights":
         """Every matrix, changed."""
         minus = None if self.inhibitory is None else map(change, self.inhibitory)
-        return Weights.of(map(change, self.excitatory), minus)
+        return Weights.of(map(change, self.excitatory), minus, len(self.encoders))
 
     def copy(self) -> "Weights":
         """The same numbers in arrays of their own."""
@@ -116,7 +120,7 @@ class Weights:
             within = [not over_one(weight) for weight in self.excitatory]
             plus = [adjust_rows(w) if ok else w for w, ok in zip(plus, within, strict=True)]
         minus = None if self.inhibitory is None else map(exact, self.inhibitory)
-        return Weights.of(plus, minus)
+        return Weights.of(plus, minus, len(self.encoders))
 
     def firing_rates(self, rates: Rates = "free", least: float = 0.0) -> list[Floats]:
         """Firing rates that the weights need of every layer's neurons, none below ``least``."""

@@ -240,7 +240,7 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise ModelFileError(f"it has unknown parameters {', '.join(unknown)}")
-    for name in ("hidden_layer_sizes", "corruption"):
+    for name in ("hidden_layer_sizes", "decoder_layer_sizes", "corruption"):
         if isinstance(parameters.get(name), list):
             parameters[name] = tuple(parameters[name])
     if "init_encoder.0" in tensors:
@@ -251,7 +251,8 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
     corrupted = document.get("corrupted_err")
     if (corrupted is None) != (Corruption.of(model.corruption) is None):
         raise ModelFileError("its error on corrupted rows does not fit its parameters")
-    weights = _weights(tensors, inhibition=document["format"] > 1)
+    in_pairs = parameters.get("decoder_layer_sizes") is None
+    weights = _weights(tensors, document["format"] > 1, in_pairs)
     if model.rates == "unit" and (over := [*map(over_one, weights.excitatory)].count(True)):
         raise ModelFileError(
             f"its rates are 'unit', but rows of {over} of its weight matrices sum to more than 1"
@@ -374,22 +375,23 @@ def weight_matrices(tensors: dict[str, Array], kind: str) -> list[Array]:
     return found
 
 
-def _weights(tensors: dict[str, Array], inhibition: bool) -> Weights:
+def _weights(tensors: dict[str, Array], inhibition: bool, in_pairs: bool) -> Weights:
     encoders, decoders = weight_matrices(tensors, "encoder"), weight_matrices(tensors, "decoder")
     plus = [*encoders, *decoders]
     sizes = [len(m) for m in plus] + [plus[-1].shape[1]]
     fits = all(m.shape[1] == size for m, size in zip(plus, sizes[1:], strict=True))
-    mirrored = sizes == sizes[::-1] and len(encoders) == len(decoders)
-    if not fits or not mirrored or len({m.dtype for m in plus}) != 1:
+    paired = sizes == sizes[::-1] and len(encoders) == len(decoders)
+    closed = paired if in_pairs else sizes[0] == sizes[-1]
+    if not fits or not closed or len({m.dtype for m in plus}) != 1:
         raise ModelFileError(f"its weights {[m.shape for m in plus]} do not fit together")
     if not inhibition:
-        return Weights.of(plus)
+        return Weights.of(plus, encoders=len(encoders))
     minus = weight_matrices(tensors, "inhibitory_encoder") + weight_matrices(
         tensors, "inhibitory_decoder"
     )
     if [(m.shape, m.dtype) for m in plus] != [(m.shape, m.dtype) for m in minus]:
         raise ModelFileError("its inhibitory weights do not fit the excitatory ones")
-    return Weights.of(plus, minus)
+    return Weights.of(plus, minus, len(encoders))
 
 
 def check_rates(weights: Weights, rates: Rates, tensors: dict[str, Array]) -> None:

@@ -18,10 +18,9 @@ from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.history import Trained
 from lrnn.training.inhibition import (
     InhibitoryTraining,
+    from_scratch,
     inhibited,
-    mirrored,
     schedule_of,
-    scratch,
 )
 from lrnn.training.run import Run
 from lrnn.weights import Weights
@@ -79,15 +78,14 @@ def train_frontier(
     training is interrupted (the second thing that is returned), those that are there have to do.
     """
     walk = Walk(rows, excitatory, run)
-    sizes = run.settings.sizes
     walk.go(excitatory, penalties, "down")
-    walk.go(scratch(rows, mirrored(sizes), run.random), penalties[-1:], "from scratch", cheap=True)
+    walk.go(from_scratch(rows, run), penalties[-1:], "from scratch", cheap=True)
     ends = [one for one in walk.found if one.penalty == penalties[-1]]
     if ends:  # nobody has interrupted it
         best = min(ends, key=lambda one: one.error + penalties[-1] * one.spikes)
         walk.go(best, penalties[::-1], "up")
     walk.go(min(walk.found, key=lambda one: one.error), [0.0], "spikes are free")
-    walk.go(scratch(rows, mirrored(sizes), run.random), [0.0], "spikes are free, from scratch")
+    walk.go(from_scratch(rows, run), [0.0], "spikes are free, from scratch")
     return [walk.thin(one) for one in undominated(walk.found)], walk.interrupted
 
 

@@ -78,7 +78,7 @@ def train_gram(rows: Rows, run: Run) -> Trained:
     better of the two networks is kept. An interruption leaves the best that was complete.
     """
     whole = train_whole(rows, run)
-    if len(run.settings.sizes) == 2 or not run.settings.layerwise or whole.interrupted:
+    if not run.settings.in_pairs or not run.settings.layerwise or whole.interrupted:
         return whole
     try:
         layered = train_layers(rows, run)
@@ -97,9 +97,9 @@ def train_whole(rows: Rows, run: Run) -> Trained:
     Before that it is fine-tuned, if that is wanted: so a deep network is never worse than a
     shallow one that had as many passes.
     """
-    sizes = run.settings.sizes
-    trained = train_pair(rows, min(sizes), None, run)
-    if len(sizes) == 2 and sizes[1] <= sizes[0]:
+    settings = run.settings
+    trained = train_pair(rows, min(settings.widths), None, run)
+    if not settings.deep and settings.sizes[1] <= settings.sizes[0]:
         return trained
     return deepened(rows, trained, run)
 

@@ -44,6 +44,7 @@ from lrnn.training.gram import (
 )
 from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.run import Run, training
+from lrnn.training.settings import Settings
 from lrnn.training.split import on_the_verge, split
 from lrnn.training.without_rows import highest
 from lrnn.weights import Weights
@@ -123,12 +124,13 @@ class Memory:
             before=None if self.before is None else self.before / peak,
         )
 
-    def network(self, sizes: Sequence[int]) -> Weights:
-        """The network with layers of these sizes."""
-        if sizes[1:] == (self.encoder.shape[1],):
+    def network(self, settings: Settings) -> Weights:
+        """The network with layers of the widths that are wanted."""
+        hidden = settings.sizes[1:]
+        if not settings.deep and hidden[0] == self.encoder.shape[1]:
             return Weights((self.encoder,), (self.decoder,))
         random = np.random.RandomState(self.seed)
-        deep = split(self.encoder, self.decoder, sizes[1:], "free", random)
+        deep = split(self.encoder, self.decoder, hidden, "free", random, settings.behind)
         highest = like(self.encoder, to_numpy(self.kept.high))[None, :]
         return on_the_verge(held(highest), deep)
 
@@ -143,21 +145,20 @@ def train_part(
     rows: Rows, memory: Memory | None, start: Weights | None, run: Run
 ) -> tuple[Trained, Memory]:
     """Learn from one more part; where nothing is remembered, ``start`` from weights, if given."""
-    sizes = tuple(run.settings.sizes)
     kept = kept_with(rows, memory, run)
     if memory is None or not anything(memory.kept):
         found, curve = begun(rows, kept, start, run)
     else:
         found, curve = gone_on(rows, kept, memory.on(rows.backend), run)
     found = found.unsaturated()
-    weights = found.network(sizes)
+    weights = found.network(run.settings)
     return Trained(weights, [replace(curve, passes=1)], found.evaluation(weights)), found
 
 
 def remembered(sums: Sums, trained: Trained, run: Run) -> Memory | None:
     """What a stream goes on from, after training on sums; None if it would have to start anew."""
     assert trained.evaluation is not None
-    pair = shallow(trained.weights, min(run.settings.sizes))
+    pair = shallow(trained.weights, min(run.settings.widths))
     if pair is None:
         return None
     kept = replace(sums, high=highest(sums))
@@ -192,7 +193,7 @@ def anything(kept: Kept) -> bool:
 
 def begun(rows: Rows, kept: Kept, start: Weights | None, run: Run) -> tuple[Memory, LearningCurve]:
     """After the first part."""
-    hidden, seed = min(run.settings.sizes), int(run.random.randint(1 << 31))
+    hidden, seed = min(run.settings.widths), int(run.random.randint(1 << 31))
     width = rows.shape[1]
     if hidden >= width:
         encoder, decoder = pass_through(width, width, rows.weights).layers

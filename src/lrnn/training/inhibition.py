@@ -40,11 +40,11 @@ def train_inhibitory(rows: Rows, excitatory: Trained, run: Run) -> Trained:
     """Train for ``fine_tune`` passes, or as many as are good, to better the excitatory network."""
     trainer = InhibitoryTraining(rows, run)
     passes = run.settings.inhibitory_passes(rows.shape[0])
-    first = scratch(rows, mirrored(run.settings.sizes), run.random)
+    first = from_scratch(rows, run)
     found = [trainer.train(first, schedule_of(passes, run.settings, cheap=True), "from scratch")]
     if not found[0].interrupted:
         start = inhibited(excitatory.weights, run.random)
-        schedule = schedule_of(passes, run.settings, cheap=len(run.settings.sizes) > 2)
+        schedule = schedule_of(passes, run.settings, cheap=run.settings.deep)
         found.append(trainer.train(start, schedule, "from the excitatory network"))
     better = min(found, key=lambda trained: trainer.price(trained.weights))
     curves = [*excitatory.curves, *better.curves]
@@ -59,7 +59,7 @@ def train_on_part(rows: Rows, weights: Weights | None, run: Run) -> Trained:
     run = replace(run, settings=replace(run.settings, held_out=0.0))
     trainer = InhibitoryTraining(rows, run)
     if weights is None:
-        start = scratch(rows, mirrored(run.settings.sizes), run.random)
+        start = from_scratch(rows, run)
         return trainer.train(start, schedule_of(1, run.settings, cheap=True), "training")
     start = weights if weights.inhibitory else inhibited(weights, run.random)
     return trainer.train(start, schedule_of(1, run.settings, later=True), "training")
@@ -135,14 +135,16 @@ def schedule_of(
     )  # fmt: skip
 
 
-def mirrored(sizes: Sequence[int]) -> tuple[int, ...]:
-    """Widths of all layers of an autoencoder, from those of the input and the encoding layers."""
-    return (*sizes, *sizes[-2::-1])
-
-
 def wide_spread(_senders: int) -> float:
     """The spread of the logarithms of first weights, from however many neurons."""
     return SPREAD
+
+
+def from_scratch(rows: Rows, run: Run) -> Weights:
+    """Weights of an autoencoder that knows nothing."""
+    settings = run.settings
+    drawn = scratch(rows, settings.widths, run.random)
+    return Weights.of(drawn.excitatory, drawn.inhibitory, len(settings.sizes) - 1)
 
 
 def scratch(
@@ -204,4 +206,5 @@ def pruned(rows: Rows, weights: Weights, corruption: Corruption | None = None) -
         minus = kept(inhibitory, alive[:, None] & xp.any(plus > 0, axis=0)[None, :], 1.0)
         wanted = xp.any((plus > 0) | (minus > 0), axis=1)
         layers.insert(0, (plus, minus))
-    return Weights.of(*zip(*layers, strict=True))
+    thin_plus, thin_minus = zip(*layers, strict=True)
+    return Weights.of(thin_plus, thin_minus, len(weights.encoders))

@@ -21,6 +21,8 @@ class Settings:
     ----------
     sizes : sequence of int
         Widths of the input and of the encoding layers.
+    decoding : sequence of int or None
+        Those of the layers between the code and the output; None mirrors the encoding ones.
     held_out : float
         The share of rows that are held out.
     start : Weights or None
@@ -34,6 +36,7 @@ class Settings:
     """
 
     sizes: Sequence[int] = ()
+    decoding: Sequence[int] | None = None
     solver: Literal["gram", "minibatch"] = "gram"
     rates: Rates = "free"
     layerwise: bool = True
@@ -53,6 +56,26 @@ class Settings:
     dropout: Dropout | None = None
 
     @property
+    def behind(self) -> tuple[int, ...]:
+        """Widths of the layers between the code and the output."""
+        return tuple(self.sizes[-2:0:-1] if self.decoding is None else self.decoding)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Those of all layers, from the input to the output."""
+        return (*self.sizes, *self.behind, self.sizes[0])
+
+    @property
+    def deep(self) -> bool:
+        """Whether there is more than one hidden layer."""
+        return len(self.widths) > 3
+
+    @property
+    def in_pairs(self) -> bool:
+        """Whether layers can be trained in pairs, one after the other."""
+        return self.deep and self.decoding is None
+
+    @property
     def on_minibatches(self) -> bool:
         """Whether any of it is trained on minibatches, for which rows are taken in any order."""
         printed = self.solver == "minibatch" or self.rates == "unit"
@@ -60,7 +83,7 @@ class Settings:
 
     def most_passes(self, rows: int) -> int:
         """How many passes or full-batch steps training may take in all."""
-        stages = len(self.sizes) if self.layerwise and len(self.sizes) > 2 else 1
+        stages = len(self.sizes) if self.layerwise and self.in_pairs else 1
         extra = 2 * self.inhibitory_passes(rows) if self.inhibition else 0
         return self.max_iter * stages + 2 * self.fine_tune + extra
 

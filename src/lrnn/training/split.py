@@ -31,7 +31,9 @@ def deepened(rows: Rows, shallow: Trained, run: Run) -> Trained:
     settings = run.settings
     tuned = fine_tuned(rows, shallow, run)
     encoder, decoder = tuned.weights.layers
-    weights = split(encoder, decoder, settings.sizes[1:], settings.rates, run.random)
+    weights = split(
+        encoder, decoder, settings.sizes[1:], settings.rates, run.random, settings.behind
+    )
     curves = tuned.curves
     if settings.rates == "free":
         try:
@@ -47,14 +49,16 @@ def split(
     hidden: Sequence[int],
     rates: Rates,
     random: np.random.RandomState,
+    behind: Sequence[int] | None = None,
 ) -> Weights:
     """Layers of ``hidden`` widths that do what ``encoder`` and ``decoder`` do.
 
-    None of the widths is below that of the shallow code. With unit rates each row of weights sums
-    to at most 1.
+    Those ``behind`` the code mirror the ones before it, or have widths of their own. None of the
+    widths is below that of the shallow code. With unit rates each row of weights sums to at most 1.
     """
+    back = hidden if behind is None else (*reversed(behind), hidden[-1])
     encoders = chain(to_numpy(encoder), hidden, random)
-    decoders = [w.T.copy() for w in reversed(chain(to_numpy(decoder).T, hidden, random))]
+    decoders = [w.T.copy() for w in reversed(chain(to_numpy(decoder).T, back, random))]
     if rates == "unit":
         decoders = shared_out(decoders)
     return Weights(tuple(encoders), tuple(decoders)).on(backend_of(encoder))

@@ -38,15 +38,15 @@ def train_without_rows(moment: Moment, backend: Backend, run: Run) -> Trained:
     As `train_gram` does: a shallow network is split over all layers; with ``layerwise`` the pairs
     are also trained one after the other, and the better of the two networks is kept.
     """
-    sizes, weights_of = run.settings.sizes, _Maker(moment.dtype, backend)
-    shallow = _pair(moment.sums, min(sizes), None, run, weights_of)
+    settings, weights_of = run.settings, _Maker(moment.dtype, backend)
+    shallow = _pair(moment.sums, min(settings.widths), None, run, weights_of)
     weights = shallow.weights
-    if len(sizes) > 2 or sizes[1] > sizes[0]:
+    if settings.deep or settings.sizes[1] > settings.sizes[0]:
         encoder, decoder = weights.layers
-        weights = split(encoder, decoder, sizes[1:], "free", run.random)
+        weights = split(encoder, decoder, settings.sizes[1:], "free", run.random, settings.behind)
         weights = within_bounds(weights, moment.sums, weights_of)
     whole = Trained(weights, shallow.curves, evaluated(moment.sums, weights, run))
-    if len(sizes) == 2 or not run.settings.layerwise or whole.interrupted:
+    if not settings.in_pairs or not settings.layerwise or whole.interrupted:
         return whole
     layered = _layers(moment.sums, run, weights_of)
     curves = [*whole.curves, *layered.curves]
@@ -73,7 +73,7 @@ def within_bounds(weights: Weights, sums: Sums, weights_of: "_Maker") -> Weights
         peak = divisor(bound) if i < code else np.maximum(bound, 1)
         layers[i], layers[i + 1] = layers[i] / peak, layers[i + 1] * peak[:, None]
         bound = bound / peak
-    return Weights.of(map(weights_of, layers))
+    return Weights.of(map(weights_of, layers), encoders=len(weights.encoders))
 
 
 def evaluated(sums: Sums, weights: Weights, run: Run) -> Evaluation:
