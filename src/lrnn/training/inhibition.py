@@ -100,7 +100,9 @@ class InhibitoryTraining:
         plus, minus = current.excitatory, current.inhibitory or ()
         per_row = settings.spike_penalty * self.rows.shape[1] / 2
 
-        def gradients(inputs: Array, targets: Array, share: Any) -> tuple[Array, list[Array]]:
+        def gradients(
+            inputs: Array, targets: Array, share: Any, _step: Any
+        ) -> tuple[Array, list[Array]]:
             price = per_row * share if per_row else None
             error, _, (by_plus, by_minus) = penalised_gradients(inputs, plus, minus, price, targets)
             return error / math.prod(targets.shape), [*by_plus, *by_minus]

@@ -214,15 +214,21 @@ def train_recognition(
     if settings.held_out:
         out, numbers = split(to_numpy(labels.numbers), settings.held_out, run.random)
         judged, of_judged = held(rows.take(rows.backend.array(out))), labels.only(out)
-    corruption, penalty = settings.corruption, settings.spike_penalty
+    corruption, dropout = settings.corruption, settings.dropout
+    penalty = settings.spike_penalty
     judge = partial(recognise, judged, of_judged, corruption=corruption)
     history = History(judged, start, partial(_price, penalty), judge=judge)
     current = start.copy()
     plus, minus = current.excitatory, current.inhibitory
 
-    def gradients(inputs: Array, targets: Array, share: Any) -> tuple[Array, list[Array]]:
+    def gradients(
+        inputs: Array, targets: Array, share: Any, step: Any
+    ) -> tuple[Array, list[Array]]:
         price = penalty * share if penalty else None
-        loss, (by_plus, by_minus) = share_gradients(inputs, plus, minus, targets, price, frozen)
+        silence = None if dropout is None else partial(dropout.factors, step=step)
+        loss, (by_plus, by_minus) = share_gradients(
+            inputs, plus, minus, targets, price, frozen, silence
+        )
         xp = array_namespace(targets)
         weight = xp.sum(targets, dtype=xp.float64)
         return loss / xp.where(weight > 0, weight, xp.ones_like(weight)), [*by_plus, *by_minus]
@@ -236,7 +242,7 @@ def train_recognition(
     parameters = [*plus[frozen:], *(minus or ())[frozen:]]
     descent = Descent(
         batches, start, current, parameters, gradients, "free", schedule, history, corruption,
-        labels.targets,
+        labels.targets, roots=not penalty,
     )  # fmt: skip
     stopped = run.train(descent, "training")
     return Trained(history.best, [history.curve(None, stopped, "recognition")])
