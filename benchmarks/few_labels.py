@@ -11,7 +11,8 @@ and by `LRNNClassifier`. That one has the encoder as its first layers, which sta
 
 To be fair to each, logistic regression chooses its penalty and how features are scaled (as they
 are, standardised, and logarithms of nonnegative ones) by 3-fold cross-validation on the labelled
-rows, and neighbours choose whether there are 1 or 5 of them. `LRNNClassifier` has one recipe.
+rows (by a third of them, where there are many), and neighbours choose whether there are 1 or 5 of
+them. `LRNNClassifier` has one recipe.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -37,20 +38,24 @@ from recognition import images
 HIDDEN, NOISE, SMOOTHING = 300, 0.05, 0.1
 PENALTIES = (0.1, 1.0, 10.0)  # of logistic regression: C
 SMALL = 1e-3  # is added before logarithms are taken
-MANY, PASSES = 5_000, 15  # labels from which on so many passes are enough
+MANY, PASSES = 5_000, 15  # labels from which on so many passes, and one fold, are enough
 
 
 def logarithms(codes: np.ndarray) -> np.ndarray:
     return np.log(codes + SMALL)
 
 
-def linear(signed: bool) -> GridSearchCV:
+def folds(rows: int) -> Any:
+    return 3 if rows < MANY else StratifiedShuffleSplit(1, test_size=1 / 3, random_state=0)
+
+
+def linear(rows: int, signed: bool) -> GridSearchCV:
     """Logistic regression that chooses its penalty, and how features are scaled."""
     scalings: list[Any] = ["passthrough", StandardScaler()]
     if not signed:
         scalings.append(make_pipeline(FunctionTransformer(logarithms), StandardScaler()))
     model = Pipeline([("scaling", "passthrough"), ("linear", LogisticRegression(max_iter=100))])
-    return GridSearchCV(model, {"scaling": scalings, "linear__C": PENALTIES}, cv=3)
+    return GridSearchCV(model, {"scaling": scalings, "linear__C": PENALTIES}, cv=folds(rows))
 
 
 def choice(model: Any) -> str:
@@ -64,8 +69,8 @@ def choice(model: Any) -> str:
     return str(found)
 
 
-def neighbours() -> GridSearchCV:
-    return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": (1, 5)}, cv=3)
+def neighbours(rows: int) -> GridSearchCV:
+    return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": (1, 5)}, cv=folds(rows))
 
 
 def spiking(rows: int, **pretrain: Any) -> LRNNClassifier:
@@ -82,7 +87,7 @@ def encoders(X: np.ndarray, widths: list[int], passes: int) -> dict[str, Any]:
     for width in widths:
         with Stopwatch() as watch:
             found[f"PCA {width}"] = PCA(width, random_state=0).fit(X)
-            plain = LRNNAutoencoder(width, random_state=0).fit(X)
+            plain = LRNNAutoencoder(width, tol=1e-3, random_state=0).fit(X)
             found[f"autoencoder {width}"] = plain
             if passes:
                 found[f"inhibition {width}"] = inhibitory(plain, MODEST, passes).fit(X)
@@ -92,13 +97,14 @@ def encoders(X: np.ndarray, widths: list[int], passes: int) -> dict[str, Any]:
 
 def works(encoder: Any, rows: int) -> Iterator[tuple[str, Any, bool]]:
     """Classifiers, and whether they see codes (or images, which they encode themselves)."""
-    yield "LogisticRegression", linear(signed=isinstance(encoder, PCA)), True
-    yield "nearest neighbours", neighbours(), True
+    yield "LogisticRegression", linear(rows, signed=isinstance(encoder, PCA)), True
+    yield "nearest neighbours", neighbours(rows), True
     if encoder is None:
         yield "LRNNClassifier", spiking(rows), True
     elif isinstance(encoder, LRNNAutoencoder):
         yield "LRNNClassifier, frozen", spiking(rows, pretrain=encoder, freeze=True), False
-        yield "LRNNClassifier, fine-tuned", spiking(rows, pretrain=encoder), False
+        if not encoder.inhibition:
+            yield "LRNNClassifier, fine-tuned", spiking(rows, pretrain=encoder), False
 
 
 def told(features: str, classifier: str, labels: int, scores: list[float]) -> dict[str, object]:

@@ -4,12 +4,8 @@ import csv
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler
 from sklearn.utils import Bunch
 
-from lrnn import LRNNClassifier
 from lrnn.functional import complement_coded
 from lrnn.paper import Task, chosen_tasks, run_tasks
 from lrnn.paper import classifiers as module
@@ -120,17 +116,3 @@ def test_where_spikes_are_behind_is_said():
     assert "more than 2 points ahead of it on A (+10.0)" in linear
     assert "behind it on none" in linear
     assert "behind it on C (−3.0)" in perceptron
-
-
-def test_complement_coding_is_for_tables():
-    X, y = load_breast_cancer(return_X_y=True)
-    order = np.random.RandomState(0).permutation(len(X))
-    X, y = X[order].astype(np.float32), y[order]
-    found = []
-    for before in ("passthrough", FunctionTransformer(complement_coded)):
-        model = make_pipeline(
-            MinMaxScaler(clip=True), before, LRNNClassifier(50, label_smoothing=0.1, random_state=0)
-        )
-        found.append(model.fit(X[:300], y[:300]).score(X[300:], y[300:]))
-    assert found[1] > 0.95
-    assert found[1] > found[0] + 0.01
