@@ -3,7 +3,7 @@
     LRNN_DATA_DIR=... python benchmarks/few_labels.py [--labels 100 1000 10000] [--seeds 3]
 
 Autoencoders (and PCA) learn from all 60,000 training images of MNIST without labels; classifiers
-learn from some labelled ones (as many of each class, chosen anew by each seed), and all 10,000 test
+learn from some labelled ones (classes in proportion, chosen anew by each seed), and all 10,000 test
 images tell how well. Pixels, PCA codes, codes of excitatory autoencoders and of those with
 inhibition at a modest price of spikes: each seen by logistic regression, by the nearest neighbours
 and by `LRNNClassifier`. That one has the encoder as its first layers, which stay as they are
@@ -13,6 +13,8 @@ To be fair to each, logistic regression chooses its penalty and how features are
 are, standardised, and logarithms of nonnegative ones) by 3-fold cross-validation on the labelled
 rows (by a third of them, where there are many), and neighbours choose whether there are 1 or 5 of
 them. `LRNNClassifier` has one recipe.
+
+--scratch: only networks as deep as the fine-tuned ones, on pixels, from scratch.
 """
 
 import argparse
@@ -73,10 +75,10 @@ def neighbours(rows: int) -> GridSearchCV:
     return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": (1, 5)}, cv=folds(rows))
 
 
-def spiking(rows: int, **pretrain: Any) -> LRNNClassifier:
+def spiking(rows: int, before: tuple[int, ...] = (), **pretrain: Any) -> LRNNClassifier:
     passes = PASSES if rows >= MANY else None
     return LRNNClassifier(
-        HIDDEN, label_smoothing=SMOOTHING, corruption=("noise", NOISE), max_iter=passes,
+        (*before, HIDDEN), label_smoothing=SMOOTHING, corruption=("noise", NOISE), max_iter=passes,
         random_state=0, **pretrain,
     )  # fmt: skip
 
@@ -107,6 +109,12 @@ def works(encoder: Any, rows: int) -> Iterator[tuple[str, Any, bool]]:
             yield "LRNNClassifier, fine-tuned", spiking(rows, pretrain=encoder), False
 
 
+def deep(widths: list[int], rows: int) -> Iterator[tuple[str, Any, bool]]:
+    """Networks on pixels with a layer where others have an encoder."""
+    for width in widths:
+        yield f"LRNNClassifier, {width} and {HIDDEN} from scratch", spiking(rows, (width,)), True
+
+
 def told(features: str, classifier: str, labels: int, scores: list[float]) -> dict[str, object]:
     row = {
         "features": features,
@@ -125,9 +133,12 @@ def main() -> None:
     parser.add_argument("--widths", type=int, nargs="+", default=[50, 100, 200])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--passes", type=int, default=3, help="with inhibition, from each start")
+    parser.add_argument("--scratch", action="store_true")
     chosen = parser.parse_args()
     (X, y), (X_new, y_new) = images("train"), images("test")
-    known = {"pixels": None, **encoders(X, chosen.widths, chosen.passes)}
+    known: dict[str, Any] = {"pixels": None}
+    if not chosen.scratch:
+        known |= encoders(X, chosen.widths, chosen.passes)
     new_codes = {
         name: X_new if encoder is None else encoder.transform(X_new)
         for name, encoder in known.items()
@@ -141,7 +152,8 @@ def main() -> None:
             )
             for name, encoder in known.items():
                 codes = X[seen] if encoder is None else encoder.transform(X[seen])
-                for what, model, on_codes in works(encoder, labels):
+                compared = deep(chosen.widths, labels) if chosen.scratch else works(encoder, labels)
+                for what, model, on_codes in compared:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", ConvergenceWarning)
                         model.fit(codes if on_codes else X[seen], y[seen])
@@ -149,7 +161,8 @@ def main() -> None:
                     scores.setdefault((name, what), []).append(score)
                     print(name, what, labels, seed, score, choice(model), flush=True)
         results += [told(*key, labels, found) for key, found in scores.items()]
-    report("few_labels", "MNIST with few labels: share of the test images", results)
+    name = "few_labels_scratch" if chosen.scratch else "few_labels"
+    report(name, "MNIST with few labels: share of the test images", results)
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ def _compared(rows: Sequence[dict[str, Any]], quick: bool) -> Table | None:
     if not rows:
         return None
     return text_table(
-        ["", "seen", *CLASSIFIERS.values()],
+        ["", "seen", *(name.replace("_", ", ") for name in CLASSIFIERS)],
         [
             [row["data"], row["features"], *(f"{100 * row[name]:.1f}" for name in CLASSIFIERS)]
             for row in rows

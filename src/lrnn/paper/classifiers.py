@@ -21,9 +21,8 @@ from lrnn.paper.experiments import CLASSIFIERS, QUICK_ROWS, SEEN_BY, Recipe, Tas
 from lrnn.paper.recognition import FOLDS, TEST_ROWS, Parts, networks, structures, with_test_rows
 from lrnn.paper.training import fully_trained
 
-PASSES = {"mnist": 20, "cifar10": 12}  # of spiking classifiers over larger data: few, for time
-ITERATIONS = {"mnist": 20, "cifar10": 12}  # of the perceptron, likewise
-PATIENCE = 500  # its iterations on other data, at most
+PASSES = {"mnist": 20, "cifar10": 12}  # over larger data: few, for time; the perceptron's too
+PATIENCE = 500  # passes of the perceptron over other data, at most
 LINEAR = 200  # iterations of logistic regression
 LINEAR_LARGE = 60  # of larger data
 CLEAR = 2.0  # percent by which accuracies differ for more than chance, of most data here
@@ -60,7 +59,7 @@ def contenders(task: Task, device: str | None = None) -> dict[str, Callable[[], 
         return make_pipeline(StandardScaler(), LogisticRegression(max_iter=iterations, tol=1e-3))
 
     def perceptron() -> Any:
-        iterations = 5 if task.quick else ITERATIONS.get(data, PATIENCE)
+        iterations = 5 if task.quick else PASSES.get(data, PATIENCE)
         model = MLPClassifier((recipe.hidden,), max_iter=iterations, random_state=0)
         return make_pipeline(*standard, model)
 

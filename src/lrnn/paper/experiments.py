@@ -209,7 +209,7 @@ RECIPES: dict[str, Recipe] = {"tables": Recipe(100, True), "images": Recipe(300,
 """Chosen once for all data, by rows that were held out of those to learn from."""
 CLASSIFIERS = {
     "linear": "logistic regression", "perceptron": "perceptron", "5-NN": "5-NN",
-    "spikes": "LRNNClassifier", "spikes_priced": "LRNNClassifier, spikes have a price",
+    "spikes": "LRNNClassifier", "spikes_priced": "LRNNClassifier at a price",
 }  # fmt: skip
 """What is compared, and what it is called in tables; those of spikes are of `LRNNClassifier`."""
 SEEN_BY = {"raw": "attributes", "lrnn": "codes"}
