@@ -9,7 +9,7 @@ import numpy as np
 from lrnn import plots
 from lrnn.arrays import Floats
 from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.frontiers import HEADER, readable
+from lrnn.frontiers import readable
 from lrnn.network import layer_names
 from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
@@ -362,7 +362,7 @@ def frontier(subject: Subject) -> dict[str, Any]:
             "Error against spikes, from the excitatory network to those with the lowest errors",
             (5.2, 3.6),
         ),
-        "table": TableOf("Networks of the same structure", HEADER, found.lines()),
+        "table": TableOf(f"Networks of {found.name}", found.header, found.lines()),
         "shown": shown,
     }
 

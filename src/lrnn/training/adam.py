@@ -37,6 +37,7 @@ TINY = 1e-30  # keeps running means off subnormal numbers, on which processors a
 STEP = 0.1  # by which share a weight changes at most, at first
 CHEAP = 1e-2  # share of the penalty of a spike at which a network from scratch starts
 RISE = 0.5  # share of the passes after which it has to pay the full penalty
+BOLD = 2.5  # size of the steps on roots, beside those on logarithms
 LATER = 0.3  # size of the steps on a later part of a stream, beside those on the first
 
 Gradients = Callable[[Array, Array, Any, Any], tuple[Array, Sequence[Array]]]
@@ -46,10 +47,10 @@ def _one(_weight: Array) -> float:
     return 1.0
 
 
-def _mean_root(weight: Array) -> Array:
-    """Root of the mean of the weights, which is that of the squares of their roots."""
+def _roots(weight: Array) -> float:
+    """So large are the roots of weights: root of the mean of their squares."""
     xp = array_namespace(weight)
-    return xp.sqrt(xp.mean(weight))
+    return BOLD * sqrt(float(xp.mean(weight)))
 
 
 @dataclass(frozen=True)
@@ -63,17 +64,17 @@ class Scale:
     move : callable
         ``move(weights, change)``: the weights after a change on this scale.
     unit : callable
-        The size of one step for all of the weights.
+        Of such weights as these were at first, how large steps are.
     """
 
     gradient: Callable[[Array, Array], Array]
     move: Callable[[Array, Array], Array]
-    unit: Callable[[Array], Any] = _one
+    unit: Callable[[Array], float] = _one
 
 
 LOGARITHMS = Scale(free_gradient, reweight)
 ROUTES = Scale(route_gradient, reroute)
-ROOTS = Scale(root_gradient, reroot, _mean_root)
+ROOTS = Scale(root_gradient, reroot, _roots)
 
 
 class Adam:
@@ -85,6 +86,7 @@ class Adam:
     def __init__(self, weights: Sequence[Array], rates: Rates, roots: bool = False) -> None:
         self.weights, self._rates = weights, rates
         self._on = ROUTES if rates == "unit" else ROOTS if roots else LOGARITHMS
+        self._units = [self._on.unit(weight) for weight in weights]
         self._means = [0 * w for w in weights]
         self._squares = [0 * w for w in weights]
         self._steps = 0
@@ -129,9 +131,10 @@ class Adam:
 
     def step(self, gradients: Sequence[Array], scale: Any) -> None:
         """Move against the gradients."""
-        for matrices in zip(self.weights, gradients, self._means, self._squares, strict=True):
+        every = zip(self.weights, gradients, self._means, self._squares, strict=True)
+        for unit, matrices in zip(self._units, every, strict=True):
             rows, columns = matrices[0].shape
-            size = scale * self._on.unit(matrices[0])
+            size = scale * unit
             height = max(1, CELLS_IN_CACHE // columns) if is_numpy_array(matrices[0]) else rows
             for first in range(0, rows, height):
                 weight, gradient, mean, square = (m[first : first + height, :] for m in matrices)

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
+from scipy import sparse
 
-from lrnn.arrays import Array, Floats, Layer, like, take_rows, to_numpy
+from lrnn.arrays import Array, Floats, Layer, at_most, like, take_rows, to_numpy
 from lrnn.functional import column_sums
+from lrnn.functional.gradients import LARGEST
 from lrnn.functional.shares import cross_entropy, log_spikes, share_gradients, shares
 from lrnn.moments import Corruption
 from lrnn.parameters import held_out_rows
@@ -151,23 +153,40 @@ def first_weights(
 ) -> Weights:
     """Weights to begin with, for layers of these widths; an ``encoder`` is the first of them.
 
-    What of it is not frozen may change in the steps to come, also where it is 0 now.
+    What of it is not frozen may change in the steps to come, also where it is 0 now. Weights of dim
+    data are larger, such that training is the same as on bright ones.
     """
     own = [] if encoder is None else list(encoder.excitatory)
     rest = widths[len(own) :]
     if not inhibition:
         if encoder is not None and not frozen:
             own = list(loosened(encoder, "free", random).excitatory)
-        return Weights.of([*own, *_excitatory(rows, rest, random)])
+        return _for_inputs(rows, Weights.of([*own, *_excitatory(rows, rest, random)]), bool(own))
     last = scratch(rows, rest, random, first_spread)
     if encoder is None:
-        return last
+        return _for_inputs(rows, last, False)
     if frozen:
         minus = encoder.inhibitory or [0 * weight for weight in own]
     else:
         loose = encoder if encoder.inhibitory else inhibited(encoder, random)
         own, minus = list(loose.excitatory), loose.inhibitory or ()
     return Weights.of([*own, *last.excitatory], [*minus, *(last.inhibitory or ())])
+
+
+def _for_inputs(rows: Rows, weights: Weights, known: bool) -> Weights:
+    """The same, with a first layer for data of this brightness, unless it is known."""
+    peak = rows.fold(_peak, max, rows.shape[1])
+    if known or not 0 < peak < 1:
+        return weights
+    plus, minus = list(weights.excitatory), list(weights.inhibitory or ())
+    for matrices in (plus, minus):
+        matrices[:1] = [at_most(weight / peak, LARGEST) for weight in matrices[:1]]
+    return Weights.of(plus, minus or None)
+
+
+def _peak(block: Array) -> float:
+    """The highest number in a block, which may be sparse."""
+    return float(block.max() if sparse.issparse(block) else array_namespace(block).max(block))
 
 
 def first_spread(senders: int) -> float:

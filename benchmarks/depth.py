@@ -1,0 +1,173 @@
+"""What layers buy: error against spikes of deep networks with inhibition.
+
+    LRNN_DATA_DIR=... python benchmarks/depth.py [--device cuda] [--what mnist …] [--passes 12]
+    LRNN_DATA_DIR=... python benchmarks/depth.py --look
+    python benchmarks/depth.py --draw docs/images/depth.png
+
+mnist: networks with a code of 50 neurons behind one wide layer, at some prices of a spike and free;
+science: 784→1000→500→250→30, the task that began deep learning (Hinton & Salakhutdinov, Science,
+2006, 3.00 per test image; PCA 13.87); yale: 1024→400→50; cifar: 3072→1000→150, the first 50,000
+images of CIFAR-10. Errors are means per attribute, and also squared errors per image. What is not
+asked for stays as it was measured before. --output takes the networks.
+
+--look: what the layers of a deep network do. 784→300→50 on the first 10,000 images of MNIST at 10⁻⁶
+a spike: what is lost without the saturation or without the inhibition of each layer of weights
+alone (a neuron's divisor is its mean then, each row with its excitation as a weight).
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import lrnn
+from common import RESULTS, load_cifar10, load_mnist, report
+from lrnn import LRNNAutoencoder
+from lrnn.datasets import load
+from lrnn.paper import STRUCTURES
+from lrnn.plots.axes import COLOURS, key, levels, logarithmic, plain
+
+GROUPS: dict[str, tuple[tuple[int, ...], tuple[float, ...] | int]] = {
+    "mnist": ((1000, 50), (3e-6, 9e-7, 4e-7, 1e-7, 3e-8, 8e-9)),
+    "wide": ((2000, 50), (3e-6, 9e-7, 4e-7, 1e-7, 3e-8, 8e-9)),
+    "science": ((1000, 500, 250, 30), (4e-8, 1.5e-8, 1e-10, 1e-13)),
+    "yale": ((400, 50), 8),
+    "cifar": ((1000, 150), (1e-6, 1e-7, 1e-8, 1e-9)),
+}
+TRAINING = 50_000  # of CIFAR-10's images
+
+
+def rows_of(what: str) -> tuple[Any, Any]:
+    """Images to learn from, and others."""
+    if what == "yale":
+        return load("yale").data, None
+    if what == "cifar":
+        images = load_cifar10()
+        return images[:TRAINING], images[TRAINING:]
+    return load_mnist(dtype=None), load_mnist("test", dtype=None)
+
+
+def frontier(what: str, output: Path | None, **settings: Any) -> list[dict[str, object]]:
+    """One structure's networks, the cheapest first."""
+    hidden, penalties = GROUPS[what]
+    X, X_new = rows_of(what)
+    found = lrnn.frontier(
+        X, hidden, X_test=X_new, penalties=penalties, random_state=0, stacking="joint", **settings
+    )
+    name = found.name.removesuffix(" neurons").replace(" ", "")
+    print(name, round(found.seconds), "s", flush=True)
+    rows: list[dict[str, object]] = []
+    for number, p in enumerate(found.points):
+        test = None if p.test_error is None else p.test_error * X.shape[1]
+        rows.append({
+            "what": name, "penalty": p.penalty, "train": p.error, "test": p.test_error,
+            "train, per image": p.error * X.shape[1], "test, per image": test, "spikes": p.spikes,
+        })  # fmt: skip
+        if output is not None:
+            output.mkdir(parents=True, exist_ok=True)
+            p.model.save(output / f"{what}-{number:02}.safetensors")
+    return [*rows, {"what": f"{name}, all of it", "svd": found.svd, "seconds": found.seconds}]
+
+
+def look() -> None:
+    """What each layer of weights does, and what is lost without it."""
+    X = load_mnist(dtype=np.float32)[:10_000]
+    model = LRNNAutoencoder(
+        (300, 50), inhibition=True, spike_penalty=1e-6, stacking="joint", fine_tune=15,
+        random_state=0,
+    ).fit(X)  # fmt: skip
+    pairs = list(zip(model.weights_.excitatory, model.weights_.inhibitory, strict=True))
+    rates, rows, q = model.firing_rates_, [], X
+    for layer, (plus, minus) in enumerate(pairs):
+        excitation, inhibition = q @ plus, q @ minus
+        ratio = excitation / (1 + inhibition)
+        sent = [float((drive * rates[layer + 1]).sum()) for drive in (excitation, inhibition)]
+        most = np.sort(plus, axis=0)[::-1].cumsum(axis=0)
+        lead = np.argmax(most >= 0.9 * most[-1:], axis=0) + 1  # that give nine tenths of it
+        rows.append({
+            "weights": "→".join(map(str, plus.shape)),
+            "spikes": model.layer_spike_costs_[layer],
+            "inhibitory": sent[1] / sum(sent),
+            "saturated": float((ratio >= 1).mean()),
+            "neurons that excite one": float(np.median(lead[most[-1] > 0])),
+            "error without saturation": _error(X, pairs, unsaturated=layer),
+            "error without inhibition": _error(X, pairs, uninhibited=layer),
+        })  # fmt: skip
+        q = np.minimum(ratio, 1)
+    whole = {"error": model.reconstruction_err_, "spikes": model.spike_cost_}
+    report("depth_look", "What layers do (784→300→50, 10⁻⁶ a spike)", [*rows, whole])
+
+
+def _error(X: Any, pairs: Any, unsaturated: int = -1, uninhibited: int = -1) -> float:
+    """With one layer that does not saturate, or whose neurons are always divided by the same."""
+    q = X
+    for layer, (plus, minus) in enumerate(pairs):
+        excitation, divisor = q @ plus, 1 + q @ minus
+        if layer == uninhibited:
+            all_of_it = np.maximum(excitation.sum(axis=0), np.finfo(np.float32).tiny)
+            divisor = np.maximum((excitation * divisor).sum(axis=0) / all_of_it, 1)
+        ratio = excitation / divisor
+        q = ratio if layer == unsaturated else np.minimum(ratio, 1)
+    return float(((np.minimum(q, 1) - X) ** 2).mean())
+
+
+def known(name: str) -> list[dict[str, Any]]:
+    """What was measured before."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text())["results"] if path.exists() else []
+
+
+def draw(path: Path) -> None:
+    """Frontiers of MNIST with a code of 50 neurons, as they were measured on a GPU."""
+    figure = Figure(figsize=(5.8, 4.0), dpi=150, layout="constrained")
+    ax = figure.add_subplot()
+    shallow = [r for r in known("inhibition_cuda") if r["what"].startswith("784→50, a spike costs")]
+    deep = [r for r in known("depth_cuda") if r.get("penalty") and r["what"].endswith("→50")]
+    lines = {"784→50": shallow}
+    for r in deep:
+        lines.setdefault(r["what"], []).append(r)
+    for number, (name, rows) in enumerate(lines.items()):
+        colour = COLOURS[number]
+        for part, style in (("train", "o-"), ("test", ":")):
+            ax.plot(
+                [r["spikes"] for r in rows], [r[part] for r in rows], style, color=colour,
+                markersize=3, linewidth=1.2, label=name if part == "train" else None,
+            )  # fmt: skip
+    plain_one = next(r for r in known("inhibition_cuda") if r["what"] == "784→50, excitatory")
+    ax.plot([plain_one["spikes"]], [plain_one["train"]], "D", color=COLOURS[5], markersize=5,
+            label="784→50, excitatory")  # fmt: skip
+    svd = next(r["svd"] for r in known("depth_cuda") if r.get("svd") and "→50," in r["what"])
+    papers = STRUCTURES["mnist-50"].paper
+    assert papers is not None
+    logarithmic(ax, "x")
+    levels(ax, {"no linear map is below": svd, "Yin & Gelenbe 2016": papers}, side="right")
+    key(ax)
+    plain(ax, "spikes per unit time", "mean squared error (dotted: on test images)")
+    figure.savefig(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default=None)
+    parser.add_argument("--passes", type=int, default=None, help="at each penalty, on each way")
+    parser.add_argument("--output", type=Path, default=None, help="folder for the networks")
+    parser.add_argument("--what", nargs="+", choices=GROUPS, default=list(GROUPS))
+    parser.add_argument("--look", action="store_true", help="what the layers of a network do")
+    parser.add_argument("--draw", type=Path, default=None, help="only the plot of what is known")
+    wanted = parser.parse_args()
+    if wanted.draw is not None or wanted.look:
+        look() if wanted.look else draw(wanted.draw)
+        return
+    name = f"depth_{wanted.device or 'cpu'}"
+    for what in wanted.what:
+        new = frontier(what, wanted.output, device=wanted.device, passes=wanted.passes)
+        measured = {row["what"] for row in new}
+        rows = [row for row in known(name) if row["what"] not in measured]
+        report(name, "Error against spikes of deep networks", [*rows, *new])
+
+
+if __name__ == "__main__":
+    main()
