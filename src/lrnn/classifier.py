@@ -186,8 +186,9 @@ class LRNNClassifier(
     -----
     What is beyond the range of training is cut off, with a warning; unsigned 8- and 16-bit integers
     are read as levels, of which 255 (65,535) is 1. A network has no bias: a row of zeros makes no
-    spike, and all classes are equally probable. Ctrl-C ends the training and keeps the best weights
-    so far.
+    spike, and all classes are equally probable. For tables, see every x beside 1 − x by
+    :func:`lrnn.functional.complement_coded`: a threshold is hardly learnt without. Ctrl-C ends the
+    training and keeps the best weights so far.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def test_inhibition_is_named_and_shown(call, tmp_path, monkeypatch):
 def test_a_device_is_for_what_is_trained_there(call):
     done = call("reproduce", "iris", "--device", "cuda")
     assert done.returncode == 2
-    assert "only stalled is trained on it" in done.said
+    assert "only stalled and classifiers are trained on it" in done.said
     done = call("reproduce", "stalled", "--device", "gpu")
     assert done.returncode == 1
     assert "device='gpu' cannot be used" in done.said

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from lrnn.functional import activations, firing_rates, propagate, routing, saturate
+from lrnn.functional import (
+    activations,
+    complement_coded,
+    firing_rates,
+    propagate,
+    routing,
+    saturate,
+)
 
 namespaces = pytest.mark.parametrize("namespace", ["numpy", "torch", "array_api_strict"])
 precisions = pytest.mark.parametrize(("precision", "rtol"), [("float64", 1e-13), ("float32", 1e-5)])
@@ -133,3 +140,19 @@ def test_activations_are_probabilities_and_inhibition_only_lowers_them(inputs, p
     assert inhibited.min() >= 0
     assert excited.max() <= 1
     assert (inhibited <= excited).all()
+
+
+def test_with_their_complements_all_rows_drive_a_network_alike(rng):
+    X = rng.random((20, 7)).astype(np.float32)
+    both = complement_coded(X)
+    assert (both.shape, both.dtype) == ((20, 14), np.float32)
+    np.testing.assert_array_equal(both[:, :7], X)
+    np.testing.assert_allclose(both.sum(axis=1), 7, rtol=1e-6)
+    weights = 0.01 * np.ones((14, 1), np.float32)  # a bias, for neurons that take all alike
+    np.testing.assert_allclose(propagate(both, weights), 0.07, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bad", [-0.5, 1.5, np.nan])
+def test_complements_are_those_of_values_from_0_to_1(bad):
+    with pytest.raises(ValueError, match=r"only; scale them, .*clip=True"):
+        complement_coded(np.array([[0.5, bad]]))

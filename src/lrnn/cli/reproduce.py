@@ -24,7 +24,8 @@ def reproduce(
         typer.Argument(
             metavar="[NAME…|all]",
             help="Data sets (mnist, …), structures (mnist-100), figures (figure2a, figure4); or "
-            "inhibition (not the paper's) or stalled (hours without a GPU), no part of all.",
+            "inhibition, classifiers (not the paper's) or stalled (hours without a GPU), no part "
+            "of all.",
         ),
     ] = None,
     output: Annotated[
@@ -35,7 +36,8 @@ def reproduce(
         int, typer.Option(min=1, help="Seeds of small experiments; large ones have one.")
     ] = 3,
     device: Annotated[
-        str | None, typer.Option(help="Where stalled is trained: cpu, or cuda for a GPU.")
+        str | None,
+        typer.Option(help="Where stalled and classifiers train: cpu, or cuda for a GPU."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Cut-down data, in minutes: only to see it run.")
@@ -57,6 +59,9 @@ def reproduce(
     [bold]stalled[/bold] trains as printed until the error falls no more, on images, and under other
     readings of what the paper leaves open: minutes on a GPU, hours without.
 
+    [bold]classifiers[/bold] (not the paper's either) are LRNNClassifier and those of scikit-learn
+    on all data with labels, small data first; classifiers-wine is one of them.
+
     Examples:
 
         lrnn reproduce all
@@ -68,18 +73,22 @@ def reproduce(
         lrnn reproduce inhibition
 
         lrnn reproduce stalled --device cuda
+
+        lrnn reproduce classifiers-iris classifiers-wine
     """
     from lrnn.arrays import backend_named
     from lrnn.paper import chosen_tasks, run_tasks
     from lrnn.paper.figures import QUICK
     from lrnn.paper.report import FILES, write_reproduction
-    from lrnn.paper.summary import inhibition, lowest_errors
+    from lrnn.paper.summary import classifiers, inhibition, lowest_errors
     from lrnn.tables.marks import read_json
 
     voice = Voice(quiet, as_json)
     if device is not None:
-        if "stalled" not in (names or []):
-            raise typer.BadParameter("only stalled is trained on it", param_hint="--device")
+        if not any(n == "stalled" or n.startswith("classifiers") for n in names or []):
+            raise typer.BadParameter(
+                "only stalled and classifiers are trained on it", param_hint="--device"
+            )
         backend_named(device)  # or it is an error, before any work is done
     check_folder(output)
     check_new(
@@ -98,10 +107,17 @@ def reproduce(
         raise
     page = write_reproduction(results, output, shlex.join(["lrnn", *sys.argv[1:]]))
     rows, contenders = lowest_errors(results, "free"), inhibition(results)
-    tables = [table for table in (_errors(rows, quick), _contenders(contenders, quick)) if table]
+    compared = classifiers(results)
+    tables = [_errors(rows, quick), _contenders(contenders, quick), _compared(compared, quick)]
     voice.result(
-        {"report": str(page), "quick": quick, "lowest_errors": rows, "inhibition": contenders},
-        Group(*tables),
+        {
+            "report": str(page),
+            "quick": quick,
+            "lowest_errors": rows,
+            "inhibition": contenders,
+            "classifiers": compared,
+        },
+        Group(*(table for table in tables if table)),
     )
     voice.say(f"report: {page}")
     if open_it:
@@ -144,6 +160,21 @@ def _contenders(rows: Sequence[dict[str, Any]], quick: bool) -> Table | None:
             for row in rows
         ],
         "MNIST, 50 codes" + QUICK_RUN * quick,
+    )
+
+
+def _compared(rows: Sequence[dict[str, Any]], quick: bool) -> Table | None:
+    from lrnn.paper.experiments import CLASSIFIERS
+
+    if not rows:
+        return None
+    return text_table(
+        ["", "seen", *(name.replace("_", ", ") for name in CLASSIFIERS)],
+        [
+            [row["data"], row["features"], *(f"{100 * row[name]:.1f}" for name in CLASSIFIERS)]
+            for row in rows
+        ],
+        "Accuracy in percent" + QUICK_RUN * quick,
     )
 
 

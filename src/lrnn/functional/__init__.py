@@ -14,6 +14,7 @@ from lrnn.functional.filling import code_prior, fill_gaps
 from lrnn.functional.forward import (
     activations,
     column_sums,
+    complement_coded,
     propagate,
     saturate,
     squared_error,
@@ -51,6 +52,7 @@ __all__ = [
     "adjust_rows",
     "code_prior",
     "column_sums",
+    "complement_coded",
     "descend_decoder",
     "descend_decoders",
     "error_gradients",

@@ -24,6 +24,30 @@ def saturate(drive: Array) -> Array:
     return at_most(drive, 1)
 
 
+def complement_coded(inputs: Array) -> Array:
+    r"""Every attribute x beside 1 − x: what is there, and what is missing.
+
+    A network of excitation alone from its inputs has no bias, and sees an attribute that is small
+    only by what others are. With :math:`(x, 1 - x)`, known as complement coding, all rows drive it
+    alike. Use it before an estimator as
+    ``sklearn.preprocessing.FunctionTransformer(complement_coded)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> complement_coded(np.array([[0.25, 1.0]]))
+    array([[0.25, 1.  , 0.75, 0.  ]])
+    """
+    xp = array_namespace(inputs)
+    low, high = float(xp.min(inputs)), float(xp.max(inputs))
+    if not (low >= 0 and high <= 1):
+        raise ValueError(
+            f"inputs have values from {low:g} to {high:g}, and 1 - x makes sense in [0, 1] only; "
+            "scale them, for example with sklearn.preprocessing.MinMaxScaler(clip=True)"
+        )
+    return xp.concat([inputs, 1 - inputs], axis=1)
+
+
 def propagate(excitation: Array, excitatory: Layer, inhibitory: Array | None = None) -> Array:
     """Activations of the layer behind ``excitation`` (rows × neurons; may be sparse).
 

@@ -13,7 +13,9 @@ from lrnn.datasets import DATA_SETS
 from lrnn.parameters import hidden_width
 from lrnn.spiking.estimators import Estimator
 
-Kind = Literal["training", "recognition", "spiking", "inhibition", "robustness", "stalled"]
+Kind = Literal[
+    "training", "recognition", "spiking", "inhibition", "robustness", "stalled", "classifiers"
+]
 LAYERWISE = "printed-layerwise"  # Algorithm 2; "printed" is Algorithm 1, of deep structures 3
 METHODS = ("printed", LAYERWISE, "lrnn")
 RATES = ("free", "unit")
@@ -29,7 +31,11 @@ INHIBITION = "mnist-50"  # the network that gets inhibition
 FEATURES = ("raw", "PCA", "NMF", "printed", "lrnn", "inhibition", "inhibition_modest")
 """What is recognised by; from deep networks only "printed" and "lrnn"."""
 STALLED_SEEDS = {"yale": 10}  # how stable it is takes more of them than 5
-BEYOND = ("inhibition", "stalled")  # run only if they are named: not the paper's, or too long
+BEYOND = (
+    "inhibition",
+    "stalled",
+    "classifiers",
+)  # run only if they are named: not the paper's, or too long
 MODEST = 0.014  # spends about four times the spikes of the excitatory network on MNIST
 AMPLE = 0.0021  # about fifty times as many
 
@@ -175,6 +181,42 @@ FOR_DAMAGE: dict[str, Contender] = {
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """How a classifier made of spikes is trained, on tables or on images.
+
+    Attributes
+    ----------
+    hidden : int
+        Neurons of its one hidden layer; a perceptron beside it has as many.
+    complement : bool
+        Whether it sees every attribute x beside 1 − x.
+    noise : float
+        Standard deviation of what is added to inputs in training.
+    smoothing : float
+        Of labels.
+    price : float
+        What spikes cost where they are not free.
+    """
+
+    hidden: int
+    complement: bool
+    noise: float = 0.05
+    smoothing: float = 0.1
+    price: float = 0.03
+
+
+RECIPES: dict[str, Recipe] = {"tables": Recipe(100, True), "images": Recipe(300, False)}
+"""Chosen once for all data, by rows that were held out of those to learn from."""
+CLASSIFIERS = {
+    "linear": "logistic regression", "perceptron": "perceptron", "5-NN": "5-NN",
+    "spikes": "LRNNClassifier", "spikes_priced": "LRNNClassifier at a price",
+}  # fmt: skip
+"""What is compared, and what it is called in tables; those of spikes are of `LRNNClassifier`."""
+SEEN_BY = {"raw": "attributes", "lrnn": "codes"}
+"""What classifiers see: data as they are, or codes of an autoencoder."""
+
+
+@dataclass(frozen=True)
 class Reading:
     """What the paper leaves open, read in one way.
 
@@ -234,7 +276,7 @@ class Task:
     @property
     def data(self) -> str:
         """The data set it needs."""
-        return self.subject if self.kind == "recognition" else STRUCTURES[self.subject].data
+        return self.subject if self.subject in DATA_SETS else STRUCTURES[self.subject].data
 
     @property
     def images(self) -> int:
@@ -247,6 +289,8 @@ class Task:
         if self.kind == "recognition":
             known = [repr(s) for s in STRUCTURES.values() if s.data == self.subject]
             return facts | {"features": list(FEATURES), "structures": known}
+        if self.kind == "classifiers":
+            return facts | {"recipe": repr(recipe_for(self.subject)), "compared": list(CLASSIFIERS)}
         structure = STRUCTURES[self.subject]
         if self.kind == "stalled":  # whatever else is done with this structure
             facts |= {"hidden": list(structure.hidden), "batch_size": structure.batch_size}
@@ -262,13 +306,20 @@ class Task:
         return facts
 
 
+def recipe_for(data: str) -> Recipe:
+    """Images have one, all other data another."""
+    return RECIPES["tables" if DATA_SETS[data].image_shape is None else "images"]
+
+
 def chosen_tasks(names: Sequence[str], seeds: int = 3, quick: bool = False) -> list[Task]:
     """The experiments on some data sets or structures; all of the paper's, if none are named.
 
     Small ones are run from several seeds. All are in the order of the data sets, so that each is
-    read once. "figure4" is the simulation alone, which trains the networks that it needs.
+    read once. "figure4" is the simulation alone, which trains the networks that it needs. Where
+    classifiers are compared, it is after all others, on small data first.
     """
-    paper = [name for name in names if name not in (*BEYOND, "figure4")]
+    compared = _compared(names)
+    paper = [name for name in names if name not in (*BEYOND, *compared, "figure4")]
     wanted = _wanted(paper) if paper or not names else set()
     tasks = []
     for data in DATA_SETS:
@@ -290,7 +341,19 @@ def chosen_tasks(names: Sequence[str], seeds: int = 3, quick: bool = False) -> l
             tasks += [Task("robustness", INHIBITION, quick, m) for m in FOR_DAMAGE]
         if "stalled" in names:
             tasks += stalled_tasks(data, quick)
-    return tasks
+    return tasks + [Task("classifiers", data, quick) for data in compared.values()]
+
+
+def _compared(names: Sequence[str]) -> dict[str, str]:
+    """Data sets on which classifiers are compared, by names such as classifiers-wine; small first.
+
+    "classifiers" is all that have labels.
+    """
+    known = dict.fromkeys(s.data for s in STRUCTURES.values() if DATA_SETS[s.data].class_names)
+    order = sorted(known, key=lambda data: DATA_SETS[data].rows * DATA_SETS[data].attributes)
+    everything = "classifiers" in names
+    found = {f"classifiers-{data}": data for data in order}
+    return {name: data for name, data in found.items() if everything or name in names}
 
 
 def stalled_tasks(data: str, quick: bool) -> list[Task]:

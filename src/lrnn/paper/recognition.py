@@ -3,7 +3,7 @@
 import warnings
 from itertools import product
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -126,6 +126,27 @@ def classifiers(quick: bool) -> dict[str, Any]:
     }
 
 
+class Parts(NamedTuple):
+    """Rows in [0, 1] to learn from and new ones, with their labels."""
+
+    X: Any
+    y: Any
+    X_new: Any
+    y_new: Any
+
+
+def with_test_rows(task: Task) -> Parts:
+    """Images of a data set that brings along some for testing."""
+    entry = load(task.subject, split="all", scaled=False)
+    keep = slice(None, QUICK_ROWS if task.quick else None)
+    first = entry.data.shape[0] - TEST_ROWS[task.subject]
+    white = np.float32(DATA_SETS[task.subject].white)
+    return Parts(
+        entry.data[:first][keep] / white, entry.target[:first][keep],
+        entry.data[first:][keep] / white, entry.target[first:][keep],
+    )  # fmt: skip
+
+
 def _cross_validated(task: Task) -> list[dict[str, Any]]:
     entry = load(task.subject)
     keep = slice(None, QUICK_ROWS if task.quick else None)
@@ -142,12 +163,7 @@ def _cross_validated(task: Task) -> list[dict[str, Any]]:
 
 
 def _on_test_rows(task: Task) -> list[dict[str, Any]]:
-    entry = load(task.subject, split="all", scaled=False)
-    keep = slice(None, QUICK_ROWS if task.quick else None)
-    first = entry.data.shape[0] - TEST_ROWS[task.subject]
-    white = np.float32(DATA_SETS[task.subject].white)
-    X, y = entry.data[:first][keep] / white, entry.target[:first][keep]
-    X_new, y_new = entry.data[first:][keep] / white, entry.target[first:][keep]
+    X, y, X_new, y_new = with_test_rows(task)
     found = []
     for structure in structures(task.subject):
         for name, features in fitted(X, structure, task.quick).items():

@@ -13,6 +13,7 @@ import lrnn
 from lrnn import bounds
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
+from lrnn.paper.classifiers import classify
 from lrnn.paper.experiments import QUICK_ROWS, SIMULATED, SPIKING, STRUCTURES, Task
 from lrnn.paper.inhibition import compete, restore
 from lrnn.paper.recognition import recognise
@@ -32,8 +33,8 @@ def run_tasks(
 ) -> list[dict[str, Any]]:
     """Results of all tasks, each written to a file as soon as it is there.
 
-    ``progress`` is told how many are done, and which is next. Training until it stalls may run on
-    a ``device``.
+    ``progress`` is told how many are done, and which is next. Training until it stalls, and
+    classifiers made of spikes, may run on a ``device``.
     """
     results = []
     data = Data()
@@ -96,6 +97,8 @@ class Data:
 def _run(task: Task, folder: Path, data: Data, device: str | None) -> dict[str, Any]:
     if task.kind == "recognition":
         return recognise(task)
+    if task.kind == "classifiers":
+        return classify(task, device)
     X = data.of(task)
     if task.kind == "stalled":
         return outlast(task, X, device)

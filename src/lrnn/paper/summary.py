@@ -8,11 +8,13 @@ import numpy as np
 
 from lrnn.datasets import DATA_SETS
 from lrnn.paper.experiments import (
+    CLASSIFIERS,
     CONTENDERS,
     FEATURES,
     FOR_DAMAGE,
     LAYERWISE,
     METHODS,
+    SEEN_BY,
     STRUCTURES,
 )
 from lrnn.report.content import hoyer
@@ -127,6 +129,32 @@ def recognition(results: Iterable[Result]) -> list[dict[str, Any]]:
                 score = found.get((name, classifier, features), {})
                 row[features] = score.get("accuracy")
                 row[f"{features}_spread"] = score.get("spread")
+            rows.append(row)
+    return rows
+
+
+def classifiers(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One row for each data set and what is seen of it, one column for each classifier.
+
+    Of those made of spikes there are also firings per output spike.
+    """
+    rows = []
+    for result in results:
+        if result["kind"] != "classifiers":
+            continue
+        found = {(r["features"], r["classifier"]): r for r in result["results"]}
+        for features, seen in SEEN_BY.items():
+            row = {
+                "data": DATA_SETS[result["subject"]].title,
+                "features": seen,
+                "how": result["how"],
+                "quick": result["quick"],
+            }
+            for name in CLASSIFIERS:
+                score = found[features, name]
+                row |= {name: score["accuracy"], f"{name}_spread": score["spread"]}
+                if score["firings"] is not None:
+                    row[f"{name}_firings"] = score["firings"]
             rows.append(row)
     return rows
 

@@ -1,0 +1,174 @@
+"""Classifiers made of spikes beside those of scikit-learn, on attributes and on codes."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+from threadpoolctl import threadpool_limits
+
+from lrnn.classifier import LRNNClassifier
+from lrnn.datasets import DATA_SETS, load
+from lrnn.functional import complement_coded
+from lrnn.paper.experiments import CLASSIFIERS, QUICK_ROWS, SEEN_BY, Recipe, Task, recipe_for
+from lrnn.paper.recognition import FOLDS, TEST_ROWS, Parts, networks, structures, with_test_rows
+from lrnn.paper.training import fully_trained
+
+PASSES = {"mnist": 20, "cifar10": 12}  # over larger data: few, for time; the perceptron's too
+PATIENCE = 500  # passes of the perceptron over other data, at most
+LINEAR = 200  # iterations of logistic regression
+LINEAR_LARGE = 60  # of larger data
+CLEAR = 2.0  # percent by which accuracies differ for more than chance, of most data here
+
+
+def classify(task: Task, device: str | None = None) -> dict[str, Any]:
+    """Accuracies of all classifiers on attributes and on codes, of spiking ones with firings.
+
+    These train on a ``device``, if one is named.
+    """
+    tested = task.subject in TEST_ROWS
+    found: dict[tuple[str, str], list[tuple[float, float | None]]] = {}
+    with warnings.catch_warnings(), threadpool_limits(None if tested else 1):  # small: no threads
+        warnings.simplefilter("ignore", ConvergenceWarning)  # long enough for a comparison
+        warnings.filterwarnings("ignore", "The least populated class")
+        for parts in _parts(task):
+            for features, seen in _features(task, parts).items():
+                for name, make in contenders(task, device).items():
+                    score = _scored(make(), seen)
+                    found.setdefault((features, name), []).append(score)
+    how = "test rows" if tested else f"{FOLDS}-fold cross-validation"
+    width = structures(task.subject)[0].hidden[-1]
+    return {"width": width, "how": how, "results": [_score(*k, v) for k, v in found.items()]}
+
+
+def contenders(task: Task, device: str | None = None) -> dict[str, Callable[[], Any]]:
+    """What makes each classifier, by its name."""
+    recipe, data = recipe_for(task.subject), task.subject
+    large = data in TEST_ROWS
+    standard = () if large else (StandardScaler(),)  # levels of images are alike, and stay
+
+    def linear() -> Any:
+        iterations = 20 if task.quick else LINEAR_LARGE if large else LINEAR
+        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=iterations, tol=1e-3))
+
+    def perceptron() -> Any:
+        iterations = 5 if task.quick else PASSES.get(data, PATIENCE)
+        model = MLPClassifier((recipe.hidden,), max_iter=iterations, random_state=0)
+        return make_pipeline(*standard, model)
+
+    def spikes(price: float) -> Any:
+        passes = 5 if task.quick else PASSES.get(data)
+        return spiking(recipe, price, passes, device)
+
+    return {
+        "linear": linear,
+        "perceptron": perceptron,
+        "5-NN": lambda: KNeighborsClassifier(5),
+        "spikes": lambda: spikes(0.0),
+        "spikes_priced": lambda: spikes(recipe.price),
+    }
+
+
+def spiking(recipe: Recipe, price: float, passes: int | None, device: str | None = None) -> Any:
+    """A classifier made of spikes by a recipe: as many passes as are usual, if none are given."""
+    model = LRNNClassifier(
+        recipe.hidden,
+        spike_penalty=price,
+        max_iter=passes,
+        label_smoothing=recipe.smoothing,
+        corruption=("noise", recipe.noise),
+        device=device,
+        random_state=0,
+    )
+    return (
+        make_pipeline(FunctionTransformer(complement_coded), model) if recipe.complement else model
+    )
+
+
+def _parts(task: Task) -> Iterator[Parts]:
+    """Folds; or the rows that a data set brings along for testing, and the others."""
+    if task.subject in TEST_ROWS:
+        yield with_test_rows(task)
+        return
+    entry = load(task.subject, scaled=False)
+    keep = slice(None, QUICK_ROWS if task.quick else None)
+    X, y = entry.data[keep], entry.target[keep]
+    for seen, new in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
+        scaled = _scaling(task.subject, X[seen])
+        yield Parts(scaled(X[seen]), y[seen], scaled(X[new]), y[new])
+
+
+def _scaling(data: str, X: Any) -> Callable[[Any], Any]:
+    """What brings rows into [0, 1]: by the level that is white, or by the range of columns of X."""
+    white = DATA_SETS[data].white
+    if white is not None:
+        return lambda rows: rows / np.float32(white)
+    scaler = MinMaxScaler(clip=True).fit(X)
+    return lambda rows: scaler.transform(rows).astype(np.float32)
+
+
+def _features(task: Task, parts: Parts) -> dict[str, Parts]:
+    """Attributes as they are, and codes of the paper's smallest network, by our solver."""
+    structure = structures(task.subject)[0]
+    model = networks(structure, len(parts.X), task.quick)["lrnn"]
+    encoder = fully_trained(model, parts.X)
+    codes = parts._replace(X=encoder.transform(parts.X), X_new=encoder.transform(parts.X_new))
+    return {"raw": parts, "lrnn": codes}
+
+
+def _scored(model: Any, parts: Parts) -> tuple[float, float | None]:
+    """Accuracy on new rows, and firings per output spike of a classifier made of spikes."""
+    model.fit(parts.X, parts.y)
+    accuracy = float(model.score(parts.X_new, parts.y_new))
+    before, last = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
+    if not isinstance(last, LRNNClassifier):
+        return accuracy, None
+    if last.history_[-1].stopped == "interrupted":
+        raise KeyboardInterrupt
+    seen = parts.X_new if before is None else before.transform(parts.X_new)
+    return accuracy, last.spikes_per_decision(seen)
+
+
+def _score(
+    features: str, classifier: str, found: list[tuple[float, float | None]]
+) -> dict[str, Any]:
+    """The mean over folds, with their spread; of firings the geometric mean."""
+    accuracies = [accuracy for accuracy, _ in found]
+    firings = [spikes for _, spikes in found if spikes is not None]
+    return {
+        "features": features,
+        "classifier": classifier,
+        "accuracy": float(np.mean(accuracies)),
+        "spread": float(np.std(accuracies)) if len(found) > 1 else None,
+        "firings": float(np.exp(np.mean(np.log(firings)))) if firings else None,
+    }
+
+
+def in_words(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What the table comes to: means over data sets, and where spikes are behind or ahead."""
+    said = []
+    for seen in dict.fromkeys(row["features"] for row in rows):
+        these = [row for row in rows if row["features"] == seen]
+        means = {name: np.mean([row[name] for row in these]) for name in CLASSIFIERS}
+        told = ", ".join(f"{CLASSIFIERS[name]} {100 * mean:.1f} %" for name, mean in means.items())
+        said.append(f"On {seen}, mean over {len(these)} data sets: {told}.")
+    raw = [row for row in rows if row["features"] == SEEN_BY["raw"]]
+    for name in ("linear", "perceptron"):
+        gaps = {row["data"]: 100 * (row["spikes"] - row[name]) for row in raw}
+        apart = {
+            "ahead of": [f"{data} (+{gap:.1f})" for data, gap in gaps.items() if gap > CLEAR],
+            "behind": [f"{data} (−{-gap:.1f})" for data, gap in gaps.items() if gap < -CLEAR],
+        }
+        told = "; ".join(
+            f"more than {CLEAR:g} points {how} it on {', '.join(where) or 'none'}"
+            for how, where in apart.items()
+        )
+        said.append(f"LRNNClassifier (free) beside {CLASSIFIERS[name]}, on attributes: {told}.")
+    return said
