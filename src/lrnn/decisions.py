@@ -292,20 +292,22 @@ class _Runs:
         rows = np.flatnonzero(chosen & (arrivals.sum(axis=1) > 0))
         each = 4 * (SEEN + 1) * self.network.n_neurons * len(self.settings["snapshots"])
         at_once = int(np.clip(SNAPSHOT_BYTES // each, 1, ROWS_AT_ONCE))
-        parts = np.split(rows, range(at_once, len(rows), at_once))
-        with work_bar(self.task, len(rows), self.progress) as report:
-            for part, seed in zip(parts, self.seed.spawn(len(parts)), strict=True):
-                if not len(part):
-                    continue
+        parts = [rows[i : i + at_once] for i in range(0, len(rows), at_once)]
+        several = len(parts) > 1
+        with work_bar(self.task, len(rows), self.progress if several else False) as report:
+            for done, (part, seed) in enumerate(
+                zip(parts, self.seed.spawn(len(parts)), strict=True)
+            ):
                 with warnings.catch_warnings():
                     warnings.filterwarnings("ignore", IGNORED)
                     result = self.network.simulate(
                         arrivals[part], start=self.start, random_state=seed, threads=self.threads,
-                        progress=False, snapshot_bytes=2 * SNAPSHOT_BYTES, **self.settings,
+                        progress=False if several else self.progress,
+                        snapshot_bytes=2 * SNAPSHOT_BYTES, **self.settings,
                     )  # fmt: skip
                 self.interrupted |= result.interrupted
                 yield part, result
-                report(float(part[-1] + 1))
+                report(float(min((done + 1) * at_once, len(rows))))
                 if self.interrupted:
                     return
 
@@ -470,6 +472,7 @@ def accuracy_by_events(
         return ask.curve()
     classes = model.classes_
     forecast = _Forecast.of(network, arrivals, len(classes))
+    _tell_of_silence(forecast.events_per_spike, limit)
     counts = np.zeros((len(moments), len(arrivals), len(classes)), np.int64)
     for rows, result in runs.of(arrivals, everybody):
         for i, moment in enumerate(moments.tolist()):
@@ -485,6 +488,17 @@ def accuracy_by_events(
         float((classes[own] == labels).mean()),
         _expected_accuracy(forecast, moments, classes, labels),
     )
+
+
+def _tell_of_silence(each: Floats, limit: int) -> None:
+    """Where output spikes are so dear that hardly any will come."""
+    dear = int(np.count_nonzero(each > limit))
+    if 2 * dear > len(each):
+        warn(
+            f"{dear:,} of {len(each):,} rows make fewer than one output spike in {limit:,} events: "
+            f"one takes about {np.median(each):.1e}. Raise events, or train with a spike_penalty "
+            "such as 0.1, which makes output spikes cheaper"
+        )
 
 
 def _needed(classifier: Any) -> Any:
