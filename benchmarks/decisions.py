@@ -7,7 +7,8 @@ Accuracy after 10, 20, 50, … events of each image: of `LRNNClassifier` (784→
 spikes, of logistic regression on codes of an autoencoder (784→50, excitatory) that are estimated
 from the spikes of its encoder, from rest and from steady state, and of logistic regression on the
 spikes of the input alone. Then decisions that stop when they are sure: by the counted output spikes
-of the classifiers, and by the linear classifiers' own probabilities. --events: of each image.
+of the classifiers, and where codes or inputs that might be behind the spikes so far give the same
+label 95 times in 100. --events: of each image; --limit: of each decision.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from lrnn import LRNNAutoencoder, LRNNClassifier, decisions, plots
 from recognition import images
 
 TRAIN, TEST = 5_000, 1_000
-PRICES = (0.1, 0.3)
+PRICES = (0.05, 0.1)
 CONFIDENCE = 0.95
 STARTS = {"empty": "from rest", "stationary": "in steady state"}
 SHOWN = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -49,11 +50,14 @@ def stop_row(what: str, score: float, mean: float, **more: object) -> dict[str, 
     return found
 
 
-def decided(model: Any, X: Any, y: Any, start: str, limit: float, what: str) -> dict[str, object]:
+def decided(
+    model: Any, X: Any, y: Any, what: str, start: str, limit: float, threads: int | None
+) -> dict[str, object]:
     with Stopwatch() as watch:
         found = model.decide(
-            X, confidence=CONFIDENCE, events=limit, start=start, progress=False, random_state=0
-        )
+            X, confidence=CONFIDENCE, events=limit, start=start, threads=threads, progress=False,
+            random_state=0,
+        )  # fmt: skip
     sure, right = found.decided, found.labels == y
     return stop_row(
         f"{what}, {STARTS[start]}", found.score(y), float(found.events.mean()),
@@ -73,12 +77,14 @@ def decided(model: Any, X: Any, y: Any, start: str, limit: float, what: str) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--figure", type=Path, default=None)
-    parser.add_argument("--events", type=float, default=1e5)
+    parser.add_argument("--events", type=float, default=1e6)
     parser.add_argument("--limit", type=float, default=1e6)
+    parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--prices", type=float, nargs="+", default=PRICES)
     chosen = parser.parse_args()
     (X, y), (X_new, y_new) = images("train", TRAIN), images("test", TEST)
     settings = {"events": chosen.events, "progress": False, "random_state": 0}
+    settings["threads"] = chosen.threads
     curves, points, rows, stops = {}, {}, [], []
 
     def curve(what: str, model: Any, **more: Any) -> Any:
@@ -96,7 +102,9 @@ def main() -> None:
         print(name, model.score(X_new, y_new), model.spikes_per_decision(X_new), flush=True)
         for start, when in STARTS.items():
             found = curve(f"{name}, {when}", model, start=start)
-            stops.append(decided(model, X_new, y_new, start, chosen.limit, name))
+            stops.append(decided(
+                model, X_new, y_new, name, start, chosen.limit, chosen.threads
+            ))  # fmt: skip
             if start == "empty":
                 curves[name] = found
                 points[name] = (stops[-1]["mean events"], stops[-1]["accuracy"])

@@ -39,6 +39,8 @@ ROWS_AT_ONCE = 256
 LONG = 1e10  # events of all rows, that a user will want to know of before
 PER_SECOND = 1e7  # events, about, on one core
 FIRST_MILESTONE = 10
+DRAWS = 40  # of what might be behind counts
+LEAST = 1e-100  # spikes that a neuron could have handled
 IGNORED = "the simulated time is too short|the limit came first"  # told here in other words
 
 
@@ -334,7 +336,9 @@ class EventCurve:
     expected : ndarray of float of shape (n_moments,) or None
         What accuracy is to be expected in steady state; of a classifier, by theory.
     sureness : ndarray of float of shape (n_moments, n_rows) or None
-        The probability that the classifier of codes, or inputs, itself gave to its label.
+        Of codes and inputs: how surely more spikes would give the same label. Activations that
+        might be behind the counts so far are drawn 40 times, from gamma laws, and this is the share
+        of them that the classifier gives it to.
     """
 
     events: NDArray[np.int64]
@@ -353,13 +357,13 @@ class EventCurve:
     def stopping(self, confidence: float) -> tuple[float, float]:
         """Accuracy, and mean events, if each row ends at the first moment at which it is sure.
 
-        That is when the classifier gives its label this probability; it takes estimated codes for
-        exact ones, so that this promises nothing. Rows that are never sure go on to the end.
+        That is when ``sureness`` is so high, which promises nothing: it is asked more than once,
+        and does not know that a network at rest has to fill. Rows that are never sure go on to the
+        end.
         """
         if self.sureness is None:
             raise ValueError(
-                "there are no probabilities: this is for codes or inputs, and a classifier with "
-                "predict_proba; a network decides by LRNNClassifier.decide"
+                "stopping is for codes or inputs; a network decides by LRNNClassifier.decide"
             )
         sure = self.sureness >= confidence
         sure[-1] = True
@@ -463,11 +467,12 @@ def accuracy_by_events(
     )  # fmt: skip
     everybody = np.ones(len(arrivals), dtype=bool)
     if not recognises:
-        ask = _asking(classifier, to_numpy(model.transform(X)), labels, moments)
+        ask = _asking(classifier, to_numpy(model.transform(X)), labels, moments, seed)
         for rows, result in runs.of(arrivals, everybody):
             for i, moment in enumerate(moments.tolist()):
-                codes = network.split(result.at(moment).activation("arrivals"))[-1]
-                ask.note(i, rows, np.nan_to_num(codes), np.asarray(codes.any(axis=1)))
+                so_far = result.at(moment)._samples("arrivals", -1, pooled=True)
+                arrived, could = (network.split(v.sum(axis=0))[-1] for v in so_far)
+                ask.note(i, rows, arrived, could)
         _check_whole(runs)
         return ask.curve()
     classes = model.classes_
@@ -537,22 +542,29 @@ class _Asking:
     """A classifier of estimates, asked at each moment."""
 
     classifier: Any
+    random: np.random.Generator
     own: NDArray[Any]
     labels: NDArray[Any]
     moments: NDArray[np.int64]
     found: NDArray[Any]
     awake: NDArray[np.bool_]
-    sureness: Floats | None
+    sureness: Floats
 
-    def note(self, moment: int, rows: Any, estimates: Floats, awake: NDArray[np.bool_]) -> None:
-        """Put down what it says of some rows."""
-        self.awake[moment, rows] = awake
-        if self.sureness is None:
-            self.found[moment, rows] = self.classifier.predict(estimates)
-            return
-        shares_ = self.classifier.predict_proba(estimates)
-        self.found[moment, rows] = self.classifier.classes_[shares_.argmax(axis=1)]
-        self.sureness[moment, rows] = shares_.max(axis=1) * awake
+    def note(self, moment: int, rows: Any, arrived: Floats, could: Floats) -> None:
+        """Put down what it says of some rows, by spikes that have arrived, of those that could.
+
+        The arrivals are about Poisson, so that after k of them the mean follows a gamma law of
+        shape k + 1/2 (Jeffreys).
+        """
+        could = np.maximum(could, LEAST)
+        label = self.classifier.predict(np.minimum(arrived / could, 1))
+        self.found[moment, rows] = label
+        awake = self.awake[moment, rows] = np.asarray(arrived.any(axis=1))
+        same = np.zeros(len(label))
+        for _ in range(DRAWS):
+            drawn = np.minimum(self.random.standard_gamma(arrived + 0.5) / could, 1)
+            same += self.classifier.predict(drawn) == label
+        self.sureness[moment, rows] = same / DRAWS * awake
 
     def curve(self) -> EventCurve:
         """All of it."""
@@ -567,15 +579,16 @@ class _Asking:
 
 
 def _asking(
-    classifier: Any, exact: Floats, labels: NDArray[Any], moments: NDArray[np.int64]
+    classifier: Any,
+    exact: Floats,
+    labels: NDArray[Any],
+    moments: NDArray[np.int64],
+    seed: np.random.SeedSequence,
 ) -> _Asking:
-    own = np.asarray(classifier.predict(exact))
-    shape = (len(moments), len(labels))
-    sureness = np.zeros(shape) if hasattr(classifier, "predict_proba") else None
-    return _Asking(
-        classifier, own, labels, moments, np.empty(shape, own.dtype), np.zeros(shape, bool),
-        sureness,
-    )  # fmt: skip
+    own, shape = np.asarray(classifier.predict(exact)), (len(moments), len(labels))
+    random = np.random.default_rng(seed.spawn(1)[0])
+    found, awake = np.empty(shape, own.dtype), np.zeros(shape, bool)
+    return _Asking(classifier, random, own, labels, moments, found, awake, np.zeros(shape))
 
 
 def _of_inputs(
@@ -591,12 +604,12 @@ def _of_inputs(
     _check_labels(labels, len(X))
     rates, random = np.minimum(X, 1), np.random.default_rng(seed)
     total = rates.sum(axis=1, keepdims=True)
-    bright = total[:, 0] > 0
-    routes = np.where(total > 0, rates / np.where(total > 0, total, 1), 1 / X.shape[1])
+    bright = total > 0
+    routes = np.where(bright, rates / np.where(bright, total, 1), 1 / X.shape[1])
     counts, time = np.zeros(X.shape, np.int64), np.zeros(len(X))
-    ask = _asking(classifier, X, labels, moments)
+    ask = _asking(classifier, X, labels, moments, seed)
     for i, more in enumerate(np.diff(moments, prepend=0)):
         counts += random.multinomial(more, routes)
-        time += random.standard_gamma(more, len(X)) / np.where(bright, total[:, 0], 1)
-        ask.note(i, slice(None), np.minimum(counts / time[:, None], 1) * bright[:, None], bright)
+        time += random.standard_gamma(more, len(X)) / np.where(bright, total, 1)[:, 0]
+        ask.note(i, slice(None), counts * bright, np.broadcast_to(time[:, None], counts.shape))
     return ask.curve()
