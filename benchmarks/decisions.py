@@ -50,6 +50,17 @@ def stop_row(what: str, score: float, mean: float, **more: object) -> dict[str, 
     return found
 
 
+def linear_row(what: str, curve: Any) -> dict[str, object]:
+    right, events = curve.stopping(CONFIDENCE)
+    return stop_row(
+        what, float(right.mean()), float(events.mean()),
+        **{
+            "median events": float(np.median(events)),
+            "undecided": float(np.mean(curve.sureness[-1] < CONFIDENCE)),
+        },
+    )  # fmt: skip
+
+
 def decided(
     model: Any, X: Any, y: Any, what: str, start: str, limit: float, threads: int | None
 ) -> dict[str, object]:
@@ -114,10 +125,10 @@ def main() -> None:
     for start, when in STARTS.items():
         found = curve(f"codes, {when}", codes, classifier=linear, start=start)
         curves[f"codes, {when}"] = found
-        stops.append(stop_row(f"codes, {when}", *found.stopping(CONFIDENCE)))
+        stops.append(linear_row(f"codes, {when}", found))
     inputs = LogisticRegression(C=0.05, max_iter=500).fit(X, y)
     found = curves["input spikes"] = curve("input spikes", None, classifier=inputs)
-    stops.append(stop_row("input spikes", *found.stopping(CONFIDENCE)))
+    stops.append(linear_row("input spikes", found))
     title = f"MNIST, {TRAIN:,} images to learn from, {TEST:,} to recognise: accuracy after events"
     report("decisions", title, rows)
     report("decisions_stopping", f"stopping when {100 * CONFIDENCE:g} % sure", stops)

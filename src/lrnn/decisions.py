@@ -230,10 +230,10 @@ def _check_budget(spikes: Floats, each: Floats, limit: int) -> None:
         if not np.isfinite(events[easiest]):
             raise ValueError("two classes lead together in every row: no number of events decides")
         raise ValueError(
-            f"no row can be expected to decide within events={limit:,}: the easiest, row {easiest} "
+            f"no row can be expected to decide within {limit:,} events: the easiest, row {easiest} "
             f"(from 0), takes about {events[easiest]:.1e}, for each of about "
-            f"{ceil(spikes[easiest]):,} output spikes {each[easiest]:.1e}. Raise events, or train "
-            "with a spike_penalty such as 0.1, which makes output spikes cheaper"
+            f"{ceil(spikes[easiest]):,} output spikes {each[easiest]:.1e}. Allow more events, or "
+            "train with a spike_penalty such as 0.1, which makes output spikes cheaper"
         )
     whole = float(np.minimum(events[awake], limit).sum())
     if whole > LONG:
@@ -354,8 +354,8 @@ class EventCurve:
         """The share of rows that are right, at each moment."""
         return np.asarray(self.right.mean(axis=1))
 
-    def stopping(self, confidence: float) -> tuple[float, float]:
-        """Accuracy, and mean events, if each row ends at the first moment at which it is sure.
+    def stopping(self, confidence: float) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Which rows are right, and after how many events, if each ends as soon as it is sure.
 
         That is when ``sureness`` is so high, which promises nothing: it is asked more than once,
         and does not know that a network at rest has to fill. Rows that are never sure go on to the
@@ -368,8 +368,7 @@ class EventCurve:
         sure = self.sureness >= confidence
         sure[-1] = True
         first = sure.argmax(axis=0)
-        right = self.right[first, np.arange(self.right.shape[1])]
-        return float(right.mean()), float(self.events[first].mean())
+        return self.right[first, np.arange(self.right.shape[1])], self.events[first]
 
     @property
     def header(self) -> list[str]:
@@ -501,7 +500,7 @@ def _tell_of_silence(each: Floats, limit: int) -> None:
     if 2 * dear > len(each):
         warn(
             f"{dear:,} of {len(each):,} rows make fewer than one output spike in {limit:,} events: "
-            f"one takes about {np.median(each):.1e}. Raise events, or train with a spike_penalty "
+            f"one takes about {np.median(each):.1e}. Allow more, or train with a spike_penalty "
             "such as 0.1, which makes output spikes cheaper"
         )
 
