@@ -376,7 +376,8 @@ def _decisions_line(decided: Any, truth: _Truth | None) -> str:
         lines.append(f"{100 * decided.agreement:.1f} % of these are as without spikes")
     if truth is not None:
         lines.append(f"accuracy {told['accuracy']:.4f} of all rows as they stand")
-    return "spike by spike: " + "; ".join(lines)
+    interrupted = " (interrupted)" if decided.interrupted else ""
+    return "spike by spike: " + "; ".join(lines) + interrupted
 
 
 def _draw(
