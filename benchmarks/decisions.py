@@ -8,7 +8,8 @@ spikes, of logistic regression on codes of an autoencoder (784→50, excitatory)
 from the spikes of its encoder, from rest and from steady state, and of logistic regression on the
 spikes of the input alone. Then decisions that stop when they are sure: by the counted output spikes
 of the classifiers, and where codes or inputs that might be behind the spikes so far give the same
-label 95 times in 100. --events: of each image; --limit: of each decision.
+label 95 times in 100; "ratio": classifiers that are to be sure only where the best class fires 1.5
+times as often as others. --events: of each image; --limit: of each decision.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from recognition import images
 
 TRAIN, TEST = 5_000, 1_000
 PRICES = (0.05, 0.1)
+RATIO = 1.5  # of the best class to others, where decisions are to be sure
 CONFIDENCE = 0.95
 STARTS = {"empty": "from rest", "stationary": "in steady state"}
 SHOWN = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -62,12 +64,12 @@ def linear_row(what: str, curve: Any) -> dict[str, object]:
 
 
 def decided(
-    model: Any, X: Any, y: Any, what: str, start: str, limit: float, threads: int | None
+    model: Any, X: Any, y: Any, what: str, start: str, ratio: float | None, chosen: Any
 ) -> dict[str, object]:
     with Stopwatch() as watch:
         found = model.decide(
-            X, confidence=CONFIDENCE, events=limit, start=start, threads=threads, progress=False,
-            random_state=0,
+            X, confidence=CONFIDENCE, ratio=ratio, events=chosen.limit, start=start,
+            threads=chosen.threads, progress=False, random_state=0,
         )  # fmt: skip
     sure, right = found.decided, found.labels == y
     return stop_row(
@@ -113,9 +115,8 @@ def main() -> None:
         print(name, model.score(X_new, y_new), model.spikes_per_decision(X_new), flush=True)
         for start, when in STARTS.items():
             found = curve(f"{name}, {when}", model, start=start)
-            stops.append(decided(
-                model, X_new, y_new, name, start, chosen.limit, chosen.threads
-            ))  # fmt: skip
+            stops.append(decided(model, X_new, y_new, f"{name}, ratio", start, RATIO, chosen))
+            stops.append(decided(model, X_new, y_new, name, start, None, chosen))
             if start == "empty":
                 curves[name] = found
                 points[name] = (stops[-1]["mean events"], stops[-1]["accuracy"])

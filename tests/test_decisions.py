@@ -100,6 +100,22 @@ def test_a_lead_decides_too(model, rows):
     assert found.spikes.mean() < 30
 
 
+def test_with_a_ratio_hard_rows_are_decided_sooner(digits, model):
+    X = digits[1000:1100]
+    shares = np.sort(model.predict_proba(X), axis=1)
+    clear = shares[:, -1] > 1.5 * shares[:, -2]
+    found = model.decide(X, ratio=1.5, events=1e7, start="stationary", random_state=0)
+    assert found.lead == 13
+    assert found.decided.all()
+    assert (found.labels == found.verdicts)[clear].mean() > 0.95 - UNLIKELY * 0.022  # of 90 rows
+    exact = model.decide(X[clear], events=1e7, start="stationary", random_state=0)
+    assert found.spikes[clear].mean() < 2 * exact.spikes.mean()
+    hardest = np.argmax(expected_spikes(found.probabilities))
+    assert found.expected_spikes[hardest] < 0.1 * expected_spikes(found.probabilities)[hardest]
+    with pytest.raises(ValueError, match=r"give ratio or lead, not both \(ratio=2, lead=3\)"):
+        model.decide(X, ratio=2, lead=3)
+
+
 def test_the_same_seed_gives_the_same_decisions_whatever_the_threads(model, rows):
     one, two = (
         model.decide(rows[:8], lead=3, random_state=5, threads=n, progress=False) for n in (1, 2)
@@ -186,6 +202,8 @@ def test_what_takes_long_is_told_of_before(model, rows, monkeypatch):
         ({"lead": 0}, "lead must be a whole number of spikes, 1 or more, got 0"),
         ({"lead": 2.5}, "lead must be a whole number"),
         ({"events": 0}, "events must be"),
+        ({"ratio": 1.0}, "ratio must be above 1, got 1.0"),
+        ({"ratio": "2"}, "ratio must be a finite number above 0, got '2'"),
         ({"start": "rest"}, "start must be 'empty' or 'stationary', got 'rest'"),
     ],
     ids=str,

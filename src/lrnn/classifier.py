@@ -617,6 +617,7 @@ class LRNNClassifier(
         X: Any,
         *,
         confidence: float = 0.95,
+        ratio: float | None = None,
         lead: int | None = None,
         events: float = 1_000_000,
         start: Literal["empty", "stationary"] = "empty",
@@ -642,6 +643,9 @@ class LRNNClassifier(
             The data.
         confidence : float, default=0.95
             Probability of a decision to be the network's own verdict.
+        ratio : float, optional
+            Be so sure only of rows whose best class fires at least so many times as often as each
+            other, such as 1.5, and decide sooner: by a lead of as many spikes as that takes.
         lead : int, optional
             Decide when one class is so many spikes ahead of each other, instead, whatever the
             confidence.
@@ -676,7 +680,7 @@ class LRNNClassifier(
 
         check_is_fitted(self)
         return decide(
-            self, X, confidence=confidence, lead=lead, events=events, start=start,
+            self, X, confidence=confidence, ratio=ratio, lead=lead, events=events, start=start,
             threads=threads, progress=progress, random_state=random_state,
         )  # fmt: skip
 

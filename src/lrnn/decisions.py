@@ -15,17 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lrnn.arrays import Floats, to_numpy
-from lrnn.functional.decisions import expected_spikes, first_passage, leading
+from lrnn.functional.decisions import expected_spikes, first_passage, lead_for, leading
 from lrnn.functional.shares import shares
 from lrnn.network import RandomNeuralNetwork
 from lrnn.notebook import table
 from lrnn.progress import work_bar
+from lrnn.rows import Rows
 from lrnn.spiking.plan import SEEN, Start
-from lrnn.spiking.schedule import decades, whole_number
+from lrnn.spiking.schedule import decades, number, whole_number
 from lrnn.spiking.simulate import seed_sequence
 from lrnn.spiking.simulation import Simulation
 from lrnn.spiking.until import SpikeCount, check_until
 from lrnn.tables.words import warn
+from lrnn.validation import check_data
+from lrnn.weights import arrivals_at
 
 if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
@@ -126,6 +129,7 @@ def decide(
     X: Any,
     *,
     confidence: float = 0.95,
+    ratio: float | None = None,
     lead: int | None = None,
     events: float = 1_000_000,
     start: Start = "empty",
@@ -139,25 +143,27 @@ def decide(
     """
     limit = whole_number(events, "events")
     network = model.to_network(least_rate=0.0)
-    arrivals = model.arrivals(X, network)
     classes = len(model.classes_)
     outputs = np.arange(network.n_neurons - classes, network.n_neurons)
+    check_until(SpikeCount(outputs, confidence, lead), network.n_neurons)
+    if ratio is not None:
+        lead = _lead(confidence, ratio, lead, classes)
     rule = SpikeCount(outputs, confidence, lead)
-    check_until(rule, network.n_neurons)
-    forecast = _Forecast.of(network, arrivals, classes)
+    shown = _Shown(check_data(model, X, reset=False), network)
+    forecast = _Forecast.of(shown, classes)
     spikes = expected_spikes(forecast.shares, confidence=confidence, lead=lead)
     _check_budget(spikes, forecast.events_per_spike, limit)
 
-    n_rows = len(arrivals)
+    n_rows = shown.count
     taken, happened = np.zeros(n_rows, np.int64), np.zeros(n_rows)
     counts, decided = np.zeros((n_rows, classes), np.int64), np.zeros(n_rows, bool)
     looks = _looks(limit)
     runs = _Runs(
-        network, start, seed_sequence(random_state), threads, progress, "deciding",
+        shown, start, seed_sequence(random_state), threads, progress, "deciding",
         {"events": limit, "snapshots": looks, "until": rule, "record": outputs,
          "record_bytes": 1e18},
     )  # fmt: skip
-    for rows, result in runs.of(arrivals, np.isfinite(forecast.events_per_spike)):
+    for rows, result in runs.of(np.isfinite(forecast.events_per_spike)):
         assert result.raster is not None
         times, who = (
             np.split(each, np.cumsum(result.raster.counts)[:-1])
@@ -181,6 +187,32 @@ def decide(
     return found
 
 
+def _lead(confidence: float, ratio: Any, lead: int | None, classes: int) -> int:
+    """The lead that is sure enough where the best class fires so many times as often as others."""
+    if lead is not None:
+        raise ValueError(f"give ratio or lead, not both (ratio={ratio!r}, lead={lead!r})")
+    if not number(ratio, "ratio", positive=True) > 1:
+        raise ValueError(f"ratio must be above 1, got {ratio!r}")
+    return lead_for(confidence, ratio, classes)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """Rows that are shown to a network, some at a time."""
+
+    rows: Rows
+    network: RandomNeuralNetwork
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.rows.shape[0]
+
+    def arrivals(self, first: int, last: int) -> Floats:
+        """What comes to all neurons, for rows from number ``first`` up to ``last``."""
+        return arrivals_at(self.rows, self.network.rates, first, last)
+
+
 @dataclass(frozen=True)
 class _Forecast:
     """What the numeric solution says before anything is simulated.
@@ -200,13 +232,18 @@ class _Forecast:
     happening: Floats
 
     @classmethod
-    def of(cls, network: RandomNeuralNetwork, arrivals: Floats, classes: int) -> "_Forecast":
-        with warnings.catch_warnings():  # what saturates is no concern here
-            warnings.simplefilter("ignore")
-            q = np.asarray(network.steady_state(arrivals))
-        fired = q * network.rates
-        rates = fired[:, -classes:]
-        return cls(shares(rates), rates, arrivals.sum(axis=1) + fired.sum(axis=1))
+    def of(cls, shown: _Shown, classes: int) -> "_Forecast":
+        """Of all rows."""
+        found = []
+        for first in range(0, shown.count, ROWS_AT_ONCE):
+            arrivals = shown.arrivals(first, first + ROWS_AT_ONCE)
+            with warnings.catch_warnings():  # what saturates is no concern here
+                warnings.simplefilter("ignore")
+                q = np.asarray(shown.network.steady_state(arrivals))
+            fired = q * shown.network.rates
+            found.append((fired[:, -classes:], arrivals.sum(axis=1) + fired.sum(axis=1)))
+        rates, happening = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return cls(shares(rates), rates, happening)
 
     @property
     def events_per_spike(self) -> Floats:
@@ -278,7 +315,7 @@ def _looks(limit: int) -> NDArray[np.int64]:
 class _Runs:
     """Runs of a network, some rows at a time, with a bar for all of them."""
 
-    network: RandomNeuralNetwork
+    shown: _Shown
     start: Start
     seed: np.random.SeedSequence
     threads: int | None
@@ -287,29 +324,28 @@ class _Runs:
     settings: dict[str, Any]
     interrupted: bool = False
 
-    def of(
-        self, arrivals: Floats, chosen: NDArray[np.bool_]
-    ) -> Iterator[tuple[NDArray[np.intp], Simulation]]:
-        """The chosen rows, and what came of them."""
-        rows = np.flatnonzero(chosen & (arrivals.sum(axis=1) > 0))
-        each = 4 * (SEEN + 1) * self.network.n_neurons * len(self.settings["snapshots"])
+    def of(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], Simulation]]:
+        """The chosen rows, but for dark ones, and what came of them."""
+        network, count = self.shown.network, self.shown.count
+        each = 4 * (SEEN + 1) * network.n_neurons * len(self.settings["snapshots"])
         at_once = int(np.clip(SNAPSHOT_BYTES // each, 1, ROWS_AT_ONCE))
-        parts = [rows[i : i + at_once] for i in range(0, len(rows), at_once)]
-        several = len(parts) > 1
-        with work_bar(self.task, len(rows), self.progress if several else False) as report:
-            for done, (part, seed) in enumerate(
-                zip(parts, self.seed.spawn(len(parts)), strict=True)
-            ):
-                with warnings.catch_warnings():
-                    warnings.filterwarnings("ignore", IGNORED)
-                    result = self.network.simulate(
-                        arrivals[part], start=self.start, random_state=seed, threads=self.threads,
-                        progress=False if several else self.progress,
-                        snapshot_bytes=2 * SNAPSHOT_BYTES, **self.settings,
-                    )  # fmt: skip
-                self.interrupted |= result.interrupted
-                yield part, result
-                report(float(min((done + 1) * at_once, len(rows))))
+        firsts = range(0, count, at_once)
+        several = len(firsts) > 1
+        with work_bar(self.task, count, self.progress if several else False) as report:
+            for first, seed in zip(firsts, self.seed.spawn(len(firsts)), strict=True):
+                arrivals = self.shown.arrivals(first, first + at_once)
+                some = chosen[first : first + at_once] & (arrivals.sum(axis=1) > 0)
+                if some.any():
+                    with warnings.catch_warnings():
+                        warnings.filterwarnings("ignore", IGNORED)
+                        result = network.simulate(
+                            arrivals[some], start=self.start, random_state=seed,
+                            threads=self.threads, progress=False if several else self.progress,
+                            snapshot_bytes=2 * SNAPSHOT_BYTES, **self.settings,
+                        )  # fmt: skip
+                    self.interrupted |= result.interrupted
+                    yield first + np.flatnonzero(some), result
+                report(float(min(first + at_once, count)))
                 if self.interrupted:
                     return
 
@@ -458,16 +494,16 @@ def accuracy_by_events(
         if recognises
         else model.to_network(part="encoder", least_rate=0.0)  # type: ignore[call-arg]
     )
-    arrivals = model.arrivals(X, network)
-    _check_labels(labels, len(arrivals))
+    shown = _Shown(check_data(model, X, reset=False), network)
+    _check_labels(labels, shown.count)
     runs = _Runs(
-        network, start, seed, threads, progress, "simulating",
+        shown, start, seed, threads, progress, "simulating",
         {"events": limit, "snapshots": moments},
     )  # fmt: skip
-    everybody = np.ones(len(arrivals), dtype=bool)
+    everybody = np.ones(shown.count, dtype=bool)
     if not recognises:
         ask = _asking(classifier, to_numpy(model.transform(X)), labels, moments, seed)
-        for rows, result in runs.of(arrivals, everybody):
+        for rows, result in runs.of(everybody):
             for i, moment in enumerate(moments.tolist()):
                 so_far = result.at(moment)._samples("arrivals", -1, pooled=True)
                 arrived, could = (network.split(v.sum(axis=0))[-1] for v in so_far)
@@ -475,10 +511,10 @@ def accuracy_by_events(
         _check_whole(runs)
         return ask.curve()
     classes = model.classes_
-    forecast = _Forecast.of(network, arrivals, len(classes))
+    forecast = _Forecast.of(shown, len(classes))
     _tell_of_silence(forecast.events_per_spike, limit)
-    counts = np.zeros((len(moments), len(arrivals), len(classes)), np.int64)
-    for rows, result in runs.of(arrivals, everybody):
+    counts = np.zeros((len(moments), shown.count, len(classes)), np.int64)
+    for rows, result in runs.of(everybody):
         for i, moment in enumerate(moments.tolist()):
             counts[i, rows] = result.at(moment).firing_counts[:, -len(classes) :]
     _check_whole(runs)

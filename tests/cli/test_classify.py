@@ -170,6 +170,18 @@ def test_spike_by_spike(call, folder, wine, tmp_path):
 
 
 @TELLS
+def test_classes_that_fire_alike_need_not_be_told_apart(call, folder, wine, tmp_path):
+    done = call(
+        "classify", "wine.safetensors", "wine.csv", "-o", tmp_path / "o.csv", "--ratio", 2,
+        "--start", "stationary", "--json", cwd=folder,
+    )  # fmt: skip
+    told = json.loads(done.stdout)["decisions"]
+    assert told["lead"] == 6  # 2⁶ is above 2 / 0.05
+    assert told["decided"] == 178
+    assert told["agreement"] > 0.95
+
+
+@TELLS
 def test_a_person_is_told_what_decisions_took(call, folder, tmp_path):
     done = call(
         "classify", "wine.safetensors", "wine.csv", "-o", tmp_path / "o.csv", "--confidence", 0.8,
@@ -188,6 +200,7 @@ def test_a_person_is_told_what_decisions_took(call, folder, tmp_path):
         ("free.safetensors digits.npy --events 1e4", 1, "Allow more events, or train"),
         ("digits.safetensors digits.npy --events 0.5", 2, "should be a whole number"),
         ("digits.safetensors digits.npy --confidence 95", 2, "should be between 0 and 1"),
+        ("digits.safetensors digits.npy --ratio 1", 2, "1.0 should be above 1"),
         ("digits.safetensors digits.npy --label which", 2, "is no table with columns"),
         ("digits.safetensors digits.csv --label what", 2, "has no column 'what'"),
         ("digits.safetensors digits.npy --plot a.png", 2, "give --events"),

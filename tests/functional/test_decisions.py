@@ -12,6 +12,7 @@ from lrnn.functional.decisions import (
     decides,
     expected_spikes,
     first_passage,
+    lead_for,
     leading,
     log_evidence,
     ruin,
@@ -82,6 +83,18 @@ def test_several_classes_err_as_seldom_as_promised(confidence):
     assert wrong <= 1 - confidence + UNLIKELY * np.sqrt(confidence * (1 - confidence) / 500)
     estimate = expected_spikes(shares[None], confidence=confidence)[0]
     assert 0.6 * counts.mean() < estimate < 1.4 * counts.mean()
+
+
+@pytest.mark.parametrize("ratio", [1.5, 3.0])
+def test_a_lead_is_as_sure_as_promised_where_the_best_fires_so_much_more(ratio):
+    """The least favourable shares: all others alike."""
+    shares = np.array([1.0, ratio, 1.0, 1.0]) / (3 + ratio)
+    lead = lead_for(0.8, ratio, 4)
+    assert 3 / ratio**lead <= 0.2 < 3 / ratio ** (lead - 1)
+    chosen, counts = drawn(shares, 500, lead=lead)
+    wrong = np.mean(chosen != 1)
+    assert 0 < wrong <= 0.2 + UNLIKELY * np.sqrt(0.16 / 500)
+    assert 0.4 * counts.mean() < ruin(shares, lead)[1] < counts.mean()  # from below
 
 
 def test_an_estimate_of_spikes_is_near_the_exact_number_for_two_classes():

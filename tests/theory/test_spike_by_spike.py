@@ -14,8 +14,9 @@ import pytest
 from scipy import stats
 
 from lrnn import RandomNeuralNetwork
-from lrnn.decisions import _Forecast
+from lrnn.decisions import _Forecast, _Shown
 from lrnn.functional.decisions import expected_spikes, first_passage, leading, ruin, two_class_law
+from lrnn.rows import held
 from lrnn.spiking import SpikeCount
 
 COPIES, UNLIKELY, CHANCE = 1_500, 5.0, 1e-6
@@ -33,6 +34,12 @@ def layered(inhibition, widths=(3, 4, 3), strength=0.8):
 def arrivals_of(network, level=0.4):
     inputs = np.arange(network.n_neurons) < network.layer_sizes[0]
     return level * network.rates * inputs
+
+
+def forecast_of(network, arrivals, classes):
+    inputs = network.layer_sizes[0]
+    shown = held(arrivals[None, :inputs] / network.rates[:inputs])
+    return _Forecast.of(_Shown(shown, network), classes)
 
 
 NETWORKS = {
@@ -103,7 +110,7 @@ def test_a_cycle_breaks_that_and_the_test_sees_it():
 def test_classes_of_successive_spikes_are_independent_draws_from_the_shares(name):
     network = NETWORKS[name]
     arrivals = arrivals_of(network)
-    shares = _Forecast.of(network, arrivals[None], 3).shares[0]
+    shares = forecast_of(network, arrivals, 3).shares[0]
     rates = np.asarray(network.steady_state(arrivals))[-3:] * network.rates[-3:]
     _, _, who = simulated(network, arrivals, time=12 / rates.sum())
     long_enough = [each for each in who if len(each) >= 3]
@@ -122,7 +129,7 @@ def test_from_rest_the_first_spike_is_another_draw_and_the_test_sees_it():
     """Inhibition comes late: at first classes fire that it will silence."""
     network = NETWORKS["inhibition"]
     arrivals = arrivals_of(network)
-    shares = _Forecast.of(network, arrivals[None], 3).shares[0]
+    shares = forecast_of(network, arrivals, 3).shares[0]
     rates = np.asarray(network.steady_state(arrivals))[-3:] * network.rates[-3:]
     _, times, who = simulated(network, arrivals, "empty", time=40 / rates.sum())
     first = np.array([each[0] for each in who if len(each)])
@@ -139,7 +146,7 @@ def test_two_classes_are_decided_as_often_and_as_late_as_theory_says(rule):
     """And events are as many, by Wald's identity, as output spikes times events for each."""
     network = layered(2.0, (3, 4, 2), strength=2.0)
     arrivals = arrivals_of(network)
-    forecast = _Forecast.of(network, arrivals[None], 2)
+    forecast = forecast_of(network, arrivals, 2)
     share = float(forecast.shares[0].max())
     assert 0.55 < share < 0.8  # it can go wrong
     error, spikes, still_open = two_class_law(share, most=1500, **rule)
@@ -171,7 +178,7 @@ def test_two_classes_are_decided_as_often_and_as_late_as_theory_says(rule):
 def test_the_leader_after_some_time_is_as_often_right_as_theory_says():
     network = NETWORKS["inhibition"]
     arrivals = arrivals_of(network)
-    forecast = _Forecast.of(network, arrivals[None], 3)
+    forecast = forecast_of(network, arrivals, 3)
     for spikes in (1.0, 5.0):
         time = spikes / forecast.rates.sum()
         counts = counted(simulated(network, arrivals, time=time)[2])

@@ -59,6 +59,14 @@ def classify(
             "--events is then 1e6, unless it is given.",
         ),
     ] = None,
+    ratio: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Be so sure only of rows whose best class fires so many times as often as others, "
+            "such as 1.5, and decide the rest sooner.",
+        ),
+    ] = None,
     start: Annotated[
         Start, typer.Option(help="Begin with all neurons at rest, or in their steady state.")
     ] = Start.empty,
@@ -90,12 +98,17 @@ def classify(
 
         lrnn classify digits.safetensors digits --events 1e6 --confidence 0.99
 
+        lrnn classify digits.safetensors digits --events 1e6 --ratio 1.5
+
         lrnn classify digits.safetensors digits --events 1e5 --plot events.png
     """
     from lrnn.tables.atomic import check_apart
 
     voice = Voice(quiet, as_json)
-    limit = None if events is None and confidence is None else _number(events)
+    asked = any(given is not None for given in (events, confidence, ratio))
+    limit = _number(events) if asked else None
+    if ratio is not None and not 1 < ratio < np.inf:
+        raise typer.BadParameter(f"{ratio} should be above 1", param_hint="--ratio")
     if confidence is not None and not 0 < confidence < 1:
         raise typer.BadParameter(
             f"{confidence} should be between 0 and 1", param_hint="--confidence"
@@ -134,8 +147,8 @@ def classify(
         lines.append(truth.line(told))
     if limit is not None:
         decided = found.decide(
-            given.data, confidence=confidence or CONFIDENCE, events=limit, start=start.value,
-            progress=bool(voice.verbose), random_state=seed,
+            given.data, confidence=confidence or CONFIDENCE, ratio=ratio, events=limit,
+            start=start.value, progress=bool(voice.verbose), random_state=seed,
         )  # fmt: skip
         columns |= {
             "decision": decided.labels,
@@ -344,6 +357,7 @@ def _summary(decided: Any, truth: _Truth | None) -> dict[str, Any]:
     sure = decided.decided
     document = {
         "confidence": decided.confidence,
+        "lead": decided.lead,
         "most_events": decided.limit,
         "start": decided.start,
         "decided": int(sure.sum()),

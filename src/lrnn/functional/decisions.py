@@ -17,6 +17,7 @@ to :math:`1/\alpha` with probability :math:`\alpha` at most (Ville's inequality)
 looks. It grows with *a* and falls with *b*: the leader's evidence against the second is its least.
 """
 
+from math import ceil, log
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,20 @@ def decides(
     if classes == 1:
         return first > 0
     return log_evidence(first, second) >= enough_evidence(confidence, classes)
+
+
+def lead_for(confidence: float, ratio: float, classes: int) -> int:
+    r"""By how many spikes a class must lead, if the best fires ``ratio`` times as often as others.
+
+    Another one ever leads the best by *k* with probability :math:`(p_c/p_1)^k`, so that one of
+    ``classes - 1`` does with ``(classes - 1) / ratio**k`` at most.
+
+    Examples
+    --------
+    >>> lead_for(0.95, 2.0, 10), lead_for(0.95, 1.5, 10), lead_for(0.95, 2.0, 2)
+    (8, 13, 5)
+    """
+    return max(1, ceil(enough_evidence(confidence, classes) / log(ratio) - 1e-9))
 
 
 def ruin(shares: Floats, lead: int) -> tuple[Floats, Floats]:
