@@ -3,7 +3,9 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
@@ -132,6 +134,21 @@ def test_many_rows_are_simulated_in_parts(model, rows, monkeypatch):
     assert found.decided.all()
     assert found.agreement > 0.8
     assert (found.events > 0).all()
+
+
+@pytest.mark.parametrize("kind", ["sparse", "file", "float32", "frame"])
+def test_rows_of_any_kind_decide_alike(model, rows, kind, tmp_path):
+    np.save(tmp_path / "x.npy", rows[:6])
+    kinds = {
+        "sparse": sparse.csr_array,
+        "file": lambda X: tmp_path / "x.npy",
+        "float32": lambda X: X.astype(np.float32),  # sixteenths: no rounding
+        "frame": pd.DataFrame,
+    }
+    same = model.decide(kinds[kind](rows[:6]), lead=3, random_state=0, progress=False)
+    found = model.decide(rows[:6], lead=3, random_state=0, progress=False)
+    np.testing.assert_array_equal(same.counts, found.counts)
+    np.testing.assert_array_equal(same.events, found.events)
 
 
 def test_from_rest_a_decision_comes_later(model, rows, found):
