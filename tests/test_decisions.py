@@ -206,6 +206,14 @@ def test_a_tie_is_never_decided():
         model.decide(network_rows)
 
 
+def test_spikes_that_cannot_be_kept_are_refused(model, rows, monkeypatch):
+    monkeypatch.setattr(decisions, "RECORD_BYTES", 12_000)
+    with pytest.raises(ValueError, match="output spikes, more than can be kept; allow"):
+        model.decide(rows, events=1e9)
+    found = model.decide(rows[:5], events=3e5, lead=2, random_state=0, progress=False)  # in parts
+    assert found.decided.all()
+
+
 def test_what_takes_long_is_told_of_before(model, rows, monkeypatch):
     monkeypatch.setattr(decisions, "LONG", 1e4)
     with pytest.warns(UserWarning, match=r"these decisions take about .*e\+\d\d events, some"):

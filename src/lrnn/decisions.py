@@ -22,6 +22,7 @@ from lrnn.notebook import table
 from lrnn.progress import work_bar
 from lrnn.rows import Rows
 from lrnn.spiking.plan import SEEN, Start
+from lrnn.spiking.raster import BYTES_PER_SPIKE
 from lrnn.spiking.schedule import decades, number, whole_number
 from lrnn.spiking.simulate import seed_sequence
 from lrnn.spiking.simulation import Simulation
@@ -38,6 +39,7 @@ __all__ = ["Decisions", "EventCurve", "accuracy_by_events", "decide"]
 
 FIRST_LOOK, BETWEEN_LOOKS = 16, 1.25  # events: when it is asked first, and how much later again
 SNAPSHOT_BYTES = 1 << 28
+RECORD_BYTES = 1 << 29  # of output spikes, of some rows at a time
 ROWS_AT_ONCE = 256
 LONG = 1e10  # events of all rows, that a user will want to know of before
 PER_SECOND = 1e7  # events, about, on one core
@@ -157,11 +159,12 @@ def decide(
     n_rows = shown.count
     taken, happened = np.zeros(n_rows, np.int64), np.zeros(n_rows)
     counts, decided = np.zeros((n_rows, classes), np.int64), np.zeros(n_rows, bool)
-    looks = _looks(limit)
+    kept = _bytes_of_spikes(forecast.events_per_spike, limit)
     runs = _Runs(
         shown, start, seed_sequence(random_state), threads, progress, "deciding",
-        {"events": limit, "snapshots": looks, "until": rule, "record": outputs,
-         "record_bytes": 1e18},
+        {"events": limit, "snapshots": _looks(limit), "until": rule, "record": outputs,
+         "record_bytes": np.finfo(float).max},
+        kept,
     )  # fmt: skip
     for rows, result in runs.of(np.isfinite(forecast.events_per_spike)):
         assert result.raster is not None
@@ -171,12 +174,12 @@ def decide(
         )
         ends = np.array(result.time)
         for i, row in enumerate(rows):
-            number, counts[row] = first_passage(
+            after, counts[row] = first_passage(
                 who[i] - outputs[0], classes, confidence=confidence, lead=lead
             )
-            decided[row], taken[row] = number > 0, number or len(who[i])
-            if number:
-                ends[i] = times[i][number - 1]
+            decided[row], taken[row] = after > 0, after or len(who[i])
+            if after:
+                ends[i] = times[i][after - 1]
         happened[rows] = result.events_at(ends)
     found = Decisions(
         model.classes_[counts.argmax(axis=1)], decided, taken, happened, counts, forecast.shares,
@@ -305,6 +308,17 @@ def _tell_undecided(found: Decisions) -> None:
     )
 
 
+def _bytes_of_spikes(each: Floats, limit: int) -> float:
+    """Memory for the output spikes of a row that goes on to the limit, where they are cheapest."""
+    most = limit / float(each.min())
+    if most * BYTES_PER_SPIKE > RECORD_BYTES:
+        raise ValueError(
+            f"{limit:,} events of a row make up to {most:,.0f} output spikes, more than can be "
+            f"kept; allow {int(RECORD_BYTES / BYTES_PER_SPIKE * each.min()):,} events at most"
+        )
+    return most * BYTES_PER_SPIKE
+
+
 def _looks(limit: int) -> NDArray[np.int64]:
     """When it is asked whether a row is decided: after more and more events."""
     count = max(2, ceil(np.log(max(2, limit / FIRST_LOOK)) / np.log(BETWEEN_LOOKS)))
@@ -322,13 +336,15 @@ class _Runs:
     progress: bool | None
     task: str
     settings: dict[str, Any]
+    kept: float = 0.0  # bytes of what is recorded of a row
     interrupted: bool = False
 
     def of(self, chosen: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], Simulation]]:
         """The chosen rows, but for dark ones, and what came of them."""
         network, count = self.shown.network, self.shown.count
         each = 4 * (SEEN + 1) * network.n_neurons * len(self.settings["snapshots"])
-        at_once = int(np.clip(SNAPSHOT_BYTES // each, 1, ROWS_AT_ONCE))
+        fit = min(SNAPSHOT_BYTES // each, int(RECORD_BYTES / (self.kept + 1)))
+        at_once = int(np.clip(fit, 1, ROWS_AT_ONCE))
         firsts = range(0, count, at_once)
         several = len(firsts) > 1
         with work_bar(self.task, count, self.progress if several else False) as report:

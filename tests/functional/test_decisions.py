@@ -38,6 +38,17 @@ def test_evidence_does_not_grow_on_average_for_the_lesser_class(a, b, share):
     assert share * np.exp(one - now) + (1 - share) * np.exp(other - now) <= 1 + 1e-9
 
 
+def test_decisions_are_where_evidence_is_enough():
+    """Also where it is not taken, for a bound says that it is not."""
+    first, second = np.meshgrid(np.arange(120), np.arange(120))
+    for confidence, classes in ((0.6, 2), (0.95, 10)):
+        enough = np.log((classes - 1) / (1 - confidence))
+        expected = log_evidence(first, second) >= enough
+        ahead = first >= second
+        found = decides(first, second, classes, confidence=confidence)
+        np.testing.assert_array_equal(found[ahead], expected[ahead])
+
+
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 @pytest.mark.parametrize("share", [0.5, 0.51, 0.6, 0.8, 0.99])
 def test_two_classes_err_as_seldom_as_promised(share, confidence):
