@@ -194,7 +194,6 @@ def _classifier(path: Path, data: str) -> Any:
 
 def _remember_label(model: Any, source: str, label: str) -> None:
     """Let the model take the class of the rows from this column of a table."""
-    from lrnn.cli.tables import sole_column
     from lrnn.datasets import open_table
     from lrnn.tables.frame import Columns
     from lrnn.tables.read import Reading, taken
@@ -210,7 +209,7 @@ def _remember_label(model: Any, source: str, label: str) -> None:
             param_hint="--label",
         )
     columns = table.data
-    name = sole_column(label, columns.columns, len(columns.columns), source, "--label")
+    name = _column(label, columns.columns, source)
     if scaling.recipe is not None:
         recipe = replace(scaling.recipe, label=name)
     else:
@@ -221,6 +220,18 @@ def _remember_label(model: Any, source: str, label: str) -> None:
         ordered = sorted(recipe.columns, key=lambda c: order.get(c.name, 0))
         recipe = replace(recipe, columns=tuple(ordered))
     model.scaling_ = replace(scaling, recipe=recipe)
+
+
+def _column(word: str, names: tuple[str, ...], source: str) -> str:
+    """The column that is meant by a name, or a number from 1."""
+    if word in names:
+        return word
+    if word.isdecimal() and 1 <= int(word) <= len(names):
+        return names[int(word) - 1]
+    shown = ", ".join(map(repr, names[:SHOWN])) + (" …" if len(names) > SHOWN else "")
+    raise typer.BadParameter(
+        f"{source!r} has no column {word!r}; it has {shown}", param_hint="--label"
+    )
 
 
 @dataclass(frozen=True)

@@ -215,9 +215,7 @@ class TableOptions:
         width = len(names) if names is not None else data.shape[1]
         beside = getattr(data, "beside", ())
         label, index = (
-            word
-            if word is None or word in beside
-            else sole_column(word, names, width, source, option)
+            word if word is None or word in beside else _sole(word, names, width, source, option)
             for word, option in ((self.label, "--label"), (self.index, "--index"))
         )
         try:
@@ -324,8 +322,7 @@ def takes_tables(*, missing: str | type[StrEnum] = Missing) -> Callable[..., Any
     return with_tables
 
 
-def sole_column(word: str, names: Any, width: int, source: str, option: str) -> Any:
-    """The one column that is meant by a name, or a number from 1."""
+def _sole(word: str, names: Any, width: int, source: str, option: str) -> Any:
     found = _meant([word], names, width, source, option)
     if len(found) != 1:
         raise typer.BadParameter(f"{word!r} is not one column", param_hint=option)
