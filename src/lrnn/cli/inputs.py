@@ -271,8 +271,11 @@ def numbers_explained(table: Any, source: str, fitting: bool = True) -> Iterator
             raise
 
 
-def model_for(path: Path, data: str) -> Any:
-    """The model in a file; complains if data are given for it, and a model for data."""
+def model_for(path: Path, data: str, *, autoencoder: bool = True) -> Any:
+    """The model in a file; complains if data are given for it, and a model for data.
+
+    Unless it must be an ``autoencoder``, it may be a classifier.
+    """
     from lrnn.storage.moment_files import is_moment
 
     if Path(data).suffix == ".safetensors":
@@ -283,12 +286,12 @@ def model_for(path: Path, data: str) -> Any:
             else f"{data!r} is a model, not data"
             + ("; are MODEL and DATA swapped? The model comes first" if swapped else "")
         )
-    return load_model(path)
+    return load_model(path, autoencoder=autoencoder)
 
 
-def load_model(path: Path) -> Any:
-    """The model in a file; complains of a moment."""
-    from lrnn.storage.model_files import load_autoencoder
+def load_model(path: Path, *, autoencoder: bool = True) -> Any:
+    """The model in a file; complains of a moment, and of a classifier where it is of no use."""
+    from lrnn.storage.model_files import load, load_autoencoder
     from lrnn.storage.moment_files import is_moment
 
     if is_moment(path):
@@ -296,7 +299,7 @@ def load_model(path: Path) -> Any:
             f"{str(path)!r} is a moment, not a model; lrnn fit {path} -o model.safetensors trains "
             "one on it"
         )
-    return load_autoencoder(path)
+    return load_autoencoder(path) if autoencoder else load(path)
 
 
 def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Given:
