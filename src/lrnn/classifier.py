@@ -1,6 +1,7 @@
 """The classifier as a scikit-learn estimator: classes as shares of a network's output spikes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -32,6 +33,7 @@ from lrnn.tables.words import warn
 from lrnn.training import (
     Labels,
     LearningCurve,
+    Observer,
     Recognition,
     Run,
     Settings,
@@ -67,6 +69,8 @@ from lrnn.weights import (
 )
 
 PARTS = 1_000  # of a stream, of which history_ tells: the last ones
+
+Watch = Callable[[Rows, Labels, NDArray[Any]], AbstractContextManager[Observer]]
 
 
 @dataclass(frozen=True)
@@ -259,7 +263,6 @@ class LRNNClassifier(
 
     # Training
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the labels y.
 
@@ -274,6 +277,12 @@ class LRNNClassifier(
         sample_weight : array-like of shape (n_samples,), optional
             What each row weighs, 0 or more.
         """
+        self._fit(X, y, sample_weight)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, watch: Watch | None = None) -> None:
+        """Train; ``watch`` is told of the rows, the labels and the classes before it begins."""
         found = check_labels(self, y)
         classes = np.unique(found)
         rows, labels = self._labelled(X, found, classes, sample_weight, reset=True)
@@ -281,14 +290,15 @@ class LRNNClassifier(
         settings = self._settings(rows)
         start = self._start(rows, len(classes), settings)
         soft = replace(labels, smoothing=self.label_smoothing)
-        with watching(self, X, settings.max_iter) as observer:
-            run = Run(settings, self._random, observer)
-            frozen = self._layers_to_freeze()
-            trained = train_recognition(rows, soft, start, run, frozen=frozen, cheap=True)
-        evaluation = recognise(rows, labels, trained.weights)
-        self._become(self._after(trained, evaluation, classes, frozen))
+        watched = nullcontext(Observer()) if watch is None else watch(rows, labels, classes)
+        with watched as watcher:
+            with watching(self, X, settings.max_iter, watcher) as observer:
+                run = Run(settings, self._random, observer)
+                frozen = self._layers_to_freeze()
+                trained = train_recognition(rows, soft, start, run, frozen=frozen, cheap=True)
+            evaluation = recognise(rows, labels, trained.weights)
+            self._become(self._after(trained, evaluation, classes, frozen))
         warn_if_interrupted(trained)
-        return self
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -430,7 +440,7 @@ class LRNNClassifier(
             if self.freeze:
                 raise ValueError("freeze=True needs pretrain=, an autoencoder whose encoder it is")
             return None
-        model = _unwrapped(self.pretrain)
+        model = self._pretrained
         if not isinstance(model, LRNNAutoencoder):
             raise TypeError(f"pretrain must be an LRNNAutoencoder, got {model!r:.100}")
         if not hasattr(model, "weights_"):
@@ -458,8 +468,14 @@ class LRNNClassifier(
         encoder = Weights.of(model.encoders_, model.inhibitory_encoders_)
         return encoder.each(lambda w: rows.backend.array(to_numpy(w).astype(kind)))
 
+    @property
+    def _pretrained(self) -> Any:
+        """What ``pretrain`` is, or holds."""
+        given = self.pretrain
+        return given.estimator if isinstance(given, FrozenEstimator) else given
+
     def _layers_to_freeze(self) -> int:
-        model = _unwrapped(self.pretrain)
+        model = self._pretrained
         return 0 if model is None or not self.freeze else len(model.encoders_)
 
     def _own(self, rows: Rows) -> Weights:
@@ -637,11 +653,6 @@ class LRNNClassifier(
 def _as_json(scaling: Scaling | None) -> Any:
     """A scaling as a value that can be compared; None if it changes nothing."""
     return None if scaling is None or scaling.kind == "none" else scaling.to_json()
-
-
-def _unwrapped(given: Any) -> Any:
-    """What a `FrozenEstimator` holds; whatever else is returned as it is."""
-    return given.estimator if isinstance(given, FrozenEstimator) else given
 
 
 def _shares(layers: Sequence[Any], block: Array) -> Array:
