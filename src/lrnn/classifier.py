@@ -22,6 +22,7 @@ from sklearn.utils import Tags, check_random_state, compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import HOST, Array, Floats, host_dtype, is_array, like, to_numpy
+from lrnn.audit import Audit, Recognised, audit
 from lrnn.autoencoder import LRNNAutoencoder, warn_if_interrupted
 from lrnn.functional.shares import log_spikes, shares
 from lrnn.moments import Corruption
@@ -38,6 +39,7 @@ from lrnn.training import (
     Run,
     Settings,
     Trained,
+    ever_saturated,
     first_weights,
     passes_for,
     recognise,
@@ -544,7 +546,9 @@ class LRNNClassifier(
     def transform(self, X: Any) -> Array:
         """Activations of the last hidden layer, each in [0, 1]."""
         check_is_fitted(self)
-        rows = check_data(self, X, reset=False)
+        return self._coded(check_data(self, X, reset=False))
+
+    def _coded(self, rows: Rows) -> Array:
         layers = on_backend(self.weights_.layers[:-1], rows.backend)
         found = transmit(rows.of_type(excitatory_part(layers[0]).dtype), layers)
         for_host = self.device is not None or wants_frames(self)
@@ -625,7 +629,41 @@ class LRNNClassifier(
             raise TypeError(f"network must be what to_network returned, got {network!r}")
         return arrivals_at(check_data(self, X, reset=False), rates)
 
-    # A door to a room above: files
+    def audit(self, X: Any = None, y: Any = None) -> Audit:
+        """Row sums and firing rates, layer by layer.
+
+        For data X also saturated neurons; with their labels y, how well it recognises them, beside
+        what one gets without looking at X.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> y = X[:, 0] > 0.5
+        >>> model = LRNNClassifier(3, max_iter=5, random_state=0).fit(X, y)
+        >>> model.audit().valid
+        True
+        >>> print(model.audit(X, y).standing)
+        accuracy ...
+        """
+        check_is_fitted(self)
+        if X is None:
+            if y is not None:
+                raise ValueError("y are labels of rows; give X, too")
+            return audit(self.weights_, "free")
+        rows = check_data(self, X, reset=False)
+        weights = self.weights_.on(rows.backend)
+        saturated = ever_saturated(rows.of_type(weights.dtype), weights)
+        standing = None if y is None else self._standing(rows, y)
+        return audit(self.weights_, "free", saturated, standing)
+
+    def _standing(self, rows: Rows, y: Any) -> Recognised:
+        numbers = labels_of(rows, check_labels(self, y), self.classes_, "it knows no others")
+        probabilities = np.asarray(to_numpy(self.predict_proba(rows)), dtype=np.float64)
+        return Recognised.of(probabilities, numbers, self.spikes_per_decision(rows))
+
+    # Doors to rooms above: files, and other libraries
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
@@ -637,6 +675,16 @@ class LRNNClassifier(
 
         check_is_fitted(self)
         save(self, path)
+
+    def to_torch(self) -> Any:
+        """A plain PyTorch module that does what this model does, for ``torch`` tensors of its type.
+
+        ``module(X)`` are the probabilities, ``module.hidden(X)`` what :meth:`transform` gives. It
+        knows nothing of lrnn, nor of scaling, nor of the names of classes.
+        """
+        from lrnn.storage.export import to_torch
+
+        return to_torch(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lrnn import plots
 from lrnn.arrays import Floats
+from lrnn.audit import Standing
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.frontiers import HEADER, readable
 from lrnn.network import layer_names
@@ -73,10 +74,10 @@ def audited(subject: Subject) -> dict[str, Any]:
 
 def learning(subject: Subject) -> dict[str, Any]:
     """How the error fell."""
-    model, standing = subject.model, subject.audit.standing
-    bound = {} if standing is None else {"no linear map is below": standing.bound}
-    if standing is not None and standing.rates == "unit":
-        bound = {"no network with unit rates is below": standing.bound}
+    model, standing, bound = subject.model, subject.audit.standing, {}
+    if isinstance(standing, Standing):
+        what = "network with unit rates" if standing.rates == "unit" else "linear map"
+        bound = {f"no {what} is below": standing.bound}
     lowest = model.reconstruction_err_
     if model.corrupted_err_ is not None:  # the curve is that of corrupted rows
         lowest, bound = model.corrupted_err_, {}
