@@ -21,7 +21,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state, compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.arrays import HOST, Array, Floats, host_dtype, is_array, like, to_numpy
+from lrnn.arrays import HOST, Array, Floats, Layer, host_dtype, is_array, like, to_numpy
 from lrnn.audit import Audit, Recognised, audit
 from lrnn.autoencoder import LRNNAutoencoder, warn_if_interrupted
 from lrnn.functional.shares import log_spikes, shares
@@ -521,22 +521,21 @@ class LRNNClassifier(
 
     def predict_proba(self, X: Any) -> Array:
         """Each class's share of the output spikes, rows × classes in the order of ``classes_``."""
+        return self._recognised(X, _shares)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities; minus infinity where a class gets no spike."""
+        return self._recognised(X, _log_shares)
+
+    def _recognised(self, X: Any, work: Callable[[Sequence[Layer], Array], Array]) -> Array:
+        """What ``work`` makes of all layers and a block of rows: a number for each class."""
         check_is_fitted(self)
         rows = check_data(self, X, reset=False)
         layers = on_backend(self.weights_.layers, rows.backend)
         last = excitatory_part(layers[-1])
-        work = partial(_shares, layers)
         rows = rows.of_type(last.dtype)
-        found = rows.transmit(work, last.shape[1], last.dtype, widest(layers))
+        found = rows.transmit(partial(work, layers), last.shape[1], last.dtype, widest(layers))
         return to_numpy(found) if self.device is not None and is_array(found) else found
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities; minus infinity where a class gets no spike."""
-        found = self.predict_proba(X)
-        if not isinstance(found, np.ndarray):
-            return array_namespace(found).log(found)
-        with np.errstate(divide="ignore"):
-            return np.log(found)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows (of their weight) whose label is predicted right."""
@@ -703,8 +702,14 @@ def _as_json(scaling: Scaling | None) -> Any:
     return None if scaling is None or scaling.kind == "none" else scaling.to_json()
 
 
-def _shares(layers: Sequence[Any], block: Array) -> Array:
+def _shares(layers: Sequence[Layer], block: Array) -> Array:
     return shares(through(layers, block))
+
+
+def _log_shares(layers: Sequence[Layer], block: Array) -> Array:
+    found = _shares(layers, block)
+    with np.errstate(divide="ignore"):
+        return array_namespace(found).log(found)
 
 
 def _log_spikes(layers: Sequence[Any], rates: Sequence[Array], scale: float, block: Array) -> Array:
