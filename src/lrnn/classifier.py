@@ -563,22 +563,24 @@ class LRNNClassifier(
         logarithm the mean is taken (so this is a geometric mean): rows differ by orders of
         magnitude. Rows without any output spike never decide; they are left out, with a warning.
         """
-        check_is_fitted(self)
-        rows = check_data(self, X, reset=False)
-        weights = self.weights_.on(rows.backend)
-        scale, rates = weights.scaled_rates()
-        sent = [like(weights.excitatory[0], rate) for rate in rates]
-        rows = rows.of_type(weights.excitatory[0].dtype)
-        work = partial(_log_spikes, weights.layers, sent, scale)
-        found = to_numpy(
-            rows.transmit(work, 1, weights.excitatory[0].dtype, widest(weights.layers))
-        )
+        found = self._log_spikes(X)
         deciding = np.isfinite(found)
         silent = int(np.count_nonzero(~deciding))
         if silent:
             warn(f"{silent:,} of {len(found):,} rows make no output spike, and are left out")
-        logs = found[deciding].astype(np.float64)
-        return float(np.exp(logs.mean())) if len(logs) else np.inf
+        return float(np.exp(found[deciding].mean())) if deciding.any() else np.inf
+
+    def _log_spikes(self, X: Any) -> Floats:
+        """Logarithms of the firings per output spike, of each row; infinite where there is none."""
+        check_is_fitted(self)
+        rows = check_data(self, X, reset=False)
+        weights = self.weights_.on(rows.backend)
+        scale, rates = weights.scaled_rates()
+        kind = weights.excitatory[0].dtype
+        sent = [like(weights.excitatory[0], rate) for rate in rates]
+        work = partial(_log_spikes, weights.layers, sent, scale)
+        found = rows.of_type(kind).transmit(work, 1, kind, widest(weights.layers))
+        return to_numpy(found)[:, 0].astype(np.float64)
 
     @property
     def firing_rates_(self) -> list[Floats]:

@@ -390,3 +390,18 @@ def test_a_model_of_an_encoder_is_left_as_it_was(call, folder):
     rows = np.c_[load_wine().data, load_wine().target]
     assert model.score(rows, load_wine().target) > 0.5
     assert (folder / "python.safetensors").read_bytes() == before
+
+
+def test_the_report_of_a_classifier(call, folder):
+    done = call("report", "m.safetensors", "wine.csv", "-o", "page", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "page" / "index.html").read_text(encoding="utf-8")
+    accuracy = json.loads((folder / "fit.json").read_text())["accuracy"]
+    assert f"<dd>{accuracy:.4f}</dd>" in page
+    assert json.loads(done.stdout)["valid"] is True
+    LRNNAutoencoder(5, random_state=0).fit(load_wine().data / 2000).save(folder / "a.safetensors")
+    line = ("report", "m.safetensors", "wine.csv", "-o", "page")
+    done = call(*line, "--against", "a.safetensors", cwd=folder)
+    assert "one is a classifier and one an autoencoder" in done.said
+    done = call(*line, "--frontier", "none", cwd=folder)
+    assert (done.returncode, "a frontier is of autoencoders" in done.said) == (2, True)
