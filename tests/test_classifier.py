@@ -387,6 +387,8 @@ def test_damaged_files_are_refused(model, tmp_path):
     refused("firing rates", **{"firing_rates.0": 2 * tensors["firing_rates.0"]})
     refused("layers stay as they are", document | {"frozen": 2})
     refused("unknown parameters", document | {"parameters": {"evil": 1}})
+    parameters = document["parameters"] | {"hidden_layer_sizes": {"a": 1}}
+    refused("its hidden_layer_sizes are", document | {"parameters": parameters})
     refused("has no classes", {k: v for k, v in document.items() if k != "classes"})
 
 

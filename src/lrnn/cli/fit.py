@@ -102,7 +102,8 @@ def fit(
         bool,
         recognition_option(
             "--classify",
-            help="Train a classifier: of the column --label, or the classes that the data have.",
+            help="Train a classifier: of the column --label, or the classes that the data have; by "
+            "default with 300 hidden neurons.",
         ),
     ] = False,
     label_smoothing: Annotated[

@@ -195,7 +195,9 @@ def fit_classifier(
     accuracy = rows.accuracy(model)
     spikes = model.spikes_per_decision(given.data)
     test_accuracy = None if tested is None else tested.accuracy(model)
+    held_out = model.history_[-1].lowest if model.early_stopping else None
     words = " → ".join(map(str, model.weights_.sizes))
+    on_held_out = "" if held_out is None else f" ({held_out:.5f} of rows held out)"
     on_test = "" if tested is None else f", {test_accuracy:.4f} on {len(tested.classes)} test rows"
     voice.result(
         {
@@ -209,6 +211,7 @@ def fit_classifier(
             "test_accuracy": test_accuracy,
             "test_rows": None if tested is None else len(tested.classes),
             "loss": model.loss_,
+            "held_out_loss": held_out,
             "spikes_per_decision": spikes if np.isfinite(spikes) else None,
             "spike_cost": model.spike_cost_,
             "rows_without_label": rows.unlabelled,
@@ -216,7 +219,8 @@ def fit_classifier(
             **tell(given.cut, voice),
         },
         f"{count} rows of {len(model.classes_)} classes, {words} neurons: accuracy {accuracy:.4f}"
-        f"{on_test}; cross-entropy {model.loss_:.5f}; {spikes:.3g} firings per output spike\n"
+        f"{on_test}; cross-entropy {model.loss_:.5f}{on_held_out}; {spikes:.3g} firings per output "
+        "spike\n"
         f"{_hidden_note(hidden, sizes)}"
         f"{scale_note(options.scale, scaling) if encoder is None else ''}"
         f"written to {place.output}\n"
