@@ -26,6 +26,7 @@ def run(name, *arguments, cwd):
 SAID = {
     "from_nmf": "differs from fit_transform(X) by 0e+00",
     "steady_state_and_simulation": "intervals of 95 % contain the exact value",
+    "spike_by_spike": "sure: it is a ",
     "spiking_digits": "random neural network: valid",
     "classifier_pipeline": "the best has",
     "spike_budget": "no linear map of rank 12 is below",

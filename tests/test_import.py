@@ -47,7 +47,9 @@ NAMES = {
     "score_entries",
     "widths",
 }
-MODULES = {"bounds", "checkpoints", "datasets", "export", "functional", "plots", "streaming"}
+MODULES = {
+    "bounds", "checkpoints", "datasets", "decisions", "export", "functional", "plots", "streaming",
+}  # fmt: skip
 
 
 def test_the_public_names_are_there_and_no_others():

@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from lrnn import LRNNAutoencoder, LRNNClassifier, RandomNeuralNetwork, plots
+from lrnn.decisions import EventCurve
 from lrnn.frontiers import Frontier, Point
 from lrnn.plots.axes import GROUND
 from lrnn.spiking.plan import OBSERVATIONS, OBSERVED
@@ -849,6 +850,33 @@ def test_names_of_close_lines_do_not_overlap(close):
     assert sum(len(text.get_text().split("\n")) for text in ax.texts) == 5
     for below, above in pairwise(boxes):
         assert below.y1 <= above.y0 + 1
+
+
+def test_accuracy_against_events(ax):
+    events = np.array([10, 100, 1_000])
+    right = np.array([[0, 0, 1, 0], [0, 1, 1, 0], [1, 1, 1, 0]], dtype=bool)
+    curve = EventCurve(events, right, right, ~right, 0.8, expected=np.array([0.2, 0.4, 0.7]))
+    plots.accuracy_by_events(curve, ax=ax)
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    np.testing.assert_array_equal(lines["simulated"].get_xdata(), events)
+    np.testing.assert_array_equal(lines["simulated"].get_ydata(), [0.25, 0.5, 0.75])
+    np.testing.assert_array_equal(lines["by theory, in steady state"].get_ydata(), [0.2, 0.4, 0.7])
+    assert ax.get_xscale() == "log"
+    assert [line.get_ydata()[0] for line in ax.get_lines() if line.get_linestyle() == ":"] == [0.8]
+
+
+def test_several_curves_of_accuracy_and_where_rules_stop(ax):
+    right = np.ones((2, 3), dtype=bool)
+    curve = EventCurve(np.array([10, 100]), right, right, ~right, 1.0, expected=np.ones(2))
+    plots.accuracy_by_events(
+        {"$a": curve, "b": curve}, stops={"b": (50, 0.9), "c": (20, 0.8)}, ax=ax
+    )
+    labels = ax.get_legend_handles_labels()[1]
+    assert labels == [r"\$a", "b", "c"]  # theory only beside a single curve
+    stars = [line for line in ax.get_lines() if line.get_marker() == "*"]
+    assert [(*line.get_xdata(), *line.get_ydata()) for line in stars] == [(50, 0.9), (20, 0.8)]
+    of_b = next(line for line in ax.get_lines() if line.get_label() == "b")
+    assert stars[0].get_color() == of_b.get_color()
 
 
 def test_a_frontier_and_what_it_is_compared_with(ax):

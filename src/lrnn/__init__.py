@@ -18,6 +18,7 @@ __all__ = [
     "bounds",
     "checkpoints",
     "datasets",
+    "decisions",
     "export",
     "factorize",
     "frontier",
@@ -33,6 +34,7 @@ __all__ = [
 if _TYPE_CHECKING:
     from lrnn import bounds as bounds
     from lrnn import datasets as datasets
+    from lrnn import decisions as decisions
     from lrnn import functional as functional
     from lrnn import plots as plots
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
@@ -67,6 +69,7 @@ _MODULES = {
     "bounds": "lrnn.bounds",
     "checkpoints": "lrnn.storage.checkpoints",
     "datasets": "lrnn.datasets",
+    "decisions": "lrnn.decisions",
     "export": "lrnn.storage.export",
     "functional": "lrnn.functional",
     "plots": "lrnn.plots",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -69,6 +69,9 @@ from lrnn.weights import (
     transmit,
     widest,
 )
+
+if TYPE_CHECKING:
+    from lrnn.decisions import Decisions
 
 PARTS = 1_000  # of a stream, of which history_ tells: the last ones
 
@@ -629,6 +632,78 @@ class LRNNClassifier(
         else:
             raise TypeError(f"network must be what to_network returned, got {network!r}")
         return arrivals_at(check_data(self, X, reset=False), rates)
+
+    def decide(
+        self,
+        X: Any,
+        *,
+        confidence: float = 0.95,
+        ratio: float | None = None,
+        lead: int | None = None,
+        events: float = 1_000_000,
+        start: Literal["empty", "stationary"] = "empty",
+        threads: int | None = None,
+        progress: bool | None = None,
+        random_state: Any = None,
+    ) -> "Decisions":
+        """Simulate the network on each row, spike by spike, until its output spikes decide.
+
+        In steady state the classes of successive output spikes are independent draws from
+        :meth:`predict_proba`, and that a row is ever decided for another class than the most
+        probable one, :meth:`predict`, has a probability of ``1 - confidence`` at most (see
+        docs/recognition.md). That is about what the network says, not about what is true. A network
+        that begins at rest comes near that law only with time.
+
+        Before anything is simulated theory tells how many events decisions take. It is an error if
+        none can be expected within the limit; rows that are undecided then are told of in a
+        warning.
+
+        Parameters
+        ----------
+        X : as for :meth:`predict`
+            The data.
+        confidence : float, default=0.95
+            Probability of a decision to be the network's own verdict.
+        ratio : float, optional
+            Be so sure only of rows whose best class fires at least so many times as often as each
+            other, such as 1.5, and decide sooner: by a lead of as many spikes as that takes.
+        lead : int, optional
+            Decide when one class is so many spikes ahead of each other, instead, whatever the
+            confidence.
+        events : float, default=1_000_000
+            Most events of a row.
+        start : {"empty", "stationary"}, default="empty"
+            Begin with all neurons at rest, or in the steady state that X leads to.
+        threads, progress, random_state : as for :meth:`RandomNeuralNetwork.simulate`
+            How it is simulated.
+
+        Returns
+        -------
+        found : Decisions
+            ``labels``, whether they are ``decided``, after how many ``spikes`` of the output and
+            ``events`` of all, and how many are to be expected by theory.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from lrnn import LRNNClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> X = X / 16
+        >>> model = LRNNClassifier(20, spike_penalty=0.1, label_smoothing=0.1, random_state=0)
+        >>> model = model.fit(X[:1000], y[:1000])
+        >>> found = model.decide(X[1000:1005], start="stationary", random_state=0)
+        >>> found
+        Decisions(5 of 5 rows decided)
+        >>> bool((found.labels == model.predict(X[1000:1005])).all())
+        True
+        """
+        from lrnn.decisions import decide  # which loads the simulator
+
+        check_is_fitted(self)
+        return decide(
+            self, X, confidence=confidence, ratio=ratio, lead=lead, events=events, start=start,
+            threads=threads, progress=progress, random_state=random_state,
+        )  # fmt: skip
 
     def audit(self, X: Any = None, y: Any = None) -> Audit:
         """Row sums and firing rates, layer by layer.

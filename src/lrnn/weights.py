@@ -234,14 +234,18 @@ def on_backend(layers: Sequence[Layer], backend: Backend) -> list[Layer]:
     return [tuple(map(send, w)) if isinstance(w, tuple) else send(w) for w in layers]
 
 
-def arrivals_at(rows: Any, rates: Floats) -> Floats:
-    """External arrival rates at all neurons, of these firing rates, that present rows to them."""
+def arrivals_at(rows: Any, rates: Floats, first: int = 0, last: int | None = None) -> Floats:
+    """External arrival rates at all neurons, of these firing rates, that present rows to them.
+
+    All rows, or those from number ``first`` up to ``last``.
+    """
     count, attributes = rows.shape
-    found, first = np.zeros((count, len(rates))), 0
-    for block in rows.blocks():
+    last = count if last is None else min(last, count)
+    found, done = np.zeros((last - first, len(rates))), 0
+    for block in rows.blocks(first, last):
         dense = block.toarray() if sparse.issparse(block) else to_numpy(block)
-        found[first : first + len(dense), :attributes] = dense * rates[:attributes]
-        first += len(dense)
+        found[done : done + len(dense), :attributes] = dense * rates[:attributes]
+        done += len(dense)
     return found
 
 

@@ -50,6 +50,7 @@ def contents(folder):
         "encode m.safetensors x.npy -o link.npy",
         "encode m.safetensors link.npy -o x.npy",
         "encode m.safetensors x.csv -o x.csv",
+        "classify m.safetensors x.csv -o x.csv",
         "encode m.safetensors ./x.csv -o images/../x.csv",
         "encode m.safetensors images -o images/codes.npy",
         "reconstruct m.safetensors x.npy -o x.npy",

@@ -76,7 +76,7 @@ def test_values_that_are_refused_are_named(call, option, value, words):
     assert "Input should" not in done.said
 
 
-@pytest.mark.parametrize("command", ["encode", "reconstruct", "simulate", "report"])
+@pytest.mark.parametrize("command", ["encode", "reconstruct", "classify", "simulate", "report"])
 def test_arguments_in_the_wrong_order(call, folder, command):
     output = () if command == "simulate" else ("-o", "out.csv")
     done = call(command, "x.npy", "a.safetensors", *output, cwd=folder)

@@ -318,7 +318,7 @@ def test_ctrl_c_ends_what_has_not_ended(ctrl_c):
         ({"snapshots": [1.5]}, r"snapshots has 1\.5, but events are counted in whole numbers"),
         ({"snapshots": ["a"]}, r"snapshots must be a list of finite numbers"),
         ({"until": 0}, r"the width of until must be between 0 and 1, got 0"),
-        ({"until": "soon"}, r"until must be a width, a lrnn\.spiking\.Precision or"),
+        ({"until": "soon"}, r"until must be a width, or a Precision, Decision or SpikeCount"),
         ({"until": Precision(0.1, [3])}, r"until names neuron 3, but they are numbered 0 to 2"),
         ({"until": Precision(0.1, estimator="events")}, r"estimator of until must be one of"),
         ({"until": Precision(0.1, level=95)}, r"level of until must be between 0 and 1, got 95"),

@@ -15,6 +15,7 @@ from rich.console import Console
 
 import lrnn
 from lrnn.cli.benchmark import benchmark
+from lrnn.cli.classify import classify
 from lrnn.cli.commands import CommandLine
 from lrnn.cli.data import data_app
 from lrnn.cli.demo import demo
@@ -40,8 +41,8 @@ app = CommandLine(
 )
 INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
-    demo, fit, encode, reconstruct, impute, inspect, simulate, frontier, width, moment, report,
-    export, reproduce, benchmark,
+    demo, fit, encode, reconstruct, classify, impute, inspect, simulate, frontier, width, moment,
+    report, export, reproduce, benchmark,
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from lrnn.cli.inputs import (
     say_how_to_go_on,
     tell,
 )
-from lrnn.cli.labels import as_labels, check_classes, rows_told, without_class
+from lrnn.cli.labels import as_labels, check_classes, rows_told, with_label, without_class
 from lrnn.cli.model_place import ModelPlace
 from lrnn.cli.tables import TableOptions, allow_not_offered, scale_note
 from lrnn.cli.voice import Voice
@@ -280,31 +280,9 @@ def _given(
         scaling = options.scaling(table, data, voice)
         with voice.working(f"reading {data}"):
             return given_of(table, scaling, None, data)
-    if options.label is not None or options.index is not None:
-        encoder.scaling_ = _with_label(encoder, data, options, voice)
+    if options.label is not None:
+        encoder.scaling_ = with_label(encoder, data, options.label, options.index)
     return given_for(encoder, data, voice, split=split)
-
-
-def _with_label(encoder: Any, data: str, options: TableOptions, voice: Voice) -> Any:
-    """The scaling of an autoencoder, for a table with a column that it has not learnt."""
-    from lrnn.tables.frame import Columns
-    from lrnn.tables.recipe import MatrixColumns, Recipe
-    from lrnn.tables.scaling import Scaling
-
-    scaling = encoder.scaling_ or Scaling("none")
-    reading = replace(options, reading=scaling.reading)
-    table = reading.open(data, voice)
-    label, index = (
-        f"column {found + 1}" if isinstance(found, int) else found
-        for found in options.beside(table, data)
-    )
-    if scaling.recipe is not None:
-        return replace(scaling, recipe=replace(scaling.recipe, label=label, index=index))
-    names, known = table.names, getattr(encoder, "feature_names_in_", None)
-    columns = table.data if isinstance(table.data, Columns) else MatrixColumns(table.data, names)
-    wanted = None if known is None or not columns.named else list(map(str, known))
-    recipe, _ = Recipe.fit(columns, columns=wanted, label=label, index=index)
-    return replace(scaling, recipe=recipe)
 
 
 def _sizes(text: str | None, attributes: int, encoder: Any) -> tuple[int, ...]:

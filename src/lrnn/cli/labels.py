@@ -2,12 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
-WHOLE = re.compile(r"(0|-?[1-9]\d{0,17})(?:\.0+)?")
+from lrnn.cli.tables import columns_beside
+
+WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
 FEW = 20  # different numbers that are not whole, and yet classes
 FEWEST = 10  # classes, above which there must be two rows of each, on average
 SHOWN = 3  # rows that are named
@@ -27,11 +32,12 @@ def as_labels(cells: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     >>> as_labels(["3", "10.0"]), as_labels(np.array([3.0, 10.0])), as_labels(["03", "7"])
     (array([ 3, 10]), array([ 3, 10]), array(['03', '7'], dtype='<U2'))
     """
-    from lrnn.tables.frame import as_text
+    from lrnn.tables.frame import label_text
 
-    texts = list(map(as_text, cells))
-    whole = [found[1] for found in map(WHOLE.fullmatch, texts) if found]
-    return np.array(whole, dtype=np.int64) if len(whole) == len(texts) else np.array(texts)
+    texts = list(map(label_text, cells))
+    if all(map(WHOLE.fullmatch, texts)):
+        return np.array(texts, dtype=np.int64)
+    return np.array(texts)
 
 
 def check_classes(labels: NDArray[Any], where: str) -> None:
@@ -71,6 +77,38 @@ def _are_fractions(values: NDArray[Any]) -> bool:
     except ValueError:
         return False
     return not all(number.is_integer() for number in numbers)
+
+
+def with_label(model: Any, source: str, label: str, index: str | None = None) -> Any:
+    """The scaling of a model, for a table with a column of classes that it may not have learnt."""
+    from lrnn.datasets import open_table
+    from lrnn.tables.frame import Columns
+    from lrnn.tables.read import Reading, taken
+    from lrnn.tables.recipe import MatrixColumns, Recipe
+    from lrnn.tables.scaling import Scaling
+
+    scaling, path = model.scaling_ or Scaling("none"), Path(source)
+    table = open_table(source, True, taken(path, scaling.reading) if path.exists() else Reading())
+    matrix = not isinstance(table.data, Columns)
+    if table.labels is not None or (matrix and table.names is None and not label.isdigit()):
+        raise typer.BadParameter(
+            f"{source!r} is no table with columns of its own; labels of data sets and of folders "
+            "of images are known without it",
+            param_hint="--label",
+        )
+    beside = [
+        f"column {found + 1}" if isinstance(found, int) else found
+        for found in columns_beside(table, source, label, index)
+    ]
+    own: dict[str, Any] = dict(zip(("label", "index"), beside, strict=True))
+    if scaling.recipe is not None:
+        return replace(scaling, recipe=replace(scaling.recipe, **own))
+    names, known = table.names, getattr(model, "feature_names_in_", ())
+    columns = MatrixColumns(table.data, names) if matrix else table.data
+    order = {str(name): i for i, name in enumerate(known)} if columns.named else {}
+    recipe, _ = Recipe.fit(columns, columns=list(order) or None, **own)
+    taken_in_order = sorted(recipe.columns, key=lambda column: order.get(column.name, 0))
+    return replace(scaling, recipe=replace(recipe, columns=tuple(taken_in_order)))
 
 
 def rows_told(numbers: NDArray[np.intp]) -> str:

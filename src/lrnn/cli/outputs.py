@@ -33,11 +33,13 @@ def check_output(output: Path, force: bool, *inputs: str | Path) -> None:
     check_new(force, output)
 
 
-def check_named(output: Path, endings: Sequence[str] = (".safetensors",)) -> None:
+def check_named(
+    output: Path, endings: Sequence[str] = (".safetensors",), option: str = "--output"
+) -> None:
     """Complain of a name that cannot be written to, before any work is done for it."""
     if output.suffix not in endings:
         raise typer.BadParameter(
-            f"{str(output)!r} should end in {', '.join(endings)}", param_hint="--output"
+            f"{str(output)!r} should end in {', '.join(endings)}", param_hint=option
         )
     if output.is_dir():
         raise IsADirectoryError(f"{str(output)!r} is a folder; give the name of a file")

@@ -206,16 +206,6 @@ class TableOptions:
             )
         return with_gaps(table, self.missing, source)
 
-    def beside(self, table: Any, source: str) -> tuple[Any, Any]:
-        """Label and index: columns of this table that are no attributes."""
-        names, width = _columns_of(table)
-        own = getattr(table.data, "beside", ())
-        label, index = (
-            word if word is None or word in own else _sole(word, names, width, source, option)
-            for word, option in ((self.label, "--label"), (self.index, "--index"))
-        )
-        return label, index
-
     def scaling(self, table: Any, source: str, voice: Voice) -> Any:
         """How this table gets into [0, 1]."""
         from lrnn.tables.scaling import Scaling
@@ -223,7 +213,7 @@ class TableOptions:
 
         data = table.data
         names, width = _columns_of(table)
-        label, index = self.beside(table, source)
+        label, index = columns_beside(table, source, self.label, self.index)
         try:
             with voice.working(f"looking at {source}"):
                 found = Scaling.fit(
@@ -332,6 +322,16 @@ def _columns_of(table: Any) -> tuple[Any, int]:
     """Names of a table's columns, if they have any, and how many there are."""
     names = getattr(table.data, "columns", None) or table.names
     return names, len(names) if names is not None else table.data.shape[1]
+
+
+def columns_beside(table: Any, source: str, label: str | None, index: str | None) -> list[Any]:
+    """Label and index: columns of a table that are no attributes, by names or numbers from 1."""
+    names, width = _columns_of(table)
+    own = getattr(table.data, "beside", ())
+    return [
+        word if word is None or word in own else _sole(word, names, width, source, option)
+        for word, option in ((label, "--label"), (index, "--index"))
+    ]
 
 
 def _sole(word: str, names: Any, width: int, source: str, option: str) -> Any:

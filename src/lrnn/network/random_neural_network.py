@@ -34,7 +34,8 @@ from lrnn.network.steady_state import (
 )
 
 if TYPE_CHECKING:
-    from lrnn.spiking import Decision, Precision, Simulation
+    from lrnn.spiking import Simulation
+    from lrnn.spiking.until import Until
 
 Routing = Any  # a dense or sparse matrix of probabilities
 
@@ -345,7 +346,7 @@ class RandomNeuralNetwork:
         events: float | None = None,
         time: float | None = None,
         frames: ArrayLike | None = None,
-        until: "float | Precision | Decision | None" = None,
+        until: "float | Until | None" = None,
         snapshots: ArrayLike | None = None,
         observe_every: int = 1_000,
         at_events: bool = False,
@@ -385,10 +386,11 @@ class RandomNeuralNetwork:
             frames end. Arrivals change then, exactly, and all potentials stay. There is a snapshot
             at the end of each frame; ``result.frame(i)`` is what happened in it. (On a GPU only
             for networks without cycles.)
-        until : float, Precision or Decision, optional
+        until : float, Precision, Decision or SpikeCount, optional
             End as soon as it is known well enough: the widest interval is at most so wide
             (:class:`lrnn.spiking.Precision`), or it is known which neuron leads
-            (:class:`lrnn.spiking.Decision`). ``events`` or ``time`` is then the most, after which a
+            (:class:`lrnn.spiking.Decision`; :class:`lrnn.spiking.SpikeCount`, by the spikes that
+            it has fired). ``events`` or ``time`` is then the most, after which a
             warning tells how long would do. Each row of arrivals ends for itself, at a snapshot;
             ``result.reached`` tells which did before their limit.
         snapshots : array-like, optional

@@ -7,6 +7,7 @@ need no display.
 
 from lrnn.plots.benchmarks import error_against_time, time_against_size
 from lrnn.plots.curves import convergence, learning_curves
+from lrnn.plots.decisions import accuracy_by_events
 from lrnn.plots.distributions import classes, codes, firing_rates
 from lrnn.plots.frontier import frontier
 from lrnn.plots.images import image_grid, layer_image
@@ -16,6 +17,7 @@ from lrnn.plots.spikes import raster, simulated_layers
 from lrnn.plots.width_paths import widths
 
 __all__ = [
+    "accuracy_by_events",
     "classes",
     "codes",
     "convergence",

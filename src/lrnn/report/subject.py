@@ -15,7 +15,7 @@ from lrnn.classifier import LRNNClassifier
 from lrnn.frontiers import Frontier
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.spiking import Simulation
-from lrnn.tables.frame import as_text
+from lrnn.tables.frame import label_text
 
 RASTER_NEURONS = 48
 RASTER_SPIKES = 1_200
@@ -113,8 +113,8 @@ class Subject:
     def _numbers(self, model: LRNNClassifier) -> NDArray[np.int64]:
         if self.classes is None:
             return np.full(self.X.shape[0], -1)
-        known = {as_text(label): number for number, label in enumerate(model.classes_.tolist())}
-        texts = ("" if label is None else as_text(label) for label in self.classes)
+        known = {label_text(label): number for number, label in enumerate(model.classes_.tolist())}
+        texts = ("" if label is None else label_text(label) for label in self.classes)
         return np.array([known.get(text, -1) for text in texts], dtype=np.int64)
 
     def standing_of(self, model: LRNNClassifier) -> Recognised | None:

@@ -10,6 +10,14 @@ a cluster.
 
 from lrnn.spiking.raster import Raster
 from lrnn.spiking.simulation import Convergence, Simulation, Transient
-from lrnn.spiking.until import Decision, Precision
+from lrnn.spiking.until import Decision, Precision, SpikeCount
 
-__all__ = ["Convergence", "Decision", "Precision", "Raster", "Simulation", "Transient"]
+__all__ = [
+    "Convergence",
+    "Decision",
+    "Precision",
+    "Raster",
+    "Simulation",
+    "SpikeCount",
+    "Transient",
+]

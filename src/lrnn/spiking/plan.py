@@ -34,7 +34,7 @@ from lrnn.compiled import compiled
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.spiking.alias import alias_rows
 from lrnn.spiking.raster import Spikes
-from lrnn.spiking.until import Decision, Precision
+from lrnn.spiking.until import Until
 from lrnn.spiking.wiring import Wiring
 
 Start = Literal["empty", "stationary"]
@@ -124,7 +124,7 @@ class Plan:
         Which snapshots are ends of a film's frames.
     watched, moments : ndarray
         Neurons whose potentials are written down, and after how many events or how much time.
-    until, reviews : Precision, Decision or None; tuple of int
+    until, reviews : Precision, Decision, SpikeCount or None; tuple of int
         When a row has come far enough, and at which snapshots that is asked.
     look, observe : ndarray of int64 of shape (n_rows,)
         Ticks between looks at who is excited, and between observations of all potentials.
@@ -153,7 +153,7 @@ class Plan:
     frames: NDArray[np.intp] | None
     watched: NDArray[np.intp]
     moments: NDArray[Any]
-    until: Precision | Decision | None
+    until: Until | None
     reviews: tuple[int, ...]
 
     @cached_property

@@ -10,7 +10,7 @@ from lrnn.arrays import Floats
 from lrnn.spiking.plan import BUSY, LOOKS, OBSERVATIONS, OBSERVED, TICKS, Plan, Statistics
 from lrnn.spiking.raster import Raster
 from lrnn.spiking.simulation import Simulation, Trace
-from lrnn.spiking.until import Decision, Precision, added_up
+from lrnn.spiking.until import Decision, Precision, SpikeCount, added_up
 from lrnn.tables.words import warn
 
 UNITS_OF_TIME = 2.0**40  # of a short run
@@ -162,6 +162,15 @@ def warn_if_not_reached(result: Simulation) -> None:
         return
     unknown = np.flatnonzero(~np.atleast_1d(result.reached))
     where = "" if result._one else f" in {len(unknown)} of {len(result._stopped)} rows"
+    if isinstance(result.until, SpikeCount):
+        row = int(unknown[0])
+        first, second = np.sort(np.append(result._fired[row], 0))[-2:][::-1]
+        who = "" if result._one else f" in row {row} (from 0)"
+        warn(
+            f"the limit came first{where}: the leader has fired {first:,.0f} times and the next "
+            f"{second:,.0f} times{who}, which does not decide"
+        )
+        return
     if isinstance(result.until, Precision):
         widths = result._widths[unknown]
         row, neuron = (int(i) for i in np.unravel_index(np.nanargmax(widths), widths.shape))

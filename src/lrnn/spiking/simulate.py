@@ -39,7 +39,7 @@ from lrnn.spiking.schedule import (
     whole_number,
 )
 from lrnn.spiking.simulation import Simulation
-from lrnn.spiking.until import Decision, Precision, check_neurons, check_until
+from lrnn.spiking.until import Until, check_neurons, check_until
 from lrnn.spiking.wiring import Wiring, wiring_of
 from lrnn.tables.words import in_bytes, warn
 
@@ -125,7 +125,7 @@ def make_plan(
     engine: str = "auto",
     device: str = "cpu",
     snapshots: ArrayLike | None = None,
-    until: float | Precision | Decision | None = None,
+    until: float | Until | None = None,
     frames: ArrayLike | None = None,
     watch: ArrayLike | None = None,
     watch_at: ArrayLike | None = None,

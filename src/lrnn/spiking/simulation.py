@@ -33,7 +33,15 @@ from lrnn.spiking.plan import (
     TICKS,
 )
 from lrnn.spiking.raster import Raster
-from lrnn.spiking.until import Decision, Lead, Precision, lead_of, poisson_interval
+from lrnn.spiking.until import (
+    Decision,
+    Lead,
+    Precision,
+    SpikeCount,
+    Until,
+    lead_of,
+    poisson_interval,
+)
 
 ENOUGH_REPLICAS = 10  # for the spread between them to be known
 NEVER = 1e-100  # the rate of a neuron that does not fire: one spike is more than it can handle
@@ -141,7 +149,7 @@ class Simulation:
         Spikes of the recorded neurons, in all runs. (All of them also in what `at` gives.)
     trace : Trace or None
         All potentials of the first run added up, in the course of time.
-    until : Precision, Decision or None
+    until : Precision, Decision, SpikeCount or None
         What was to be known. Rows of arrivals for which it was known have ended there; what later
         snapshots show of them is what they had come to.
     watched, moments : ndarray
@@ -162,7 +170,7 @@ class Simulation:
     firing_counts: NDArray[np.int64]
     raster: Raster | None
     trace: Trace | None
-    until: Precision | Decision | None
+    until: Until | None
     watched: NDArray[np.intp]
     moments: NDArray[Any]
     potentials: NDArray[np.int64] | None
@@ -382,6 +390,21 @@ class Simulation:
             _from=begin,
         )
 
+    def events_at(self, times: ArrayLike) -> Floats:
+        """How many events there were in each row's run up to a time of its own.
+
+        Between snapshots they are taken to come evenly. For runs without replicas.
+        """
+        if self.replicas > 1:
+            raise ValueError(f"events_at is for single runs, and there are {self.replicas} of each")
+        found = [
+            np.interp(time, np.append(0.0, passed), np.append(0.0, events))
+            for time, passed, events in zip(
+                np.atleast_1d(times), self._times.T, self._counts[:, EVENTS].T, strict=True
+            )
+        ]
+        return self._of_row(np.array(found))[()]
+
     def transient(self, level: float = 0.95) -> Transient:
         """Activations of the watched neurons at each moment at which they were watched.
 
@@ -412,8 +435,11 @@ class Simulation:
     def decision(self) -> Any:
         """Who leads, among the candidates of a `Decision`: a neuron, or the number of a group.
 
-        Where `reached` is false, it is not certain.
+        Of a `SpikeCount` the neuron that has fired most. Where `reached` is false, it is not
+        certain.
         """
+        if isinstance(self.until, SpikeCount):
+            return self._of_row(np.asarray(self.until.neurons)[self._fired.argmax(axis=1)])[()]
         if not isinstance(self.until, Decision):
             return None
         plain = all(np.ndim(each) == 0 for each in self.until.neurons)
@@ -427,6 +453,13 @@ class Simulation:
         samples = self._samples(self.until.estimator, -1)
         arrived, could = (v.sum(axis=0) for v in self._samples("arrivals", -1, pooled=True))
         return lead_of(self.until, *samples, arrived, could, self._reviews)
+
+    @property
+    def _fired(self) -> Floats:
+        """How often the candidates of a `SpikeCount` have fired: rows × candidates."""
+        assert isinstance(self.until, SpikeCount)
+        each = self._sums[-1, FIRED][:, np.asarray(self.until.neurons)]
+        return np.asarray(self._per_row(each).sum(axis=1, dtype=np.float64))
 
     @cached_property
     def _widths(self) -> Floats:
@@ -442,6 +475,8 @@ class Simulation:
     @property
     def _settled(self) -> NDArray[np.bool_]:
         """Of which rows enough is known for ``until``."""
+        if isinstance(self.until, SpikeCount):
+            return np.asarray(self.until.settled(self._fired))
         count = self.replicas if self.replicas > 1 else len(self.snapshots)
         if count < 2 or not self._counts[-1, [LOOKS, OBSERVATIONS]].any(axis=1).all():
             return np.zeros(len(self._stopped), dtype=np.bool_)

@@ -10,7 +10,7 @@ is believed to be more certain than the number of events of a Poisson process wi
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from lrnn.arrays import Floats
+from lrnn.functional.decisions import decides
 from lrnn.spiking.estimators import Estimator, probability, ratio, samples_of
 
 UNBIASED: tuple[Estimator, ...] = ("potential", "busy", "arrivals")
@@ -83,6 +84,41 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class SpikeCount:
+    """End where the spikes that some neurons have fired, counted, decide between them.
+
+    In the steady state of a feed-forward network their spikes are independent draws, and one that
+    is decided for has the highest firing rate with probability ``confidence``, at least, however
+    often that is asked (see :mod:`lrnn.functional.decisions`). A network that begins at rest comes
+    near that law only with time.
+
+    Parameters
+    ----------
+    neurons : list of int
+        The candidates.
+    confidence : float, default=0.95
+        Confidence of the decision.
+    lead : int, optional
+        End where one is so many spikes ahead of each other, instead, whatever the confidence.
+    """
+
+    neurons: ArrayLike
+    confidence: float = 0.95
+    lead: int | None = None
+
+    def settled(self, fired: Any) -> Any:
+        """In which rows so many spikes of the candidates decide."""
+        ordered = np.sort(fired, axis=-1)
+        second = ordered[..., -2] if ordered.shape[-1] > 1 else 0
+        return decides(
+            ordered[..., -1], second, ordered.shape[-1], confidence=self.confidence, lead=self.lead
+        )
+
+
+Until = Precision | Decision | SpikeCount
+
+
+@dataclass(frozen=True)
 class Lead:
     """Who leads in each row, and how surely.
 
@@ -101,13 +137,15 @@ class Lead:
     uncertain: Floats
 
 
-def check_until(until: Any, n_neurons: int) -> Precision | Decision:
+def check_until(until: Any, n_neurons: int) -> Until:
     """The rule that was given; a plain number is a width."""
     if isinstance(until, Real) and not isinstance(until, bool):
         until = Precision(float(until))
+    if isinstance(until, SpikeCount):
+        return _checked_count(until, n_neurons)
     if not isinstance(until, Precision | Decision):
         raise ValueError(
-            "until must be a width, a lrnn.spiking.Precision or a lrnn.spiking.Decision, "
+            "until must be a width, or a Precision, Decision or SpikeCount of lrnn.spiking, "
             f"got {until!r}"
         )
     if until.estimator not in UNBIASED:
@@ -135,6 +173,17 @@ def check_until(until: Any, n_neurons: int) -> Precision | Decision:
                         f"candidates {other} and {number} of a Decision are the same, "
                         f"{until.neurons[number]!r}: no simulation can tell which of them leads"
                     )
+    return until
+
+
+def _checked_count(until: SpikeCount, n_neurons: int) -> SpikeCount:
+    check_neurons(until.neurons, n_neurons, "until")
+    if not (isinstance(until.confidence, Real) and 0 < until.confidence < 1):
+        raise ValueError(f"confidence must be between 0 and 1, got {until.confidence!r}")
+    if until.lead is not None and (
+        not isinstance(until.lead, Integral) or isinstance(until.lead, bool) or until.lead < 1
+    ):
+        raise ValueError(f"lead must be a whole number of spikes, 1 or more, got {until.lead!r}")
     return until
 
 

@@ -1,0 +1,383 @@
+"""``lrnn classify``: the classes of rows, also spike by spike."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from lrnn.cli.inputs import DataOf, Given, Seed, given_for, model_for, numbers_explained
+from lrnn.cli.labels import with_label
+from lrnn.cli.outputs import Force, check_named, check_new, check_output, named_after
+from lrnn.cli.voice import Json, Quiet, Voice, text_table
+
+Start = StrEnum("Start", ["empty", "stationary"])
+TABLES, FIGURES = (".csv", ".tsv", ".parquet"), (".png", ".svg", ".pdf")
+EVENTS, CONFIDENCE = 1e6, 0.95
+FEW_CLASSES = 20  # of which all confusions are shown
+SHOWN = 10  # confusions, of more classes
+
+
+def classify(
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL", help="A classifier that lrnn fit --classify has written."),
+    ],
+    data: DataOf,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A file: .csv, .tsv or .parquet; by default DATA-classes.csv, here.",
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The true class of the rows; by default the column that the model remembers.",
+        ),
+    ] = None,
+    events: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Decide spike by spike, too, by a simulation of at most so many events of each "
+            "row, such as 1e6.",
+        ),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="How surely such a decision is that of the network without spikes, such as 0.95; "
+            "--events is then 1e6, unless it is given.",
+        ),
+    ] = None,
+    ratio: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Be so sure only of rows whose best class fires so many times as often as others, "
+            "such as 1.5, and decide the rest sooner.",
+        ),
+    ] = None,
+    start: Annotated[
+        Start, typer.Option(help="Begin with all neurons at rest, or in their steady state.")
+    ] = Start.empty,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw accuracy against events (.png, .svg or .pdf), up to --events.",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Tell the classes of data: one row for each of theirs, with the probability of each class.
+
+    The probability of a class is its share of the network's output spikes. Where the data tell
+    their true classes, accuracy is shown, and what was taken for what. With --events the network is
+    also simulated, row by row, until its output spikes decide; how many that takes is told by
+    theory beforehand, and a network that needs far more is refused. Decisions that begin in the
+    steady state agree with the probabilities as surely as --confidence says.
+
+    Examples:
+
+        lrnn classify wine.safetensors wine.csv -o classes.csv
+
+        lrnn classify wine.safetensors new.csv --label class
+
+        lrnn classify digits.safetensors digits --events 1e6 --confidence 0.99
+
+        lrnn classify digits.safetensors digits --events 1e6 --ratio 1.5
+
+        lrnn classify digits.safetensors digits --events 1e5 --plot events.png
+    """
+    from lrnn.tables.atomic import check_apart
+
+    voice = Voice(quiet, as_json)
+    asked = any(given is not None for given in (events, confidence, ratio))
+    limit = _number(events) if asked else None
+    if ratio is not None and not 1 < ratio < np.inf:
+        raise typer.BadParameter(f"{ratio} should be above 1", param_hint="--ratio")
+    if confidence is not None and not 0 < confidence < 1:
+        raise typer.BadParameter(
+            f"{confidence} should be between 0 and 1", param_hint="--confidence"
+        )
+    output = output or named_after(data, "-classes.csv")
+    check_named(output, TABLES)
+    check_output(output, force, model, data)
+    if plot is not None:
+        if limit is None:
+            raise typer.BadParameter("give --events, up to which it is drawn", param_hint="--plot")
+        check_named(plot, FIGURES, "--plot")
+        check_apart(plot, model, data)
+        check_new(force, plot)
+    found = _classifier(model, data)
+    if label is not None:
+        found.scaling_ = with_label(found, data, label)
+    given = given_for(found, data, voice)
+    classes = found.classes_
+    with numbers_explained(given, data, fitting=False), voice.working(f"classifying {data}"):
+        shares = np.asarray(found.predict_proba(given.data))
+    truth = _Truth.of(given, classes, label, data)
+    if plot is not None and truth is None:
+        raise ValueError(
+            f"{data!r} does not tell its true classes, and --plot draws how many are recognised; "
+            "name their column with --label"
+        )
+    told = shares.argmax(axis=1)
+    document: dict[str, Any] = {"output": str(output), "rows": len(told)}
+    columns: dict[str, Any] = {
+        "predicted": classes[told],
+        "probability": shares.max(axis=1),
+    } | {f"probability of {name}": column for name, column in zip(classes, shares.T, strict=True)}
+    lines = [f"{len(told):,} rows classified, written to {output}"]
+    if truth is not None:
+        document |= truth.document(told)
+        lines.append(truth.line(told))
+    if limit is not None:
+        decided = found.decide(
+            given.data, confidence=confidence or CONFIDENCE, ratio=ratio, events=limit,
+            start=start.value, progress=bool(voice.verbose), random_state=seed,
+        )  # fmt: skip
+        columns |= {
+            "decision": decided.labels,
+            "decided": np.array(["yes" if sure else "no" for sure in decided.decided]),
+            "events": decided.events.round().astype(np.int64),
+            "output spikes": decided.spikes,
+        }
+        document["decisions"] = _summary(decided, truth)
+        lines.append(_decisions_line(decided, truth))
+    _write(output, columns, given, truth)
+    if plot is not None and limit is not None:
+        document["plot"] = str(plot)
+        document["curve"] = _draw(found, given, truth, limit, start.value, seed, voice, plot)
+        lines.append(f"accuracy against events: {plot}")
+    voice.result({**document, **given.tell(voice)}, "\n".join(lines))
+    if truth is not None:
+        voice.say(truth.table(told))
+
+
+def _number(text: str | None) -> int:
+    try:
+        number = float((text or str(EVENTS)).replace("_", "").replace(",", ""))
+        if number.is_integer() and 1 <= number <= 1e15:
+            return int(number)
+    except ValueError:
+        pass
+    raise typer.BadParameter(
+        f"{text!r} should be a whole number from 1 to 1e15", param_hint="--events"
+    )
+
+
+def _classifier(path: Path, data: str) -> Any:
+    from lrnn.classifier import LRNNClassifier
+
+    found = model_for(path, data, autoencoder=False)
+    if not isinstance(found, LRNNClassifier):
+        raise ValueError(
+            f"{str(path)!r} is an autoencoder, which knows no classes; lrnn fit {data} --classify "
+            "--label COLUMN trains a classifier"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Truth:
+    """The true classes of rows, and how the model's own are called.
+
+    Attributes
+    ----------
+    labels : ndarray of str
+        Of the rows, as their table has them.
+    numbers : ndarray of int
+        Which class of the model each is; −1: none of them.
+    names : list of str
+        Of the model's classes.
+    """
+
+    labels: NDArray[Any]
+    numbers: NDArray[np.intp]
+    names: list[str]
+
+    @classmethod
+    def of(cls, given: Given, classes: NDArray[Any], label: str | None, data: str) -> Any:
+        """What the data tell of them; None, if they tell nothing."""
+        from lrnn.tables.frame import is_missing, label_text
+        from lrnn.tables.words import warn
+
+        told = given.classes
+        if told is None:
+            if label is not None:
+                raise ValueError(f"{data!r} has no column {label!r} of classes")
+            return None
+        cells = np.asarray(told, dtype=object)
+        known = ~is_missing(cells)
+        truths = classes.dtype.kind == "b"
+        names = [str(c) if truths else label_text(c) for c in classes.tolist()]
+        places = {name.lower() if truths else name: i for i, name in enumerate(names)}
+        texts = [label_text(cell) if sure else "" for cell, sure in zip(cells, known, strict=True)]
+        numbers = [places.get(text.lower() if truths else text, -1) for text in texts]
+        found = cls(np.array(texts, dtype=object), np.array(numbers, dtype=np.intp), names)
+        strange = np.flatnonzero(found.numbers < 0)
+        if len(strange):
+            if len(strange) == len(cells):
+                raise ValueError(
+                    f"none of the labels of {data!r}, such as {texts[0]!r}, is a class of the "
+                    f"model, which are {', '.join(map(repr, names[:5]))}"
+                    + (" …" if len(names) > 5 else "")
+                    + "; --label names the column that holds them"
+                )
+            first = int(strange[0])
+            warn(
+                f"{len(strange):,} of {len(cells):,} rows have a label that is no class of the "
+                f"model, such as {texts[first]!r} in row {first + 1}: they count as wrong"
+            )
+        return found
+
+    def right(self, told: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which rows are of the class that they are told to be of."""
+        return np.asarray(told == self.numbers)
+
+    def document(self, told: NDArray[np.intp]) -> dict[str, Any]:
+        """Accuracy and confusions, as JSON can hold them."""
+        return {
+            "accuracy": float(self.right(told).mean()),
+            "classes": self.names,
+            "confusion": self.confusion(told).tolist(),
+        }
+
+    def confusion(self, told: NDArray[np.intp]) -> NDArray[np.intp]:
+        """How many rows of each class are told to be of each; the last are of no known class."""
+        count = len(self.names)
+        found = np.zeros((count + 1, count), dtype=np.intp)
+        np.add.at(found, (self.numbers, told), 1)
+        return found if found[-1].any() else found[:-1]
+
+    def line(self, told: NDArray[np.intp]) -> str:
+        """Accuracy, for a person."""
+        right = self.right(told)
+        return f"accuracy {right.mean():.4f}: {right.sum():,} of {len(right):,} are right"
+
+    def table(self, told: NDArray[np.intp]) -> Any:
+        """What was taken for what; of many classes only the most frequent errors."""
+        found = self.confusion(told)
+        rows = [*self.names, "(other)"][: len(found)]
+        if len(self.names) <= FEW_CLASSES:
+            lines = [
+                [name, *(f"{n:,}" if n else "·" for n in line)]
+                for name, line in zip(rows, found, strict=True)
+            ]
+            return text_table(["true \\ predicted", *self.names], lines, "")
+        errors = found.copy()
+        np.fill_diagonal(errors, 0)
+        order = np.argsort(errors, axis=None)[::-1][:SHOWN]
+        pairs = [np.unravel_index(i, errors.shape) for i in order if errors.flat[i]]
+        lines = [[rows[i], self.names[j], f"{errors[i, j]:,}"] for i, j in pairs]
+        return text_table(["true", "predicted", "rows"], lines, "most frequent errors")
+
+
+def _write(output: Path, columns: dict[str, Any], given: Given, truth: _Truth | None) -> None:
+    """The columns, after the names of the rows and before their true classes."""
+    from lrnn.tables.writers import write_blocks
+
+    recipe = given.scaling.recipe
+    label, index = (None, None) if recipe is None else (recipe.label, recipe.index)
+    beside = given.beside()
+    before: dict[str, Any] = {}
+    if index is not None and index in beside:
+        before[index] = beside[index]
+    else:
+        kept = len(columns["predicted"])
+        numbers = np.arange(1, kept + len(given.cut.dropped) + 1)
+        before["row"] = np.delete(numbers, given.cut.dropped)
+    after = {} if truth is None else {_free(label or "label", before | columns): truth.labels}
+    found = before | columns | after
+    shape = (len(columns["predicted"]), len(found))
+    write_blocks(output, [list(found.values())], shape, np.float64, list(found))
+
+
+def _free(name: str, taken: dict[str, Any]) -> str:
+    """A name for the true class that no other column has."""
+    return f"true {name}" if name in taken else name
+
+
+def _summary(decided: Any, truth: _Truth | None) -> dict[str, Any]:
+    """What was decided, as JSON can hold it."""
+    sure = decided.decided
+    document = {
+        "confidence": decided.confidence,
+        "lead": decided.lead,
+        "most_events": decided.limit,
+        "start": decided.start,
+        "decided": int(sure.sum()),
+        "median_events": float(np.median(decided.events)),
+        "median_expected_events": _finite(np.median(decided.expected_events)),
+        "median_output_spikes": float(np.median(decided.spikes)),
+        "agreement": _finite(decided.agreement),
+        "interrupted": bool(decided.interrupted),
+    }
+    if truth is not None:
+        right = truth.right(decided.counts.argmax(axis=1)) & (decided.spikes > 0)
+        document["accuracy"] = float(right.mean())
+        document["accuracy_of_decided"] = _finite(right[sure].mean()) if sure.any() else None
+    return document
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _decisions_line(decided: Any, truth: _Truth | None) -> str:
+    """What was decided, for a person."""
+    sure, told = decided.decided, _summary(decided, truth)
+    many = f"{sure.sum():,} of {len(sure):,} rows decided"
+    expected = told["median_expected_events"]
+    theory = "" if expected is None else f" (by theory {expected:,.0f})"
+    spent = f"{told['median_events']:,.0f} events{theory} and {told['median_output_spikes']:,.0f}"
+    lines = [f"{many}, in the median after {spent} output spikes"]
+    if sure.any():
+        lines.append(f"{100 * decided.agreement:.1f} % of these are as without spikes")
+    if truth is not None:
+        lines.append(f"accuracy {told['accuracy']:.4f} of all rows as they stand")
+    interrupted = " (interrupted)" if decided.interrupted else ""
+    return "spike by spike: " + "; ".join(lines) + interrupted
+
+
+def _draw(
+    model: Any,
+    given: Given,
+    truth: _Truth | None,
+    limit: int | None,
+    start: Any,
+    seed: int,
+    voice: Voice,
+    plot: Path,
+) -> list[tuple[int, float]]:
+    """Accuracy against events as a figure, and as numbers."""
+    from matplotlib.figure import Figure
+
+    from lrnn import plots
+    from lrnn.decisions import accuracy_by_events
+    from lrnn.plots.axes import write_figure
+
+    assert truth is not None
+    known = truth.numbers >= 0
+    labels = model.classes_[truth.numbers[known]]
+    curve = accuracy_by_events(
+        model, given.data[known], labels, events=limit or EVENTS, start=start,
+        progress=bool(voice.verbose), random_state=seed,
+    )  # fmt: skip
+    figure = Figure(figsize=(4.8, 3.4), dpi=150, layout="constrained")
+    plots.accuracy_by_events(curve, ax=figure.add_subplot())
+    write_figure(figure, plot)
+    return list(zip(curve.events.tolist(), curve.accuracy.tolist(), strict=True))

@@ -1,0 +1,232 @@
+"""``lrnn classify``, run as a person would run it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, load_wine
+
+from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling
+
+PRICED = {"spike_penalty": 0.1, "label_smoothing": 0.1, "random_state": 0}
+TELLS = pytest.mark.filterwarnings("default")  # errors, otherwise
+KINDS = np.array(["red", "white", "rosé"])
+
+
+@pytest.fixture(scope="module")
+def wine():
+    found = load_wine(as_frame=True)
+    frame = found.frame.drop(columns="target")
+    frame.insert(0, "id", [f"w{i}" for i in range(len(frame))])
+    return frame.assign(kind=KINDS[found.target])
+
+
+@pytest.fixture(scope="module")
+def folder(wine, tmp_path_factory):
+    """Wine with a model that knows its columns; digits with one that knows nothing."""
+    folder = tmp_path_factory.mktemp("classify")
+    wine.to_csv(folder / "wine.csv", index=False)
+    how = Scaling.fit(wine, "minmax", label="kind", index="id")
+    LRNNClassifier(20, scale=how, **PRICED).fit(wine, wine.kind).save(folder / "wine.safetensors")
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    LRNNClassifier(20, **PRICED).fit(X[:1000], y[:1000]).save(folder / "digits.safetensors")
+    free = LRNNClassifier(20, random_state=0).fit(X[:1000], y[:1000])
+    free.save(folder / "free.safetensors")
+    LRNNAutoencoder(3, max_iter=5).fit(X).save(folder / "auto.safetensors")
+    np.save(folder / "digits.npy", X[1000:1060])
+    names = [f"pixel{i}" for i in range(64)]
+    table = pd.DataFrame(X[1000:1060], columns=names).assign(which=y[1000:1060])
+    table.to_csv(folder / "digits.csv", index=False)
+    return folder
+
+
+def model_of(folder, name):
+    from lrnn import load
+
+    return load(folder / f"{name}.safetensors")
+
+
+def test_classes_and_probabilities_in_the_names_of_the_rows(call, folder, wine, tmp_path):
+    output = tmp_path / "out.csv"
+    done = call("classify", "wine.safetensors", "wine.csv", "-o", output, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found, model = pd.read_csv(output), model_of(folder, "wine")
+    assert list(found.columns) == [
+        "id", "predicted", "probability",
+        *(f"probability of {name}" for name in ("red", "rosé", "white")), "kind",
+    ]  # fmt: skip
+    assert (found.id == wine.id).all()
+    assert (found.kind == wine.kind).all()
+    assert (found.predicted == model.predict(wine)).all()
+    shares = found.filter(like="probability of").to_numpy()
+    np.testing.assert_allclose(shares, model.predict_proba(wine), rtol=1e-12)
+    np.testing.assert_array_equal(found.probability, shares.max(axis=1))
+    right = int((found.predicted == wine.kind).sum())
+    assert f"accuracy {right / 178:.4f}: {right} of 178 are right" in done.stdout
+    assert "true \\ predicted" in done.stdout
+
+
+def test_confusions_add_up(call, folder, wine, tmp_path):
+    done = call(
+        "classify", "wine.safetensors", "wine.csv", "-o", tmp_path / "o.csv", "--json", cwd=folder
+    )
+    document = json.loads(done.stdout)
+    model = model_of(folder, "wine")
+    found = np.array(document["confusion"])
+    for i, true in enumerate(model.classes_):
+        for j, told in enumerate(model.classes_):
+            both = (wine.kind == true).to_numpy() & (model.predict(wine) == told)
+            assert found[i, j] == both.sum()
+    assert document["accuracy"] == pytest.approx(np.trace(found) / 178)
+    assert document["classes"] == ["red", "rosé", "white"]
+
+
+def test_without_labels_nothing_is_said_of_accuracy(call, folder, tmp_path):
+    done = call(
+        "classify", "digits.safetensors", "digits.npy", "-o", tmp_path / "o.tsv", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert "accuracy" not in done.stdout
+    found = pd.read_csv(tmp_path / "o.tsv", sep="\t")
+    assert found.columns[0] == "row"
+    np.testing.assert_array_equal(found.row, np.arange(1, 61))
+    model = model_of(folder, "digits")
+    np.testing.assert_array_equal(found.predicted, model.predict(np.load(folder / "digits.npy")))
+
+
+def test_a_column_of_labels_may_be_named(call, folder, tmp_path):
+    """To a model that knows nothing of columns."""
+    arguments = ("classify", "digits.safetensors", "digits.csv", "-o", tmp_path / "o.csv")
+    done = call(*arguments, "--label", "which", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    y = load_digits().target[1000:1060]
+    expected = model_of(folder, "digits").score(np.load(folder / "digits.npy"), y)
+    assert json.loads(done.stdout)["accuracy"] == pytest.approx(expected)
+    by_number = call(*arguments, "--label", "65", "--json", "--force", cwd=folder)
+    assert by_number.stdout == done.stdout
+    assert (
+        "has 65 attributes, but the model is for 64" in call(*arguments, "--force", cwd=folder).said
+    )
+
+
+@TELLS
+def test_labels_that_the_model_does_not_know_are_wrong_and_told_of(call, folder, wine, tmp_path):
+    strange = wine.copy()
+    strange.loc[[3, 5], "kind"] = "green"
+    strange.to_csv(tmp_path / "s.csv", index=False)
+    arguments = ("classify", folder / "wine.safetensors", "s.csv", "--json", "--force")
+    done = call(*arguments, cwd=tmp_path)
+    assert "2 of 178 rows have a label that is no class of the model, such as 'green'" in done.said
+    document, model = json.loads(done.stdout), model_of(folder, "wine")
+    assert document["accuracy"] == pytest.approx(np.mean(model.predict(wine) == strange.kind))
+    assert sum(document["confusion"][3]) == 2
+    strange.assign(kind="green").to_csv(tmp_path / "s.csv", index=False)
+    done = call(*arguments, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "none of the labels of 's.csv', such as 'green', is a class of the model" in done.said
+
+
+@TELLS
+def test_rows_left_out_keep_their_numbers(call, wine, tmp_path):
+    frame = wine.drop(columns="id")
+    how = Scaling.fit(frame, "minmax", label="kind", missing="drop")
+    model = LRNNClassifier(5, scale=how, max_iter=5, random_state=0).fit(frame, frame.kind)
+    model.save(tmp_path / "m.safetensors")
+    frame.loc[1, "ash"] = np.nan
+    frame.to_csv(tmp_path / "w.csv", index=False)
+    done = call("classify", "m.safetensors", "w.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = pd.read_csv(tmp_path / "w-classes.csv")
+    np.testing.assert_array_equal(found.row[:3], [1, 3, 4])
+    assert (found.kind == np.delete(wine.kind.to_numpy(), 1)).all()
+
+
+@TELLS
+def test_spike_by_spike(call, folder, wine, tmp_path):
+    done = call(
+        "classify", "wine.safetensors", "wine.csv", "-o", tmp_path / "o.csv", "--events", "1e5",
+        "--start", "stationary", "--plot", tmp_path / "p.png", "--seed", 3, "--json", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document, found = json.loads(done.stdout), pd.read_csv(tmp_path / "o.csv")
+    model = model_of(folder, "wine")
+    with pytest.warns(UserWarning, match="undecided"):
+        same = model.decide(wine, events=1e5, start="stationary", random_state=3, progress=False)
+    assert (found.decision == same.labels).all()
+    np.testing.assert_array_equal(found.decided == "yes", same.decided)
+    np.testing.assert_array_equal(found["output spikes"], same.spikes)
+    np.testing.assert_array_equal(found.events, same.events.round())
+    told = document["decisions"]
+    assert told["decided"] == same.decided.sum() > 150
+    assert told["agreement"] == same.agreement
+    assert told["accuracy"] == same.score(wine.kind)
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    events, accuracies = zip(*document["curve"], strict=True)
+    assert events[-1] == 100_000
+    assert accuracies[-1] > 0.9 > accuracies[0]
+    assert f"{len(wine) - told['decided']} of 178 rows" in done.said
+
+
+@TELLS
+def test_classes_that_fire_alike_need_not_be_told_apart(call, folder, wine, tmp_path):
+    done = call(
+        "classify", "wine.safetensors", "wine.csv", "-o", tmp_path / "o.csv", "--ratio", 2,
+        "--start", "stationary", "--json", cwd=folder,
+    )  # fmt: skip
+    told = json.loads(done.stdout)["decisions"]
+    assert told["lead"] == 6  # 2⁶ is above 2 / 0.05
+    assert told["decided"] == 178
+    assert told["agreement"] > 0.95
+
+
+@TELLS
+def test_a_person_is_told_what_decisions_took(call, folder, tmp_path):
+    done = call(
+        "classify", "wine.safetensors", "wine.csv", "-o", tmp_path / "o.csv", "--confidence", 0.8,
+        cwd=folder,
+    )  # fmt: skip
+    assert "spike by spike: " in done.stdout
+    assert "(by theory " in done.stdout
+    assert "are as without spikes" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "words"),
+    [
+        ("auto.safetensors digits.npy", 1, "is an autoencoder, which knows no classes; lrnn fit"),
+        ("digits.npy digits.safetensors", 1, "are MODEL and DATA swapped?"),
+        ("free.safetensors digits.npy --events 1e4", 1, "Allow more events, or train"),
+        ("digits.safetensors digits.npy --events 0.5", 2, "should be a whole number"),
+        ("digits.safetensors digits.npy --confidence 95", 2, "should be between 0 and 1"),
+        ("digits.safetensors digits.npy --ratio 1", 2, "1.0 should be above 1"),
+        ("digits.safetensors digits.npy --label which", 2, "is no table with columns"),
+        ("digits.safetensors digits.csv --label what", 2, "has no column 'what'"),
+        ("digits.safetensors digits.npy --plot a.png", 2, "give --events"),
+        ("digits.safetensors digits.npy --events 1e4 --plot a.gif", 2, "should end in .png"),
+        ("digits.safetensors digits.npy --events 1e4 --plot a.png", 1, "its true classes"),
+        ("digits.safetensors digits.npy -o a.npy", 2, "should end in .csv"),
+    ],
+)
+def test_errors_are_one_line_with_the_remedy_and_nothing_is_written(
+    call, folder, tmp_path, line, status, words
+):
+    before = sorted(folder.iterdir())
+    done = call("classify", *line.split(), cwd=folder)
+    assert done.returncode == status
+    assert words in " ".join(done.said.replace("│", " ").split())
+    assert sorted(folder.iterdir()) == before
+
+
+def test_many_classes_show_the_most_frequent_errors(call, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 6)), np.arange(300) % 25
+    model = LRNNClassifier(5, max_iter=2, random_state=0).fit(X, y)
+    model.save(tmp_path / "m.safetensors")
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(y=y.astype(float))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    done = call("classify", "m.safetensors", "t.csv", "--label", "y", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "most frequent errors" in done.stdout
+    assert f"accuracy {model.score(X, y):.4f}" in done.stdout  # 3.0 is the class 3
