@@ -64,7 +64,7 @@ def draw(path: Path) -> None:
             penalty = {"784→50, excitatory": None, "784→50, spikes are free": 0.0}
             points.append(Point(penalty.get(r["what"], 1.0), r["train"], r["test"], r["spikes"]))
     figure = Figure(figsize=(5.6, 3.8), dpi=150, layout="constrained")
-    found = Frontier((784, 50), tuple(points), svd, 0.0)
+    found = Frontier(((784, 50),), tuple(points), svd, 0.0)
     known = {"Yin & Gelenbe 2016": STRUCTURES["mnist-50"].paper}
     plots.frontier(found, known=known, ax=figure.add_subplot())
     figure.savefig(path)

@@ -11,7 +11,7 @@ import numpy as np
 
 from common import Stopwatch, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds
-from lrnn.training.adam import LogAdam
+from lrnn.training.adam import Adam
 
 
 class RowSums:
@@ -20,19 +20,19 @@ class RowSums:
     def __enter__(self) -> "RowSums":
         self.largest = 0.0
         self.steps = 0
-        self._step = LogAdam.step
+        self._step = Adam.step
 
-        def watched(adam: LogAdam, gradients: list, size: float) -> None:
+        def watched(adam: Adam, gradients: list, size: float) -> None:
             self._step(adam, gradients, size)
             sums = (w.sum(axis=1, dtype=np.float64).max() for w in adam.weights)
             self.largest = max(self.largest, *map(float, sums))
             self.steps += 1
 
-        LogAdam.step = watched
+        Adam.step = watched
         return self
 
     def __exit__(self, *error: object) -> None:
-        LogAdam.step = self._step
+        Adam.step = self._step
 
 
 def main() -> None:

@@ -105,6 +105,19 @@ def test_labels_are_of_any_kind(digits, labels, names, tmp_path):
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
+@pytest.mark.parametrize("settings", [{}, {"spike_penalty": 0.05}, {"inhibition": False}])
+def test_dim_data_are_learnt_as_bright_ones(digits, labels, settings):
+    quick = {"hidden_layer_sizes": 20, "max_iter": 3, "random_state": 0, "scale": "none"}
+    for kind in (np.asarray, sparse.csr_array):
+        bright, dim = (
+            LRNNClassifier(**quick, **settings)
+            .fit(kind(digits[:200] * light), labels[:200])
+            .predict_proba(kind(digits * light))
+            for light in (1.0, 2.0**-20)
+        )
+        np.testing.assert_allclose(dim, bright, rtol=1e-9)
+
+
 def test_two_classes_have_two_neurons_and_one_has_one(digits, labels):
     two = LRNNClassifier(**QUICK).fit(digits[:200], labels[:200] > 4)
     assert two.weights_.sizes == (64, 20, 2)
@@ -194,6 +207,17 @@ def test_masked_cells_regularise(digits, labels):
     assert masked.score(digits[500:], labels[500:]) > 0.6
 
 
+def test_silent_neurons_regularise(digits, labels):
+    """Neurons that may be missing are not relied on: fewer rows are known by heart."""
+    X, y = digits[:300], labels[:300]
+    settings = {"max_iter": 100, "tol": 0, "random_state": 0}
+    plain = LRNNClassifier(200, **settings).fit(X, y)
+    tough, again = (LRNNClassifier(200, dropout=0.6, **settings).fit(X, y) for _ in range(2))
+    assert tough.loss_ > 1.2 * plain.loss_
+    assert tough.score(digits[1000:], labels[1000:]) > plain.score(digits[1000:], labels[1000:])
+    np.testing.assert_array_equal(again.predict_proba(digits), tough.predict_proba(digits))
+
+
 def test_smoothed_labels_keep_it_from_being_sure(digits, labels):
     X, y, settings = digits[:300], labels[:300], QUICK | {"max_iter": 40}
     sharp = LRNNClassifier(**settings).fit(X, y)
@@ -211,7 +235,7 @@ def test_dearer_spikes_are_fewer(digits, labels):
     settings = QUICK | {"max_iter": 30}
     models = [LRNNClassifier(**settings, spike_penalty=p).fit(X, y) for p in (0.0, 0.1, 0.5)]
     spikes = [model.spikes_per_decision(X) for model in models]
-    assert spikes[0] > 10 * spikes[1]
+    assert spikes[0] > 5 * spikes[1]
     assert spikes[1] > 3 * spikes[2]
     assert spikes[2] >= 2  # one firing in each layer before the output, at least
     assert models[1].score(X, y) > 0.9

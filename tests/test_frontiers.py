@@ -25,7 +25,7 @@ def test_more_spikes_buy_lower_errors(digits, found):
     assert len(others) >= 4
     assert found.points[-1].penalty == 0
     assert found.points[-1].error < 0.9 * found.excitatory.error
-    assert found.sizes == (64, 12)
+    assert found.structures == ((64, 12),)
     assert found.svd == bounds.svd(digits[:600], 12)
 
 
@@ -100,14 +100,56 @@ def test_deep_networks_and_names(digits):
     pandas = pytest.importorskip("pandas", reason="pip install 'lrnn[test]'")
     table = pandas.DataFrame(digits[:200], columns=[f"pixel {i}" for i in range(64)])
     found = frontier(table, (10, 4), penalties=2, passes=4, random_state=0, max_iter=9)
-    assert found.sizes == (64, 10, 4)
+    assert found.structures == ((64, 10, 4),)
     assert found.points[-1].model.feature_names_in_[1] == "pixel 1"
     assert found.points[-1].model.transform(table).shape == (200, 4)
+
+
+def test_the_best_network_of_several_structures(digits, tmp_path):
+    settings = {"penalties": 3, "passes": 8, "random_state": 0, "max_iter": 30}
+    X, path = digits[:300], tmp_path / "c"
+    written = {"checkpoint": path, "every": 0, "structures": [8, (40, 8)]}
+    both = frontier(X, X_test=digits[300:400], **written, **settings)
+    alone = frontier(X, 8, **settings)
+    assert both.structures == ((64, 8), (64, 40, 8))
+    assert {p.sizes for p in both.points} == set(both.structures)
+    for point in both.points:
+        assert point.model.weights_.sizes[: len(point.sizes)] == point.sizes
+        assert -point.model.score(X) == pytest.approx(point.error, rel=1e-9)
+        assert point.test_error == pytest.approx(-point.model.score(digits[300:400]), rel=1e-9)
+    for point in alone.points:  # the first structure is trained as it is alone
+        assert both.within(point.spikes).error <= point.error * (1 + 1e-12)
+    assert sum(p.penalty is None for p in both.points) == 1
+    assert [len(line) for line in both.lines()] == [6] * len(both.points)
+    again = frontier(X, **written, **settings)
+    assert [p.error for p in again.points] == [p.error for p in both.points]
+    kept = Frontier.from_json(json.loads(json.dumps(both.to_json())))
+    assert [p.sizes for p in kept.points] == [p.sizes for p in both.points]
+    with pytest.raises(lrnn.checkpoints.CheckpointError, match="structures"):
+        frontier(X, **written | {"structures": [8, (50, 8)]}, **settings)
+
+
+def test_frontiers_of_older_files_are_read(found):
+    document = found.to_json()
+    document["sizes"] = document.pop("structures")[0]
+    for point in document["points"]:
+        del point["sizes"]
+    again = Frontier.from_json(document)
+    assert again.structures == found.structures
+    assert {p.sizes for p in again.points} == {(64, 12)}
+
+
+def test_a_deep_frontier_begins_with_as_few_spikes_as_there_can_be(digits):
+    """Where spikes are dear a deep network costs one firing in each layer per output spike."""
+    found = frontier(digits[:400], (60, 12), penalties=3, passes=5, random_state=0, max_iter=50)
+    outputs = found.excitatory.model.reconstruct(digits[:400]).sum(axis=1).mean()
+    assert found.excitatory.spikes == pytest.approx(4 * outputs, rel=0.02)
 
 
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
+        ({"structures": [4, (9, 4)]}, TypeError, "as structures, not both"),
         ({"inhibition": False}, TypeError, r"frontier\(\) sets inhibition itself"),
         ({"penalties": [0.0]}, ValueError, "penalties must be numbers above 0"),
         ({"penalties": 1}, ValueError, "penalties == 1, must be >= 2"),

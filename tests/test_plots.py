@@ -844,7 +844,7 @@ def test_names_of_close_lines_do_not_overlap(close):
     figure = Figure(figsize=(4.8, 3.4), dpi=100, layout="constrained")
     ax = figure.add_subplot()
     known = {"one": 0.0157, "two": 0.0162, "three": 0.021}
-    plots.frontier(Frontier((64, 8), points, svd=0.0158, seconds=1.0), known=known, ax=ax)
+    plots.frontier(Frontier(((64, 8),), points, svd=0.0158, seconds=1.0), known=known, ax=ax)
     figure.draw_without_rendering()
     boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
     assert sum(len(text.get_text().split("\n")) for text in ax.texts) == 5
@@ -886,7 +886,7 @@ def test_a_frontier_and_what_it_is_compared_with(ax):
         Point(1e-7, 0.02, 0.022, 5_000.0),
         Point(0.0, 0.01, 0.012, 1e19),
     )
-    found = Frontier((64, 8), points, svd=0.015, seconds=1.0)
+    found = Frontier(((64, 8),), points, svd=0.015, seconds=1.0)
     plots.frontier(found, known={"somebody": 0.04}, point=(300.0, 0.025), ax=ax)
     lines = {line.get_label(): line for line in ax.get_lines()}
     np.testing.assert_array_equal(lines["with inhibition"].get_xdata(), [50, 5_000])

@@ -25,7 +25,7 @@ from lrnn.arrays import HOST, Array, Floats, Layer, host_dtype, is_array, like, 
 from lrnn.audit import Audit, Recognised, audit
 from lrnn.autoencoder import LRNNAutoencoder, warn_if_interrupted
 from lrnn.functional.shares import log_spikes, shares
-from lrnn.moments import Corruption
+from lrnn.moments import Corruption, Dropout
 from lrnn.network import RandomNeuralNetwork
 from lrnn.parameters import check_layer_sizes, held_out_rows
 from lrnn.rows import Rows, held
@@ -146,6 +146,9 @@ class LRNNClassifier(
         Learn from corrupted rows: cells become 0 with this probability, or get Gaussian noise of
         this standard deviation, anew in each step. ("mask", 0.2) keeps a wide network from learning
         images by heart.
+    dropout : float, default=0.0
+        Hidden neurons are silent with this probability, others for each row in each step of
+        training. 0.4 keeps wide layers from relying on single neurons.
     scale : {"auto", "minmax", "max", "levels", "none"} or Scaling, default="auto"
         How raw data get into [0, 1]. "auto" takes such data, and levels, as they are, and scales
         others by the range of each column; the rest is as for :class:`lrnn.LRNNAutoencoder`.
@@ -221,6 +224,7 @@ class LRNNClassifier(
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "corruption": [tuple, list, None],
+        "dropout": [Interval(Real, 0, 1, closed="left")],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -243,6 +247,7 @@ class LRNNClassifier(
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         corruption: tuple[str, float] | None = None,
+        dropout: float = 0.0,
         scale: str | Scaling | None = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -261,6 +266,7 @@ class LRNNClassifier(
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.corruption = corruption
+        self.dropout = dropout
         self.scale = scale
         self.device = device
         self.random_state = random_state
@@ -421,6 +427,7 @@ class LRNNClassifier(
             spike_penalty=self.spike_penalty,
             held_out=share if self.early_stopping else 0.0,
             corruption=Corruption.of(self.corruption, self.random_state),
+            dropout=Dropout.of(self.dropout, self.random_state),
         )
         return replace(settings, max_iter=self.max_iter or passes_for(count, settings))
 

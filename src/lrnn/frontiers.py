@@ -19,7 +19,15 @@ from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.notebook import table
 from lrnn.rows import Rows
 from lrnn.tables.words import warn
-from lrnn.training import PenalisedNetwork, Run, penalties_for, train_frontier, watching
+from lrnn.training import (
+    PenalisedNetwork,
+    Run,
+    Settings,
+    penalties_for,
+    train_frontier,
+    undominated,
+    watching,
+)
 from lrnn.validation import check_data
 
 PENALTIES = 16
@@ -41,6 +49,8 @@ class Point:
         Firings per unit time of the input and hidden layers, on average over the training data.
     model : LRNNAutoencoder or None
         The network itself; None if the frontier was read from a file.
+    sizes : tuple of int
+        Widths of its input and of its encoding layers.
     """
 
     penalty: float | None
@@ -48,6 +58,7 @@ class Point:
     test_error: float | None
     spikes: float
     model: LRNNAutoencoder | None = None
+    sizes: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -70,23 +81,23 @@ def readable(spikes: float) -> str:
 
 @dataclass(frozen=True)
 class Frontier:
-    """Networks of one structure, the cheapest first: the more spikes, the lower the error.
+    """Networks of one structure or several, the cheapest first: with more spikes, lower errors.
 
     Attributes
     ----------
-    sizes : tuple of int
+    structures : tuple of tuple of int
         Widths of the input and of the encoding layers.
     points : tuple of Point
         The networks.
     svd : float
-        The error below which no linear map of this rank can be.
+        The error below which no linear map of the rank of the widest code can be.
     seconds : float
         How long it took.
     interrupted : bool
         Whether Ctrl-C or a callback ended it before its time.
     """
 
-    sizes: tuple[int, ...]
+    structures: tuple[tuple[int, ...], ...]
     points: tuple[Point, ...]
     svd: float
     seconds: float
@@ -96,6 +107,16 @@ class Frontier:
     def excitatory(self) -> Point:
         """The network without inhibition."""
         return next(point for point in self.points if point.penalty is None)
+
+    @property
+    def name(self) -> str:
+        """Its structures, in words."""
+        return f"{' or '.join(map(_arrows, self.structures))} neurons"
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of the columns of `lines`."""
+        return HEADER if len(self.structures) == 1 else (HEADER[0], "layers", *HEADER[1:])
 
     def within(self, spikes: float) -> Point:
         """The network with the lowest error that needs at most so many spikes."""
@@ -109,10 +130,11 @@ class Frontier:
         return min(affordable, key=lambda point: point.error)
 
     def lines(self) -> list[list[str]]:
-        """Numbers of the networks, counted from 1, and what is known of them; see `HEADER`."""
+        """Numbers of the networks, counted from 1, and what is known of them; see `header`."""
         return [
             [
                 str(number),
+                *([] if len(self.structures) == 1 else [_arrows(p.sizes)]),
                 {None: "excitatory", 0.0: "free"}.get(p.penalty, f"{p.penalty or 0:.2g}"),
                 f"{p.error:.5f}",
                 "–" if p.test_error is None else f"{p.test_error:.5f}",
@@ -122,15 +144,15 @@ class Frontier:
         ]
 
     def _repr_html_(self) -> str:
-        title = f"{' → '.join(map(str, self.sizes))} neurons ({self.seconds:.0f} s)"
+        title = f"{self.name} ({self.seconds:.0f} s)"
         below = f"no linear map is below {self.svd:.5f}"
-        return table(title, HEADER, self.lines(), [below])
+        return table(title, self.header, self.lines(), [below])
 
     def to_json(self) -> dict[str, Any]:
         """All of it but the models."""
-        names = ("penalty", "error", "test_error", "spikes")
+        names = ("penalty", "error", "test_error", "spikes", "sizes")
         return {
-            "sizes": list(self.sizes),
+            "structures": [list(sizes) for sizes in self.structures],
             "points": [{name: getattr(p, name) for name in names} for p in self.points],
             "svd": self.svd,
             "seconds": self.seconds,
@@ -141,16 +163,18 @@ class Frontier:
     def from_json(cls, document: dict[str, Any]) -> "Frontier":
         """What `to_json` gave."""
         try:
+            told = document["structures"] if "structures" in document else [document["sizes"]]
+            structures = tuple(tuple(map(int, sizes)) for sizes in told)
             points = tuple(
-                Point(p["penalty"], p["error"], p["test_error"], p["spikes"])
+                Point(p["penalty"], p["error"], p["test_error"], p["spikes"],
+                      sizes=tuple(map(int, p.get("sizes", structures[0]))))
                 for p in document["points"]
-            )
+            )  # fmt: skip
             numbers = [p.error + p.spikes for p in points] + [document["svd"], document["seconds"]]
             if not points or not np.isfinite(numbers).all():
                 raise ValueError("its numbers make no sense")
-            sizes = tuple(map(int, document["sizes"]))
             seconds, interrupted = float(document["seconds"]), bool(document["interrupted"])
-            return cls(sizes, points, float(document["svd"]), seconds, interrupted)
+            return cls(structures, points, float(document["svd"]), seconds, interrupted)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"this is no frontier of error against spikes: {error}") from None
 
@@ -159,6 +183,7 @@ def frontier(
     X: Any,
     hidden_layer_sizes: Any = None,
     *,
+    structures: Sequence[Any] | None = None,
     X_test: Any = None,
     penalties: int | Sequence[float] = PENALTIES,
     passes: int | None = None,
@@ -170,8 +195,8 @@ def frontier(
     """Error against spikes, from the excitatory network to one whose spikes are free.
 
     Networks are trained for many penalties of a spike, each started from its neighbour: down from
-    the excitatory network, and up again from one that was trained from scratch. Those are kept
-    that no other one betters.
+    the excitatory network, and up again from there, or from one that was trained from scratch.
+    Those are kept that no other one betters.
 
     Parameters
     ----------
@@ -179,6 +204,9 @@ def frontier(
         Training data in [0, 1], as for `LRNNAutoencoder`.
     hidden_layer_sizes : int or sequence of int, optional
         Widths of the encoding layers; by default as for `LRNNAutoencoder`.
+    structures : sequence of such widths, optional
+        Several structures in the place of one, such as ``[50, (1000, 50)]``: for every number of
+        spikes the best network of any of them.
     X_test : array-like of shape (n_samples, n_features), optional
         Data that errors are taken on besides.
     penalties : int or sequence of float, default=16
@@ -214,7 +242,8 @@ def frontier(
             "networks with LRNNAutoencoder(inhibition=True, spike_penalty=..., corruption=...)"
         )
     wanted = _checked(penalties)
-    base = LRNNAutoencoder(hidden_layer_sizes, inhibition=True, **parameters)
+    chosen = _structures(hidden_layer_sizes, structures)
+    base = LRNNAutoencoder(chosen[0], inhibition=True, **parameters)
     base._validate_params()
     rows = check_data(base, X, reset=True)
     base.set_params(fine_tune=_passes(passes, rows, base))
@@ -223,30 +252,78 @@ def frontier(
     if checkpoint is not None:
         from lrnn.storage.checkpoints import checkpoint_of
 
-        watcher = checkpoint_of(base, rows, Path(checkpoint), every, resume, frontier=wanted)
-    settings, rows = base._settings(rows), rows.in_memory()
-    count = wanted if isinstance(wanted, int) else len(wanted)
-    most = settings.most_passes(rows.shape[0]) + settings.fine_tune * (2 * count + 3)
+        facts: dict[str, Any] = {"frontier": wanted}
+        if structures is not None:
+            facts["structures"] = [list(s) if isinstance(s, tuple) else int(s) for s in chosen]
+        watcher = checkpoint_of(base, rows, Path(checkpoint), every, resume, **facts)
+    bases = [_like(base, hidden) for hidden in chosen]
+    all_settings = [one._settings(rows) for one in bases]
+    rows = rows.in_memory()
     watchers = () if watcher is None else (watcher,)
+    points: list[Point] = []
     with watcher or nullcontext():
+        most = sum(_most(settings, wanted, rows) for settings in all_settings)
         with watching(base, X, most, *watchers) as observer:
-            run = Run(settings, check_random_state(base.random_state), observer)
-            found, interrupted = _train(base, rows, wanted, run)
+            random, interrupted = check_random_state(base.random_state), False
+            for one, settings in zip(bases, all_settings, strict=True):
+                found, interrupted = _train(one, rows, wanted, Run(settings, random, observer))
+                points += [_point(one, tuple(settings.sizes), network) for network in found]
+                if interrupted:
+                    break
         if interrupted:
             if watcher is not None:
                 watcher.save()
             warn("training was interrupted; what was found is kept")
-        points = tuple(_point(base, one, X_test) for one in found)
-        svd = bounds.svd(rows, min(settings.sizes))
-    return Frontier(tuple(settings.sizes), points, svd, perf_counter() - began, interrupted)
+        kept = tuple(_tested(point, X_test) for point in _best(points))
+        svd = bounds.svd(rows, max(min(settings.sizes) for settings in all_settings))
+    sizes = tuple(tuple(settings.sizes) for settings in all_settings)
+    return Frontier(sizes, kept, svd, perf_counter() - began, interrupted)
+
+
+def _structures(hidden: Any, several: Sequence[Any] | None) -> list[Any]:
+    """Widths of the encoding layers of each structure."""
+    if several is None:
+        return [hidden]
+    if hidden is not None:
+        raise TypeError(
+            "frontier() takes one structure as hidden_layer_sizes, or several as structures, not "
+            f"both; got hidden_layer_sizes={hidden!r} and structures={several!r}"
+        )
+    if isinstance(several, str) or not isinstance(several, Sequence) or not several:
+        raise ValueError(
+            f"structures={several!r} should be widths of encoding layers, such as [50, (1000, 50)]"
+        )
+    return [one if isinstance(one, Integral) else tuple(one) for one in several]
+
+
+def _like(base: LRNNAutoencoder, hidden: Any) -> LRNNAutoencoder:
+    """A model with such layers that takes the same data."""
+    model: LRNNAutoencoder = clone(base).set_params(hidden_layer_sizes=hidden)
+    model.n_features_in_ = base.n_features_in_
+    model.white_, model.scaling_, model.filling_ = base.white_, base.scaling_, base.filling_
+    if hasattr(base, "feature_names_in_"):
+        model.feature_names_in_ = base.feature_names_in_
+    return model
+
+
+def _most(settings: Settings, penalties: int | list[float], rows: Rows) -> int:
+    """How many passes and full-batch steps there may be for one structure."""
+    count = penalties if isinstance(penalties, int) else len(penalties)
+    return settings.most_passes(rows.shape[0]) + settings.fine_tune * (2 * count + 3)
 
 
 def _train(
     base: LRNNAutoencoder, rows: Rows, penalties: int | list[float], run: Run
 ) -> tuple[list[PenalisedNetwork], bool]:
-    """The networks of the frontier, and whether training was interrupted."""
-    excitatory = replace(run, settings=replace(run.settings, inhibition=False))
-    trained = base._train(rows, excitatory)
+    """The networks of the frontier, and whether training was interrupted.
+
+    A deep network is the shallow one, split: end to end, and without a penalty, it would learn to
+    saturate at the cost of a thousand times as many spikes.
+    """
+    settings = replace(run.settings, inhibition=False)
+    if len(settings.sizes) > 2 and settings.start is None:
+        settings = replace(settings, fine_tune=0)
+    trained = base._train(rows, replace(run, settings=settings))
     first = PenalisedNetwork.of(rows, None, trained)
     if trained.interrupted:
         return [first], True
@@ -254,17 +331,30 @@ def _train(
     return train_frontier(rows, first, chosen, run)
 
 
-def _point(base: LRNNAutoencoder, found: PenalisedNetwork, X_test: Any) -> Point:
+def _best(points: Sequence[Point]) -> list[Point]:
+    """Of the networks of all structures those that no other betters, and one without inhibition."""
+    plain = min((p for p in points if p.penalty is None), key=lambda p: p.spikes)
+    return undominated(p for p in points if p is plain or p.penalty is not None)
+
+
+def _point(base: LRNNAutoencoder, sizes: tuple[int, ...], found: PenalisedNetwork) -> Point:
     """A network as a model of its own."""
     penalty = found.penalty
-    model = clone(base).set_params(inhibition=penalty is not None, spike_penalty=penalty or 0.0)
-    model.n_features_in_ = base.n_features_in_
-    model.white_, model.scaling_, model.filling_ = base.white_, base.scaling_, base.filling_
-    if hasattr(base, "feature_names_in_"):
-        model.feature_names_in_ = base.feature_names_in_
+    model = _like(base, base.hidden_layer_sizes)
+    model.set_params(inhibition=penalty is not None, spike_penalty=penalty or 0.0)
     model._become(Fitted.after(found.trained, found.evaluation, model.rates))
-    test_error = None if X_test is None else -model.score(X_test)
-    return Point(penalty, model.reconstruction_err_, test_error, model.spike_cost_, model)
+    return Point(penalty, model.reconstruction_err_, None, model.spike_cost_, model, sizes)
+
+
+def _tested(point: Point, X_test: Any) -> Point:
+    """The same with its error on other data."""
+    if X_test is None or point.model is None:
+        return point
+    return replace(point, test_error=-point.model.score(X_test))
+
+
+def _arrows(sizes: Sequence[int]) -> str:
+    return " → ".join(map(str, sizes))
 
 
 def _passes(passes: int | None, rows: Rows, base: LRNNAutoencoder) -> int:

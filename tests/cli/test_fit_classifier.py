@@ -101,7 +101,7 @@ def test_settings_are_those_of_the_library(call, folder):
     options = (
         "--spike-penalty", "0.02", "--label-smoothing", "0.1", "--class-weight", "balanced",
         "--early-stopping", "--corruption", "mask", "0.1", "--batch-size", "30", "--seed", "3",
-        "--hidden", "9-7", "--max-iter", "10", "--tol", "0",
+        "--hidden", "9-7", "--dropout", "0.1", "--max-iter", "10", "--tol", "0",
     )  # fmt: skip
     found = fitted(call, folder, "wine.csv", "--classify", "--label", "kind", *options)
     frame = table()
@@ -109,7 +109,7 @@ def test_settings_are_those_of_the_library(call, folder):
     model = LRNNClassifier(
         (9, 7), spike_penalty=0.02, label_smoothing=0.1, class_weight="balanced",
         early_stopping=True, corruption=("mask", 0.1), batch_size=30, random_state=3, max_iter=10,
-        tol=0, scale=None,
+        tol=0, scale=None, dropout=0.1,
     ).fit(Scaling.fit(X, "minmax").apply(X), y)  # fmt: skip
     for ours, theirs in zip(model.weights_.layers, found.weights_.layers, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -213,8 +213,8 @@ def test_what_cannot_be_is_said_in_one_line(call, folder, arguments, status, mes
 
 @pytest.mark.parametrize(
     "option",
-    [("--label-smoothing", "0.1"), ("--class-weight", "balanced"), ("--test", "wine.csv"),
-     ("--pretrain", "m.safetensors"), ("--freeze",)],
+    [("--label-smoothing", "0.1"), ("--dropout", "0.1"), ("--class-weight", "balanced"),
+     ("--test", "wine.csv"), ("--pretrain", "m.safetensors"), ("--freeze",)],
     ids=lambda option: option[0],
 )  # fmt: skip
 def test_options_of_classifiers_are_not_for_autoencoders(call, folder, option):

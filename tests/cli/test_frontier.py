@@ -24,7 +24,7 @@ def folder(call, tmp_path_factory):
 
 def test_all_of_it_is_written(folder):
     found = json.loads((folder / "frontier.json").read_text())
-    assert found["sizes"] == [64, 6]
+    assert found["structures"] == [[64, 6]]
     lines = list(csv.DictReader((folder / "frontier.csv").read_text().splitlines()))
     assert [float(line["error"]) for line in lines] == [p["error"] for p in found["points"]]
     assert (folder / "frontier.png").read_bytes()[:4] == b"\x89PNG"
@@ -37,6 +37,23 @@ def test_all_of_it_is_written(folder):
         assert model.scaling_ is not None
 
 
+def test_several_structures_in_one_table(call, tmp_path):
+    folder = tmp_path / "f"
+    quick = ("--penalties", "3", "--passes", "20")
+    run = ("frontier", "digits", "--scale", "max", *quick, "--hidden", "6,40-6", "-o", folder)
+    done = call(*run)
+    assert done.returncode == 0, done.said
+    assert "64 → 6 or 64 → 40 → 6 neurons" in done.stdout
+    found = json.loads((folder / "frontier.json").read_text())
+    assert found["structures"] == [[64, 6], [64, 40, 6]]
+    lines = list(csv.DictReader((folder / "frontier.csv").read_text().splitlines()))
+    assert {line["layers"] for line in lines} == {"64-6", "64-40-6"}
+    for line in lines:
+        model = lrnn.load(folder / line["model"])
+        sizes = [len(w) for w in model.encoders_] + [model.encoders_[-1].shape[1]]
+        assert "-".join(map(str, sizes)) == line["layers"]
+
+
 def test_its_models_are_used_like_others(call, folder, tmp_path):
     point = json.loads((folder / "frontier.json").read_text())["points"][-1]
     done = call("encode", folder / point["model"], "digits", "-o", tmp_path / "codes.npy")
@@ -47,7 +64,7 @@ def test_its_models_are_used_like_others(call, folder, tmp_path):
 def test_one_document_for_programs(call, tmp_path):
     done = call("frontier", "digits", "--scale", "max", *QUICK, "--json", "-o", tmp_path / "f")
     found = json.loads(done.stdout)
-    assert found["sizes"] == [64, 6]
+    assert found["structures"] == [[64, 6]]
     assert found["points"][0]["test_error"] is None
     assert done.stderr == ""
 
@@ -138,8 +155,8 @@ def test_mistakes_are_one_line(call, tmp_path, arguments, words):
 def test_the_papers_figure_is_known():
     from lrnn.cli.frontier import _known
 
-    assert _known("mnist", (50,)) == {"Yin & Gelenbe 2016": 0.0204}
-    assert _known("mnist", (51,)) == {}
+    assert _known("mnist", [(50,)]) == {"Yin & Gelenbe 2016": 0.0204}
+    assert _known("mnist", [(51,)]) == {}
 
 
 def test_the_report_shows_it(call, folder, tmp_path):
@@ -168,7 +185,7 @@ def test_what_is_no_frontier_is_refused(call, folder, tmp_path, content, words):
 
 
 def test_nor_one_of_other_data(call, folder, tmp_path):
-    found = json.loads((folder / "frontier.json").read_text()) | {"sizes": [65, 6]}
+    found = json.loads((folder / "frontier.json").read_text()) | {"structures": [[65, 6]]}
     (tmp_path / "frontier.json").write_text(json.dumps(found))
     model = folder / "models" / "1.safetensors"
     done = call("report", model, "digits", "--frontier", tmp_path, "-o", tmp_path / "page")

@@ -18,6 +18,7 @@ from lrnn.functional.corruption import (
     noisy,
     random_bits,
 )
+from lrnn.moments import Dropout
 
 LEVEL = 1e-6  # at which bounds would fail a right program
 
@@ -138,3 +139,19 @@ def test_hardly_any_noise_passes_the_highest_drives(rng):
         sparse.csr_array(means - 0.02), sparse.csr_array(variances - 0.01), encoder, (0.02, 0.01)
     )
     np.testing.assert_allclose(some, highest)
+
+
+@pytest.mark.parametrize("library", ["numpy", "array_api_strict", "torch"])
+def test_silent_neurons_are_the_same_ones_everywhere(library):
+    xp = pytest.importorskip(library)
+    dropout = Dropout(0.3, seed=2)
+    block = np.full((200, 50), 0.5)
+    known = dropout.factors(1, block, 7)
+    assert set(np.unique(known)) == {0.0, 1 / (1 - 0.3)}
+    silent = known == 0
+    assert abs(silent.mean() - 0.3) < 4 * np.sqrt(0.21 / silent.size)
+    np.testing.assert_array_equal(np.asarray(dropout.factors(1, xp.asarray(block), 7)), known)
+    for layer, step in ((2, 7), (1, 8)):
+        other = dropout.factors(layer, block, step) == 0
+        both = (other & silent).mean()
+        assert abs(both - 0.09) < 4 * np.sqrt(0.09 * 0.91 / silent.size)

@@ -13,8 +13,10 @@ from lrnn.functional import (
     activations,
     error_gradients,
     free_gradient,
+    reroot,
     reroute,
     reweight,
+    root_gradient,
     route_gradient,
 )
 
@@ -120,3 +122,19 @@ def test_other_libraries_give_the_same(library):
     np.testing.assert_allclose(
         np.asarray(reroute(xp.asarray(routes), xp.asarray(change))), reroute(routes, change)
     )
+
+
+def test_steps_on_square_roots():
+    """The gradient is the slope by the roots, and steps move these; none leaves the numbers."""
+    X, weights = problem(1)
+    _, gradients = error_gradients(X, weights)
+    roots = np.concatenate([np.sqrt(w).ravel() for w in weights])
+    numeric = approx_fprime(roots, lambda flat: halved_error(flat**2, X), 1e-7)
+    found = [root_gradient(w, g).ravel() for w, g in zip(weights, gradients, strict=True)]
+    np.testing.assert_allclose(np.concatenate(found), numeric, atol=5e-5)
+    moved = reroot(np.array([[4.0, 1e-3, 0.0]]), np.array([[0.5, -1.0, 0.2]]))
+    np.testing.assert_allclose(moved, [[6.25, 0.0, 0.04]], atol=1e-9)
+    assert (moved > 0).all()
+    for kind in (np.float32, np.float64):
+        ends = reroot(np.array([[1e-9, 4e9]], dtype=kind), np.array([[-9, 1e6]], dtype=kind))
+        assert (np.isfinite(ends) & (ends > 0)).all()

@@ -20,6 +20,7 @@ WAYS = {
     "corrupted, smoothed, balanced": {
         "corruption": ("mask", 0.2), "label_smoothing": 0.1, "class_weight": "balanced",
     },
+    "silenced neurons": {"dropout": 0.3},
     "early stopping": {"early_stopping": True, "max_iter": 12},
     "after an encoder": {"pretrain": "encoder"},
     "behind a frozen encoder": {"pretrain": "encoder", "freeze": True, "hidden_layer_sizes": ()},

@@ -7,7 +7,7 @@ from scipy import sparse
 from lrnn import LRNNAutoencoder, training
 from lrnn.rows import held
 from lrnn.training import Observer, Run, Settings, train_end_to_end
-from lrnn.training.adam import LogAdam
+from lrnn.training.adam import Adam
 from lrnn.training.end_to_end import large_batches, loosened
 from lrnn.training.history import Batches
 from lrnn.weights import Weights, random_weights
@@ -74,13 +74,13 @@ def test_a_deep_network_is_never_worse_than_a_shallow_one_and_better_when_tuned(
 
 def test_unit_rows_sum_to_at_most_one_after_every_step(digits, monkeypatch):
     sums = []
-    step = LogAdam.step
+    step = Adam.step
 
     def watched(self, gradients, size):
         step(self, gradients, size)
         sums.append(max(w.sum(axis=1, dtype=np.float64).max() for w in self.weights))
 
-    monkeypatch.setattr(LogAdam, "step", watched)
+    monkeypatch.setattr(Adam, "step", watched)
     for dtype in (np.float64, np.float32):
         LRNNAutoencoder(16, rates="unit", max_iter=10, random_state=0).fit(digits.astype(dtype))
     assert len(sums) == 2 * 10 * 18

@@ -112,6 +112,12 @@ def fit(
             min=0, max=0.99, help="The share of a row's weight for all classes alike, such as 0.1."
         ),
     ] = 0.0,
+    dropout: Annotated[
+        float,
+        recognition_option(
+            min=0, max=0.99, help="The share of hidden neurons that are silent, anew in each step."
+        ),
+    ] = 0.0,
     class_weight: Annotated[
         ClassWeight, recognition_option(help="balanced: all classes weigh the same.")
     ] = ClassWeight.none,
@@ -186,7 +192,7 @@ def fit(
     voice = Voice(quiet, as_json)
     check_corruption(corruption, solver)
     on_workers, cut = dask is not None or workers is not None, CutOff()
-    recognising = Recognising(label_smoothing, class_weight, pretrain, freeze, test)
+    recognising = Recognising(label_smoothing, dropout, class_weight, pretrain, freeze, test)
     recognising.check(
         classify,
         {

@@ -45,6 +45,7 @@ class Recognising:
     """What is said of a classifier alone."""
 
     label_smoothing: float
+    dropout: float
     class_weight: ClassWeight
     pretrain: Path | None
     freeze: bool
@@ -54,6 +55,7 @@ class Recognising:
         """Complain of options that are for the other kind of model, and have been given."""
         own = {
             "--label-smoothing": self.label_smoothing != 0,
+            "--dropout": self.dropout != 0,
             "--class-weight": self.class_weight is not ClassWeight.none,
             "--pretrain": self.pretrain is not None,
             "--freeze": self.freeze,
@@ -171,6 +173,7 @@ def fit_classifier(
         pretrain=encoder,
         freeze=recognising.freeze,
         label_smoothing=recognising.label_smoothing,
+        dropout=recognising.dropout,
         class_weight="balanced" if recognising.class_weight is ClassWeight.balanced else None,
         scale=None,
         verbose=voice.verbose,

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,6 @@ from lrnn.cli.inputs import (
     BatchSize,
     DataOf,
     DeviceOf,
-    Hidden,
     Resume,
     Seed,
     ToTrainOn,
@@ -33,7 +32,7 @@ from lrnn.cli.report import check_folder
 from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
-COLUMNS = ("penalty", "error", "test_error", "spikes", "model")
+COLUMNS = ("layers", "penalty", "error", "test_error", "spikes", "model")
 FILES = ("frontier.json", "frontier.csv", "frontier.png", "frontier.svg", "budget.safetensors")
 MODEL = re.compile(r"models/(excitatory|\d+)\.safetensors|budget\.safetensors")
 CHOSEN = "budget.safetensors"
@@ -51,7 +50,14 @@ def frontier(
             help="Folder for the table, the plot and the models; by default DATA-frontier, here.",
         ),
     ] = None,
-    hidden: Hidden = None,
+    hidden: Annotated[
+        str | None,
+        typer.Option(
+            help="Code neurons, or sizes of hidden layers: 1000-50. Several structures, such as "
+            "50,1000-50: the best of any of them. By default half as many as attributes, at most "
+            "100."
+        ),
+    ] = None,
     test: Annotated[
         str | None,
         typer.Option(metavar="DATA", help="Other data to take errors on; MNIST has its own."),
@@ -89,12 +95,11 @@ def frontier(
 
         lrnn frontier digits --hidden 16 -o digits-frontier
 
-        lrnn frontier mnist --hidden 50 -o mnist-frontier --device cuda --budget 1000
+        lrnn frontier mnist --hidden 50,1000-50 -o mnist-frontier --device cuda --budget 2000
 
         lrnn frontier wine.csv --label class --hidden 7 --test new.csv --penalties 8 -o wine
     """
     import lrnn
-    from lrnn.frontiers import HEADER
     from lrnn.tables.atomic import check_apart, remove, sole_writer
 
     voice = Voice(quiet, as_json)
@@ -106,8 +111,10 @@ def frontier(
     _check_new(output, force)
     taken = ToTrainOn.of(data, options, voice)
     table, scaling, cut = taken.table, taken.scaling, taken.cut
-    sizes = hidden_sizes(hidden, table.data.shape[1])
-    others = _test_rows(data, test, table.data.shape[1], options, scaling, voice)
+    width = table.data.shape[1]
+    texts = [None] if hidden is None else hidden.split(",")
+    structures = [hidden_sizes(text, width) for text in texts]
+    others = _test_rows(data, test, width, options, scaling, voice)
     watched = going_on(unfinished, voice)
     with _folder(output), sole_writer(output / "frontier.json"), taken.explained(), watched:
         _check_new(output, force)  # another process may have been quicker
@@ -115,7 +122,7 @@ def frontier(
         before = _models_in(output)
         found = lrnn.frontier(
             table.data,
-            sizes,
+            structures=structures,
             X_test=others,
             penalties=penalties,
             passes=passes,
@@ -128,8 +135,8 @@ def frontier(
             random_state=seed,
             verbose=voice.verbose,
         )
-        known = _known(data, sizes)
-        rule = hidden_rule(hidden, table.data.shape[1])
+        known = _known(data, structures)
+        rule = hidden_rule(hidden, width)
         document = {"data": data, "hidden_rule": rule, "paper": known, **found.to_json()}
         _save_models(output, found, document, table.names, scaling)
         document |= tell(cut, voice)
@@ -140,11 +147,14 @@ def frontier(
             (output / name).unlink(missing_ok=True)
         if not found.interrupted:
             remove(unfinished)
-    title = f"{data}, {' → '.join(map(str, found.sizes))} neurons ({found.seconds:.0f} s)"
-    voice.result({"folder": str(output), **document}, text_table(HEADER, found.lines(), title))
+    title = f"{data}, {found.name} ({found.seconds:.0f} s)"
+    voice.result(
+        {"folder": str(output), **document}, text_table(found.header, found.lines(), title)
+    )
     lines = {"no linear map is below": found.svd, **known}
     voice.say("\n".join(f"{name}: {error:.4f}" for name, error in lines.items()))
-    voice.say(f"{hidden_note(rule, sizes)}written to {output}, the networks to {output / 'models'}")
+    note = hidden_note(rule, structures[0])
+    voice.say(f"{note}written to {output}, the networks to {output / 'models'}")
     if chosen is not None:
         voice.say(
             f"within {budget:g} spikes: network {chosen['number']}, error {chosen['error']:.5f}, "
@@ -211,14 +221,19 @@ def _test_rows(
     return None
 
 
-def _known(data: str, sizes: tuple[int, ...]) -> dict[str, float]:
+def _known(data: str, structures: Sequence[tuple[int, ...]]) -> dict[str, float]:
     """What the paper has for these data and layers, if it has them."""
     from lrnn.paper import STRUCTURES
 
-    structure = STRUCTURES.get("-".join((data, *map(str, sizes))))
-    if structure is None or structure.paper is None:
-        return {}
-    return {"Yin & Gelenbe 2016": structure.paper}
+    names = ["-".join((data, *map(str, sizes))) for sizes in structures]
+    found = {name: STRUCTURES[name].paper for name in names if name in STRUCTURES}
+    title = "Yin & Gelenbe 2016"
+    many = len(structures) > 1
+    return {
+        f"{title}, {name.partition('-')[2]}" if many else title: error
+        for name, error in found.items()
+        if error is not None
+    }
 
 
 def _save_models(folder: Path, found: Any, document: Any, names: Any, scaling: Any) -> None:
@@ -256,9 +271,10 @@ def _write(folder: Path, found: Any, document: Any) -> None:
 
     write_atomically(folder / "frontier.json", json.dumps(document, indent=1).encode())
     lines = io.StringIO()
-    writer = csv.DictWriter(lines, COLUMNS)
+    writer = csv.DictWriter(lines, COLUMNS, extrasaction="ignore")
     writer.writeheader()
-    writer.writerows(document["points"])
+    for point in document["points"]:
+        writer.writerow({"layers": "-".join(map(str, point["sizes"])), **point})
     write_atomically(folder / "frontier.csv", lines.getvalue().encode())
     figure = Figure(figsize=(4.8, 3.4), dpi=150, layout="constrained")
     plots.frontier(found, known=document["paper"], ax=figure.add_subplot())

@@ -135,9 +135,10 @@ def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:
         known = {str(name): float(error) for name, error in document.get("paper", {}).items()}
     except (ValueError, AttributeError, TypeError) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from None
-    if found.sizes[0] != model.n_features_in_:
+    width = found.structures[0][0]
+    if width != model.n_features_in_:
         raise ValueError(
-            f"{str(path)!r} is of networks for {found.sizes[0]} attributes, the model for "
+            f"{str(path)!r} is of networks for {width} attributes, the model for "
             f"{model.n_features_in_}"
         )
     return found, known

@@ -22,8 +22,10 @@ from lrnn.functional.forward import (
 from lrnn.functional.gradients import (
     error_gradients,
     free_gradient,
+    reroot,
     reroute,
     reweight,
+    root_gradient,
     route_gradient,
 )
 from lrnn.functional.gram import (
@@ -63,8 +65,10 @@ __all__ = [
     "normalisation",
     "propagate",
     "refined_codes",
+    "reroot",
     "reroute",
     "reweight",
+    "root_gradient",
     "route_gradient",
     "routing",
     "row_sums",

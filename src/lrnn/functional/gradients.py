@@ -8,9 +8,9 @@ back as :math:`\delta_l`, and a saturated neuron passes nothing on:
     \delta_{l-1} = (\delta_l A_l^\mathsf{T}) \odot [d_{l-1} < 1], \\
     \tfrac12 \frac{\partial \|x - q_L\|^2}{\partial A_l} &= q_{l-1}^\mathsf{T} \delta_l .
 
-Steps are taken on a logarithmic scale, so weights stay positive. Under unit rates a neuron's
-weights are the probabilities of its routes, and those and the way out of the network share the
-whole: a softmax over all of them, such that no row can ever sum to more than 1.
+Steps are taken on a logarithmic scale, or on that of square roots, so weights stay positive. Under
+unit rates a neuron's weights are the probabilities of its routes, and those and the way out of the
+network share the whole: a softmax over all of them, such that no row can ever sum to more than 1.
 
 **With inhibition.** Through a layer :math:`q_l = \min(y_l, 1)`, :math:`y_l = e_l / h_l` with
 excitation :math:`e_l = q_{l-1} A^+_l` and inhibition :math:`h_l = 1 + q_{l-1} A^-_l`, the error
@@ -29,6 +29,7 @@ Spikes cost what neurons fire: with output rates 1, rates are :math:`r_{l-1} = P
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -89,6 +90,25 @@ def reweight(weights: Array, change: Array) -> Array:
     return at_most(at_least(weights * xp.exp(change), smallest), LARGEST)
 
 
+def root_gradient(weights: Array, gradient: Array) -> Array:
+    """The gradient by the square roots of the weights."""
+    return 2 * array_namespace(weights).sqrt(weights) * gradient
+
+
+def reroot(weights: Array, change: Array) -> Array:
+    """Weights whose square roots have changed by so much; none becomes too small to come back.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reroot(np.array([[0.25, 0.01]]), np.array([[0.1, -0.1]])).round(3)
+    array([[0.36, 0.  ]])
+    """
+    xp = array_namespace(weights)
+    smallest = float(xp.finfo(weights.dtype).smallest_normal) ** 0.125
+    return at_most(xp.square(at_least(xp.sqrt(weights) + change, smallest)), LARGEST)
+
+
 def route_gradient(weights: Array, gradient: Array) -> Array:
     """The gradient by the logits of the routes; each row sums to at most 1."""
     own = weights * gradient
@@ -114,7 +134,7 @@ def reroute(weights: Array, change: Array) -> Array:
 # With inhibition
 
 Gradients = tuple[list[Array], list[Array]]
-Passed = tuple[list[Array], list[Array], list[Array | None]]
+Silence = Callable[[int, Array], Array]
 Price = Callable[[int], tuple[Array, Array]]
 
 
@@ -134,7 +154,7 @@ def penalised_gradients(
     """
     xp = array_namespace(excitatory[0])
     passed = pass_on(inputs, excitatory, inhibitory)
-    layers = passed[0]
+    layers = passed.layers
     back = _difference(layers[-1], inputs if targets is None else targets)
     error = xp.sum(xp.vecdot(back, back), dtype=xp.float64)
     spikes = xp.zeros_like(error)
@@ -155,21 +175,51 @@ def penalised_gradients(
     return error, spikes, flow_back(passed, excitatory, inhibitory, back, price)
 
 
-def pass_on(
-    inputs: Array, excitatory: Sequence[Array], inhibitory: Sequence[Array] | None
-) -> Passed:
-    """Activations of all layers, their ratios before they saturate, and what divided them.
+@dataclass(frozen=True)
+class Passed:
+    """What has become of inputs, layer by layer.
 
-    Without inhibition nothing does: None for each layer.
+    Attributes
+    ----------
+    layers : list of arrays
+        Activations, those of the inputs first.
+    ratios : list of arrays
+        What activations would be if no neuron saturated, from the first layer of weights on.
+    divisors : list of arrays or None
+        What inhibition has divided by; None without it.
+    factors : list of arrays or None
+        What activations were multiplied by, where some neurons were silenced.
     """
-    layers, ratios, divisors = [inputs], [], []
-    for plus, minus in _pairs(excitatory, inhibitory):
+
+    layers: list[Array]
+    ratios: list[Array]
+    divisors: list[Array | None]
+    factors: list[Array | None]
+
+
+def pass_on(
+    inputs: Array,
+    excitatory: Sequence[Array],
+    inhibitory: Sequence[Array] | None,
+    silence: Silence | None = None,
+) -> Passed:
+    """Let inputs pass all layers.
+
+    ``silence`` gives the factors by which activations of a hidden layer, which it is told with its
+    number, are multiplied.
+    """
+    layers, ratios, divisors, factors = [inputs], [], [], []
+    for number, (plus, minus) in enumerate(_pairs(excitatory, inhibitory), 1):
         divisor = None if minus is None else 1 + layers[-1] @ minus
         ratio = layers[-1] @ plus if divisor is None else (layers[-1] @ plus) / divisor
+        reached = at_most(ratio, 1)
+        hidden = number < len(excitatory)
+        factor = silence(number, reached) if silence is not None and hidden else None
         ratios.append(ratio)
         divisors.append(divisor)
-        layers.append(at_most(ratio, 1))
-    return layers, ratios, divisors
+        factors.append(factor)
+        layers.append(reached if factor is None else reached * factor)
+    return Passed(layers, ratios, divisors, factors)
 
 
 def flow_back(
@@ -186,11 +236,13 @@ def flow_back(
     spikes add to the gradient by its weights, and by the activations that it is given.
     """
     xp = array_namespace(back)
-    layers, ratios, divisors = passed
+    layers, ratios, divisors = passed.layers, passed.ratios, passed.divisors
     plus_gradients: list[Array] = []
     minus_gradients: list[Array] = []
     for layer, (plus, minus) in reversed([*enumerate(_pairs(excitatory, inhibitory))][first:]):
         flow = xp.where(ratios[layer] >= 1, xp.zeros_like(back), back)
+        if (factor := passed.factors[layer]) is not None:
+            flow = flow * factor
         by_weights, by_activations = (None, None) if price is None else price(layer)
         if minus is not None:
             flow = flow / divisors[layer]

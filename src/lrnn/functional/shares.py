@@ -29,6 +29,7 @@ from lrnn.functional.gradients import (
     LARGEST,
     Gradients,
     Price,
+    Silence,
     flow_back,
     needed_rates,
     pass_on,
@@ -87,14 +88,16 @@ def share_gradients(
     targets: Array,
     penalty: Any = None,
     first: int = 0,
+    silence: Silence | None = None,
 ) -> tuple[Array, Gradients]:
     """Cross-entropy of all rows (may be sparse) and the price of their spikes, and its gradients.
 
     With a ``penalty`` that times log S is added for each row, as often as its targets weigh. Of the
-    layers before number ``first`` no gradients are taken.
+    layers before number ``first`` no gradients are taken. Some hidden neurons may be silenced (see
+    `pass_on`).
     """
-    passed = pass_on(inputs, excitatory, inhibitory)
-    layers = passed[0]
+    passed = pass_on(inputs, excitatory, inhibitory, silence)
+    layers = passed.layers
     xp = array_namespace(layers[-1])
     total = xp.sum(layers[-1], axis=1, keepdims=True)
     found = shares(layers[-1])

@@ -6,7 +6,7 @@ its cost per step does not depend on the number of rows.
 """
 
 from lrnn.moments.corrupted import DenseNoisyMoment, ImplicitNoisyMoment, MaskedMoment
-from lrnn.moments.corruption import Corruption
+from lrnn.moments.corruption import Corruption, Dropout
 from lrnn.moments.dense import DenseMoment, dense_pays
 from lrnn.moments.implicit import ImplicitMoment
 from lrnn.moments.left_out import MomentWithout
@@ -21,6 +21,7 @@ from lrnn.rows.base import Fold
 __all__ = [
     "Corruption",
     "DenseMoment",
+    "Dropout",
     "ImplicitMoment",
     "MaskedMoment",
     "Moment",

@@ -17,7 +17,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 LEAST = 1e-6  # level, besides 0; and share of cells that a mask leaves
 STRIDE = 1 << 32  # numbers of cells between minibatches
-ROWS, BATCHES = 1, 2  # what random numbers are for
+ROWS, BATCHES, HIDDEN = 1, 2, 100  # what random numbers are for; the last and on, by layer
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,7 @@ class Corruption:
         if isinstance(level, bool) or not isinstance(level, Real):
             raise ValueError(f"corruption={wanted!r}: the level must be a number")
         check_level(kind, float(level), f"corruption={wanted!r}")
-        seed = int(random_state) if isinstance(random_state, Integral) else 0
-        return cls(kind, float(level), seed) if level else None
+        return cls(kind, float(level), _seed(random_state)) if level else None
 
     def of_rows(self, block: Array, first: int) -> Array:
         """A sample of a block of rows, the first of which has this number: always the same."""
@@ -72,10 +71,7 @@ class Corruption:
 
     def of_batch(self, block: Array, step: Any) -> Array:
         """A sample of a minibatch for this step, another one for each; it may be an array."""
-        if is_array(step):
-            xp = array_namespace(step)
-            step = xp.astype(step, xp.int64)
-        return self._sampled(block, key_of(self.seed, BATCHES), step * STRIDE)
+        return self._sampled(block, key_of(self.seed, BATCHES), _first_cell(step))
 
     def _sampled(self, block: Array, key: int, start: Any) -> Array:
         return (masked if self.kind == "mask" else noisy)(block, self.level, key, start)
@@ -88,6 +84,48 @@ class Corruption:
         means, variances, *offsets = statistics(block, self.level)
         most = highest_drives(means, variances, encoder, (offsets[0], offsets[1]))
         return array_namespace(drive).maximum(drive, most)
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Hidden neurons that are silent in a step of training, each with the same probability.
+
+    Attributes
+    ----------
+    share : float
+        That probability.
+    seed : int
+        What samples depend on.
+    """
+
+    share: float
+    seed: int = 0
+
+    @classmethod
+    def of(cls, share: float, random_state: Any = None) -> "Dropout | None":
+        """What a parameter of the estimator says; 0 is none."""
+        return cls(float(share), _seed(random_state)) if share else None
+
+    def factors(self, layer: int, block: Array, step: Any) -> Array:
+        """For activations of a layer in this step: 0 where a neuron is silent for a row.
+
+        The others fire more, such that the mean of all stays as it is.
+        """
+        loud = array_namespace(block).full_like(block, 1 / (1 - self.share))
+        return masked(loud, self.share, key_of(self.seed, HIDDEN + layer), _first_cell(step))
+
+
+def _seed(random_state: Any) -> int:
+    """A number that samples depend on, always the same if ``random_state`` is no number."""
+    return int(random_state) if isinstance(random_state, Integral) else 0
+
+
+def _first_cell(step: Any) -> Any:
+    """The number of the first cell of the minibatch of a step, which may be an array."""
+    if is_array(step):
+        xp = array_namespace(step)
+        step = xp.astype(step, xp.int64)
+    return step * STRIDE
 
 
 def check_level(kind: Kind, level: float, given: str) -> None:

@@ -48,6 +48,14 @@ def frontier(
         spikes, [p.error for p in inhibitory],
         "o-", color=COLOURS[0], markersize=3, linewidth=1.2, label="with inhibition",
     )  # fmt: skip
+    if len(found.structures) > 1:
+        for number, sizes in enumerate(found.structures):
+            own = [p for p in inhibitory if p.sizes == sizes]
+            ax.plot(
+                [p.spikes for p in own], [p.error for p in own],
+                "so^vDP"[number % 6], color=COLOURS[0], markersize=4,
+                label="→".join(map(str, sizes)),
+            )  # fmt: skip
     tested = [p.test_error for p in inhibitory if p.test_error is not None]
     if len(tested) == len(spikes):
         ax.plot(

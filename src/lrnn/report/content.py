@@ -11,7 +11,7 @@ from lrnn.arrays import Floats
 from lrnn.audit import Recognised, Standing
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.classifier import LRNNClassifier
-from lrnn.frontiers import HEADER, readable
+from lrnn.frontiers import readable
 from lrnn.functional.shares import shares
 from lrnn.network import layer_names
 from lrnn.plots.distributions import NEARLY_ZERO
@@ -395,7 +395,7 @@ def frontier(subject: Subject) -> dict[str, Any]:
             "Error against spikes, from the excitatory network to those with the lowest errors",
             (5.2, 3.6),
         ),
-        "table": TableOf("Networks of the same structure", HEADER, found.lines()),
+        "table": TableOf(f"Networks of {found.name}", found.header, found.lines()),
         "shown": shown,
     }
 

@@ -13,7 +13,12 @@ from lrnn.training.evaluation import (
     known_error,
 )
 from lrnn.training.filling import learn_filling
-from lrnn.training.frontier import PenalisedNetwork, penalties_for, train_frontier
+from lrnn.training.frontier import (
+    PenalisedNetwork,
+    penalties_for,
+    train_frontier,
+    undominated,
+)
 from lrnn.training.gram import train_gram
 from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.incremental import MOST_STEPS, Memory, remembered, train_part
@@ -73,5 +78,6 @@ __all__ = [
     "train_unit_rate",
     "train_without_rows",
     "tune",
+    "undominated",
     "watching",
 ]

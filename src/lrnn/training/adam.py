@@ -1,17 +1,27 @@
-"""Adam on a logarithmic scale, minibatch by minibatch: each weight goes its own pace, above 0.
+"""Adam on a scale that keeps weights above 0, minibatch by minibatch: each goes its own pace.
 
-The size of the steps follows a schedule: one size first, and then smaller and smaller ones.
+On a logarithmic scale a step multiplies a weight; on that of square roots all weights of a layer
+move by as much. The size of the steps follows a schedule: one size first, and then smaller and
+smaller ones.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
 from array_api_compat import array_namespace, is_numpy_array
 
 from lrnn.arrays import Array, Rates
-from lrnn.functional import free_gradient, reroute, reweight, route_gradient
+from lrnn.functional import (
+    free_gradient,
+    reroot,
+    reroute,
+    reweight,
+    root_gradient,
+    route_gradient,
+)
 from lrnn.moments import Corruption
 from lrnn.training import states
 from lrnn.training.history import Batches, History, MinibatchStepper
@@ -27,25 +37,56 @@ TINY = 1e-30  # keeps running means off subnormal numbers, on which processors a
 STEP = 0.1  # by which share a weight changes at most, at first
 CHEAP = 1e-2  # share of the penalty of a spike at which a network from scratch starts
 RISE = 0.5  # share of the passes after which it has to pay the full penalty
+BOLD = 2.5  # size of the steps on roots, beside those on logarithms
 LATER = 0.3  # size of the steps on a later part of a stream, beside those on the first
 
-Move = tuple[Callable[[Array, Array], Array], Callable[[Array, Array], Array]]
-MOVES: dict[Rates, Move] = {
-    "free": (free_gradient, reweight),
-    "unit": (route_gradient, reroute),
-}
-Gradients = Callable[[Array, Array, Any], tuple[Array, Sequence[Array]]]
+Gradients = Callable[[Array, Array, Any, Any], tuple[Array, Sequence[Array]]]
 
 
-class LogAdam:
+def _one(_weight: Array) -> float:
+    return 1.0
+
+
+def _roots(weight: Array) -> float:
+    """So large are the roots of weights: root of the mean of their squares."""
+    xp = array_namespace(weight)
+    return BOLD * sqrt(float(xp.mean(weight)))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale on which weights move.
+
+    Attributes
+    ----------
+    gradient : callable
+        ``gradient(weights, gradient)`` on this scale.
+    move : callable
+        ``move(weights, change)``: the weights after a change on this scale.
+    unit : callable
+        Of such weights as these were at first, how large steps are.
+    """
+
+    gradient: Callable[[Array, Array], Array]
+    move: Callable[[Array, Array], Array]
+    unit: Callable[[Array], float] = _one
+
+
+LOGARITHMS = Scale(free_gradient, reweight)
+ROUTES = Scale(route_gradient, reroute)
+ROOTS = Scale(root_gradient, reroot, _roots)
+
+
+class Adam:
     """Steps of relative size on ``weights``, which are changed in place.
 
     Under unit rates each row of weights sums to at most 1 after every step.
     """
 
-    def __init__(self, weights: Sequence[Array], rates: Rates) -> None:
+    def __init__(self, weights: Sequence[Array], rates: Rates, roots: bool = False) -> None:
         self.weights, self._rates = weights, rates
-        self._gradient, self._move = MOVES[rates]
+        self._on = ROUTES if rates == "unit" else ROOTS if roots else LOGARITHMS
+        self._units = [self._on.unit(weight) for weight in weights]
         self._means = [0 * w for w in weights]
         self._squares = [0 * w for w in weights]
         self._steps = 0
@@ -90,21 +131,23 @@ class LogAdam:
 
     def step(self, gradients: Sequence[Array], scale: Any) -> None:
         """Move against the gradients."""
-        for matrices in zip(self.weights, gradients, self._means, self._squares, strict=True):
+        every = zip(self.weights, gradients, self._means, self._squares, strict=True)
+        for unit, matrices in zip(self._units, every, strict=True):
             rows, columns = matrices[0].shape
+            size = scale * unit
             height = max(1, CELLS_IN_CACHE // columns) if is_numpy_array(matrices[0]) else rows
             for first in range(0, rows, height):
                 weight, gradient, mean, square = (m[first : first + height, :] for m in matrices)
-                self._step(weight, gradient, mean, square, scale)
+                self._step(weight, gradient, mean, square, size)
 
-    def _step(self, weight: Array, gradient: Array, mean: Array, square: Array, scale: Any) -> None:
+    def _step(self, weight: Array, gradient: Array, mean: Array, square: Array, size: Any) -> None:
         xp = array_namespace(weight)
-        gradient = self._gradient(weight, gradient)
+        gradient = self._on.gradient(weight, gradient)
         mean *= MEAN
         mean += (1 - MEAN) * gradient + TINY
         square *= SQUARE
         square += (1 - SQUARE) * gradient * gradient + TINY
-        weight[...] = self._move(weight, -scale * mean / xp.sqrt(square))
+        weight[...] = self._on.move(weight, -size * mean / xp.sqrt(square))
 
 
 class StepSchedule:
@@ -206,12 +249,15 @@ class Descent(MinibatchStepper):
     parameters : sequence of arrays
         The matrices of ``current``.
     gradients : callable
-        ``gradients(inputs, targets, share)`` gives the mean error on a batch, a number, and the
-        gradients by the parameters; ``share`` is that of the full penalty of a spike.
+        ``gradients(inputs, targets, share, step)`` gives the mean error on a batch, a number, and
+        the gradients by the parameters; ``share`` is that of the full penalty of a spike, ``step``
+        the number of the batch.
     corruption : Corruption, optional
         Inputs are samples of corrupted batches, new ones in each step.
     targets : callable, optional
         ``targets(numbers)`` of rows is what these should become; by default, themselves.
+    roots : bool
+        Whether steps are made on square roots of weights.
     """
 
     def __init__(
@@ -226,11 +272,12 @@ class Descent(MinibatchStepper):
         history: History,
         corruption: Corruption | None = None,
         targets: Callable[[Array], Array] | None = None,
+        roots: bool = False,
     ) -> None:
         super().__init__(batches, history)
         self._corruption, self._targets = corruption, targets
         self._start, self._current, self._gradients = start, current, gradients
-        self._adam, self._schedule, self._rates = LogAdam(parameters, rates), schedule, rates
+        self._adam, self._schedule, self._rates = Adam(parameters, rates, roots), schedule, rates
         self._one: Callable[..., Array] = self._on_batch
         if batches.rows.held_on_device and batches.rows.backend.on_gpu:
             from lrnn.training.cuda_graph import as_graph
@@ -241,7 +288,7 @@ class Descent(MinibatchStepper):
         batch = self.batches.part.take(numbers)
         inputs = batch if self._corruption is None else self._corruption.of_batch(batch, step)
         targets = batch if self._targets is None else self._targets(numbers)
-        error, gradients = self._gradients(inputs, targets, share)
+        error, gradients = self._gradients(inputs, targets, share, step)
         self._adam.step(gradients, scale)
         return error
 

@@ -37,7 +37,9 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     steady = passes - max(1, round(passes / 3))
     schedule = StepSchedule(passes, steady, tol=settings.tol, patience=PATIENCE)
 
-    def gradients(inputs: Array, targets: Array, _price: Any) -> tuple[Array, list[Array]]:
+    def gradients(
+        inputs: Array, targets: Array, _price: Any, _step: Any
+    ) -> tuple[Array, list[Array]]:
         error, found = error_gradients(inputs, layers, targets)
         return error / math.prod(targets.shape), found
 

@@ -1,13 +1,15 @@
 """Error against spikes: networks for many penalties of a spike, each started from its neighbour.
 
 Penalties are gone through twice. Down, from the excitatory network: inhibition grows as it becomes
-cheaper. And up, from a network that starts from scratch where spikes cost next to nothing, and
-saves more and more of them. The first way is the better one where spikes are dear, the second where
-they are cheap; of all networks those are kept that no other one betters.
+cheaper. And up, where networks save more and more spikes: from the end of the way down, or from a
+network that starts from scratch where spikes cost next to nothing, whichever is better there. The
+first way is the better one where spikes are dear, the second where they are cheap; of all networks
+those are kept that no other one betters.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -51,10 +53,20 @@ class PenalisedNetwork:
         """On the data."""
         return self.evaluation.error
 
+    @property
+    def fewest_spikes(self) -> float:
+        """As many as its outputs fire, in each layer before them.
+
+        Any excitatory network whose hidden neurons do not saturate needs just these.
+        """
+        *before, outputs = self.evaluation.mean_activations
+        return len(before) * float(outputs.sum())
+
 
 def penalties_for(excitatory: PenalisedNetwork, count: int) -> list[float]:
     """So many penalties of a spike, high ones first, for data of any scale."""
-    unit = excitatory.error / excitatory.spikes if excitatory.spikes else 1.0
+    spikes = excitatory.fewest_spikes
+    unit = excitatory.error / spikes if spikes else 1.0
     return [float(unit * share) for share in np.geomspace(DEAREST, CHEAPEST, count)]
 
 
@@ -70,18 +82,40 @@ def train_frontier(
     sizes = run.settings.sizes
     walk.go(excitatory, penalties, "down")
     walk.go(scratch(rows, mirrored(sizes), run.random), penalties[-1:], "from scratch", cheap=True)
-    walk.go(walk.found[-1], penalties[::-1], "up")
+    ends = [one for one in walk.found if one.penalty == penalties[-1]]
+    if ends:  # nobody has interrupted it
+        best = min(ends, key=lambda one: one.error + penalties[-1] * one.spikes)
+        walk.go(best, penalties[::-1], "up")
     walk.go(min(walk.found, key=lambda one: one.error), [0.0], "spikes are free")
     walk.go(scratch(rows, mirrored(sizes), run.random), [0.0], "spikes are free, from scratch")
     return [walk.thin(one) for one in undominated(walk.found)], walk.interrupted
 
 
-def undominated(found: Iterable[PenalisedNetwork]) -> list[PenalisedNetwork]:
+class Costly(Protocol):
+    """What has an error and a number of spikes, and was made for some penalty of these."""
+
+    @property
+    def penalty(self) -> float | None:
+        """Of a spike."""
+
+    @property
+    def error(self) -> float:
+        """On the data."""
+
+    @property
+    def spikes(self) -> float:
+        """Per unit time."""
+
+
+One = TypeVar("One", bound=Costly)
+
+
+def undominated(found: Iterable[One]) -> list[One]:
     """The cheapest first, and only those that are better than all cheaper ones.
 
     The excitatory network stays in any case: others are compared with it.
     """
-    kept: list[PenalisedNetwork] = []
+    kept: list[One] = []
     lowest = np.inf
     for one in sorted(found, key=lambda one: (one.spikes, one.error)):
         if one.penalty is None or one.error < lowest:

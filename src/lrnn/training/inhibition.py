@@ -1,8 +1,9 @@
 """The full random neural network, with inhibition: trained end to end, with a penalty for spikes.
 
 Training is done twice: from scratch, with spikes that are cheap at first, and from the excitatory
-network. Where spikes are free the first one wins, where they are dear the second. What comes out is
-never worse than the excitatory network.
+network (where there are several hidden layers, with such spikes, too). Where spikes are free the
+first one wins, where they are dear the second. What comes out is never worse than the excitatory
+network.
 """
 
 import math
@@ -43,7 +44,7 @@ def train_inhibitory(rows: Rows, excitatory: Trained, run: Run) -> Trained:
     found = [trainer.train(first, schedule_of(passes, run.settings, cheap=True), "from scratch")]
     if not found[0].interrupted:
         start = inhibited(excitatory.weights, run.random)
-        schedule = schedule_of(passes, run.settings)
+        schedule = schedule_of(passes, run.settings, cheap=len(run.settings.sizes) > 2)
         found.append(trainer.train(start, schedule, "from the excitatory network"))
     better = min(found, key=lambda trained: trainer.price(trained.weights))
     curves = [*excitatory.curves, *better.curves]
@@ -100,7 +101,9 @@ class InhibitoryTraining:
         plus, minus = current.excitatory, current.inhibitory or ()
         per_row = settings.spike_penalty * self.rows.shape[1] / 2
 
-        def gradients(inputs: Array, targets: Array, share: Any) -> tuple[Array, list[Array]]:
+        def gradients(
+            inputs: Array, targets: Array, share: Any, _step: Any
+        ) -> tuple[Array, list[Array]]:
             price = per_row * share if per_row else None
             error, _, (by_plus, by_minus) = penalised_gradients(inputs, plus, minus, price, targets)
             return error / math.prod(targets.shape), [*by_plus, *by_minus]

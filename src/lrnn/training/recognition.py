@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
+from scipy import sparse
 
-from lrnn.arrays import Array, Floats, Layer, like, take_rows, to_numpy
+from lrnn.arrays import Array, Floats, Layer, at_most, like, take_rows, to_numpy
 from lrnn.functional import column_sums
+from lrnn.functional.gradients import LARGEST
 from lrnn.functional.shares import cross_entropy, log_spikes, share_gradients, shares
 from lrnn.moments import Corruption
 from lrnn.parameters import held_out_rows
@@ -151,23 +153,40 @@ def first_weights(
 ) -> Weights:
     """Weights to begin with, for layers of these widths; an ``encoder`` is the first of them.
 
-    What of it is not frozen may change in the steps to come, also where it is 0 now.
+    What of it is not frozen may change in the steps to come, also where it is 0 now. Weights of dim
+    data are larger, such that training is the same as on bright ones.
     """
     own = [] if encoder is None else list(encoder.excitatory)
     rest = widths[len(own) :]
     if not inhibition:
         if encoder is not None and not frozen:
             own = list(loosened(encoder, "free", random).excitatory)
-        return Weights.of([*own, *_excitatory(rows, rest, random)])
+        return _for_inputs(rows, Weights.of([*own, *_excitatory(rows, rest, random)]), bool(own))
     last = scratch(rows, rest, random, first_spread)
     if encoder is None:
-        return last
+        return _for_inputs(rows, last, False)
     if frozen:
         minus = encoder.inhibitory or [0 * weight for weight in own]
     else:
         loose = encoder if encoder.inhibitory else inhibited(encoder, random)
         own, minus = list(loose.excitatory), loose.inhibitory or ()
     return Weights.of([*own, *last.excitatory], [*minus, *(last.inhibitory or ())])
+
+
+def _for_inputs(rows: Rows, weights: Weights, known: bool) -> Weights:
+    """The same, with a first layer for data of this brightness, unless it is known."""
+    peak = rows.fold(_peak, max, rows.shape[1])
+    if known or not 0 < peak < 1:
+        return weights
+    plus, minus = list(weights.excitatory), list(weights.inhibitory or ())
+    for matrices in (plus, minus):
+        matrices[:1] = [at_most(weight / peak, LARGEST) for weight in matrices[:1]]
+    return Weights.of(plus, minus or None)
+
+
+def _peak(block: Array) -> float:
+    """The highest number in a block, which may be sparse."""
+    return float(block.max() if sparse.issparse(block) else array_namespace(block).max(block))
 
 
 def first_spread(senders: int) -> float:
@@ -214,15 +233,21 @@ def train_recognition(
     if settings.held_out:
         out, numbers = split(to_numpy(labels.numbers), settings.held_out, run.random)
         judged, of_judged = held(rows.take(rows.backend.array(out))), labels.only(out)
-    corruption, penalty = settings.corruption, settings.spike_penalty
+    corruption, dropout = settings.corruption, settings.dropout
+    penalty = settings.spike_penalty
     judge = partial(recognise, judged, of_judged, corruption=corruption)
     history = History(judged, start, partial(_price, penalty), judge=judge)
     current = start.copy()
     plus, minus = current.excitatory, current.inhibitory
 
-    def gradients(inputs: Array, targets: Array, share: Any) -> tuple[Array, list[Array]]:
+    def gradients(
+        inputs: Array, targets: Array, share: Any, step: Any
+    ) -> tuple[Array, list[Array]]:
         price = penalty * share if penalty else None
-        loss, (by_plus, by_minus) = share_gradients(inputs, plus, minus, targets, price, frozen)
+        silence = None if dropout is None else partial(dropout.factors, step=step)
+        loss, (by_plus, by_minus) = share_gradients(
+            inputs, plus, minus, targets, price, frozen, silence
+        )
         xp = array_namespace(targets)
         weight = xp.sum(targets, dtype=xp.float64)
         return loss / xp.where(weight > 0, weight, xp.ones_like(weight)), [*by_plus, *by_minus]
@@ -236,7 +261,7 @@ def train_recognition(
     parameters = [*plus[frozen:], *(minus or ())[frozen:]]
     descent = Descent(
         batches, start, current, parameters, gradients, "free", schedule, history, corruption,
-        labels.targets,
+        labels.targets, roots=not penalty,
     )  # fmt: skip
     stopped = run.train(descent, "training")
     return Trained(history.best, [history.curve(None, stopped, "recognition")])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lrnn.arrays import Rates
-from lrnn.moments import Corruption, MomentKind
+from lrnn.moments import Corruption, Dropout, MomentKind
 from lrnn.weights import Weights
 
 PASSES = 20  # of training with inhibition, over the data, if nobody says how many
@@ -27,6 +27,8 @@ class Settings:
         Weights to begin with, on the backend of the rows; they are given by ``init``.
     corruption : Corruption or None
         What becomes of the inputs.
+    dropout : Dropout or None
+        Which hidden neurons are silent in a step.
 
     The others are parameters of `LRNNAutoencoder`.
     """
@@ -48,6 +50,7 @@ class Settings:
     forget: float | None = None
     start: Weights | None = None
     corruption: Corruption | None = None
+    dropout: Dropout | None = None
 
     @property
     def on_minibatches(self) -> bool:
