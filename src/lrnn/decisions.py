@@ -289,7 +289,7 @@ def _tell_undecided(found: Decisions) -> None:
     if not count or found.interrupted:
         return
     silent = int(np.isinf(found.events_per_spike).sum())
-    reasons = [f"{silent:,} never make an output spike"] if silent else []
+    reasons = [f"in {silent:,} no output spike ever comes"] if silent else []
     rest = ~found.decided & np.isfinite(found.events_per_spike)
     if rest.any():
         needed = found.expected_events[rest]
@@ -298,10 +298,10 @@ def _tell_undecided(found: Decisions) -> None:
             reasons.append(f"in {tied:,} two classes lead together")
         far = np.isfinite(needed) & (needed > found.limit)
         if far.any():
-            reasons.append(f"{far.sum():,} take more events, about {np.median(needed[far]):.1e}")
+            reasons.append(f"in {far.sum():,} it takes more, about {np.median(needed[far]):.1e}")
         near = len(needed) - tied - int(far.sum())
         if near:
-            reasons.append(f"{near:,} might have, and did not by chance")
+            reasons.append(f"in {near:,} it usually takes less, and did not by chance")
     warn(
         f"{count:,} of {total:,} rows ({100 * count / total:.1f} %) are undecided after "
         f"{found.limit:,} events: {'; '.join(reasons)}"

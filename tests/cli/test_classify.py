@@ -182,6 +182,28 @@ def test_classes_that_fire_alike_need_not_be_told_apart(call, folder, wine, tmp_
 
 
 @TELLS
+def test_a_row_without_spikes_has_no_decision(call, folder, tmp_path):
+    rows = np.vstack([np.load(folder / "digits.npy")[:3], np.zeros(64)])
+    np.save(tmp_path / "x.npy", rows)
+    arguments = (
+        "classify",
+        folder / "digits.safetensors",
+        "x.npy",
+        "--ratio",
+        2,
+        "--events",
+        "1e7",
+    )
+    done = call(*arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 4 rows (25.0 %) are undecided after 10,000,000 events: in 1 no output" in done.said
+    found = pd.read_csv(tmp_path / "x-classes.csv")
+    assert found.decision.isna().tolist() == [False, False, False, True]
+    assert found.decided.tolist() == ["yes", "yes", "yes", "no"]
+    assert found["output spikes"][3] == 0
+
+
+@TELLS
 def test_a_person_is_told_what_decisions_took(call, folder, tmp_path):
     done = call(
         "classify", "wine.safetensors", "wine.csv", "-o", tmp_path / "o.csv", "--confidence", 0.8,

@@ -101,34 +101,21 @@ def classify(
 
         lrnn classify digits.safetensors digits --events 1e5 --plot events.png
     """
-    from lrnn.tables.atomic import check_apart
-
     voice = Voice(quiet, as_json)
     asked = any(given is not None for given in (events, confidence, ratio))
     limit = _number(events) if asked else None
-    if ratio is not None and not 1 < ratio < np.inf:
-        raise typer.BadParameter(f"{ratio} should be above 1", param_hint="--ratio")
-    if confidence is not None and not 0 < confidence < 1:
-        raise typer.BadParameter(
-            f"{confidence} should be between 0 and 1", param_hint="--confidence"
-        )
+    _check_rule(confidence, ratio)
     output = output or named_after(data, "-classes.csv")
     check_named(output, TABLES)
     check_output(output, force, model, data)
-    if plot is not None:
-        if limit is None:
-            raise typer.BadParameter("give --events, up to which it is drawn", param_hint="--plot")
-        check_named(plot, FIGURES, "--plot")
-        check_apart(plot, model, data)
-        check_new(force, plot)
+    _check_plot(plot, limit, force, model, data)
     found = _classifier(model, data)
     if label is not None:
         found.scaling_ = with_label(found, data, label)
     given = given_for(found, data, voice)
-    classes = found.classes_
     with numbers_explained(given, data, fitting=False), voice.working(f"classifying {data}"):
         shares = np.asarray(found.predict_proba(given.data))
-    truth = _Truth.of(given, classes, label, data)
+    truth = _Truth.of(given, found.classes_, label, data)
     if plot is not None and truth is None:
         raise ValueError(
             f"{data!r} does not tell its true classes, and --plot draws how many are recognised; "
@@ -136,35 +123,68 @@ def classify(
         )
     told = shares.argmax(axis=1)
     document: dict[str, Any] = {"output": str(output), "rows": len(told)}
-    columns: dict[str, Any] = {
-        "predicted": classes[told],
-        "probability": shares.max(axis=1),
-    } | {f"probability of {name}": column for name, column in zip(classes, shares.T, strict=True)}
+    columns = _probabilities(found.classes_, shares)
     lines = [f"{len(told):,} rows classified, written to {output}"]
     if truth is not None:
         document |= truth.document(told)
         lines.append(truth.line(told))
+    how = {"start": start.value, "progress": bool(voice.verbose), "random_state": seed}
     if limit is not None:
         decided = found.decide(
-            given.data, confidence=confidence or CONFIDENCE, ratio=ratio, events=limit,
-            start=start.value, progress=bool(voice.verbose), random_state=seed,
-        )  # fmt: skip
-        columns |= {
-            "decision": decided.labels,
-            "decided": np.array(["yes" if sure else "no" for sure in decided.decided]),
-            "events": decided.events.round().astype(np.int64),
-            "output spikes": decided.spikes,
-        }
+            given.data, confidence=confidence or CONFIDENCE, ratio=ratio, events=limit, **how
+        )
+        columns |= _decisions(decided)
         document["decisions"] = _summary(decided, truth)
         lines.append(_decisions_line(decided, truth))
     _write(output, columns, given, truth)
-    if plot is not None and limit is not None:
-        document["plot"] = str(plot)
-        document["curve"] = _draw(found, given, truth, limit, start.value, seed, voice, plot)
+    if plot is not None:
+        document |= {"plot": str(plot), "curve": _draw(found, given, truth, plot, limit, how)}
         lines.append(f"accuracy against events: {plot}")
     voice.result({**document, **given.tell(voice)}, "\n".join(lines))
     if truth is not None:
         voice.say(truth.table(told))
+
+
+def _check_rule(confidence: float | None, ratio: float | None) -> None:
+    if confidence is not None and not 0 < confidence < 1:
+        raise typer.BadParameter(
+            f"{confidence} should be between 0 and 1", param_hint="--confidence"
+        )
+    if ratio is not None and not 1 < ratio < np.inf:
+        raise typer.BadParameter(f"{ratio} should be above 1", param_hint="--ratio")
+
+
+def _check_plot(plot: Path | None, limit: int | None, force: bool, *inputs: str | Path) -> None:
+    from lrnn.tables.atomic import check_apart
+
+    if plot is None:
+        return
+    if limit is None:
+        raise typer.BadParameter("give --events, up to which it is drawn", param_hint="--plot")
+    check_named(plot, FIGURES, "--plot")
+    check_apart(plot, *inputs)
+    check_new(force, plot)
+
+
+def _probabilities(classes: NDArray[Any], shares: NDArray[Any]) -> dict[str, Any]:
+    """Columns: the most probable class, its probability, and those of all."""
+    each = {f"probability of {name}": share for name, share in zip(classes, shares.T, strict=True)}
+    told = {"predicted": classes[shares.argmax(axis=1)], "probability": shares.max(axis=1)}
+    return told | each
+
+
+def _decisions(decided: Any) -> dict[str, Any]:
+    """Columns: the class in front, empty where no spike has come, and what it took."""
+    labels = decided.labels
+    if not decided.spikes.all():
+        labels = labels.astype(object)
+        labels[decided.spikes == 0] = None
+    return {
+        "decision": labels,
+        "decided": np.where(decided.decided, "yes", "no"),
+        "events": decided.events.round().astype(np.int64),
+        "output spikes": decided.spikes,
+    }
 
 
 def _number(text: str | None) -> int:
@@ -354,14 +374,7 @@ def _decisions_line(decided: Any, truth: _Truth | None) -> str:
 
 
 def _draw(
-    model: Any,
-    given: Given,
-    truth: _Truth | None,
-    limit: int | None,
-    start: Any,
-    seed: int,
-    voice: Voice,
-    plot: Path,
+    model: Any, given: Given, truth: Any, plot: Path, limit: Any, how: dict[str, Any]
 ) -> list[tuple[int, float]]:
     """Accuracy against events as a figure, and as numbers."""
     from matplotlib.figure import Figure
@@ -370,13 +383,9 @@ def _draw(
     from lrnn.decisions import accuracy_by_events
     from lrnn.plots.axes import write_figure
 
-    assert truth is not None
     known = truth.numbers >= 0
     labels = model.classes_[truth.numbers[known]]
-    curve = accuracy_by_events(
-        model, given.data[known], labels, events=limit or EVENTS, start=start,
-        progress=bool(voice.verbose), random_state=seed,
-    )  # fmt: skip
+    curve = accuracy_by_events(model, given.data[known], labels, events=limit, **how)
     figure = Figure(figsize=(4.8, 3.4), dpi=150, layout="constrained")
     plots.accuracy_by_events(curve, ax=figure.add_subplot())
     write_figure(figure, plot)
