@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 
 import lrnn
@@ -410,6 +411,8 @@ def test_damaged_files_are_refused(model, tmp_path):
     refused("firing rates", **{"firing_rates.0": 2 * tensors["firing_rates.0"]})
     refused("layers stay as they are", document | {"frozen": 2})
     refused("unknown parameters", document | {"parameters": {"evil": 1}})
+    parameters = document["parameters"] | {"hidden_layer_sizes": {"a": 1}}
+    refused("its hidden_layer_sizes are", document | {"parameters": parameters})
     refused("has no classes", {k: v for k, v in document.items() if k != "classes"})
 
 
@@ -445,3 +448,50 @@ def test_training_says_nothing_without_need(digits, labels):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LRNNClassifier(**QUICK).fit(digits[:100], labels[:100]).predict(digits[:100])
+
+
+# Audits
+
+
+def test_an_audit_tells_how_well_it_recognises(digits, labels, model):
+    X, y = digits[1000:], labels[1000:]
+    found = model.audit(X, y)
+    assert found.valid
+    assert [layer.name for layer in found.layers] == ["input", "hidden", "output"]
+    assert [layer.neurons for layer in found.layers] == [64, 20, 10]
+    standing, p = found.standing, model.predict_proba(X)
+    assert standing.accuracy == model.score(X, y)
+    assert standing.loss == pytest.approx(log_loss(y, p, labels=range(10)), rel=1e-6)
+    common = np.bincount(y) / len(y)
+    assert standing.commonest == common.max()
+    assert standing.entropy == pytest.approx(-(common * np.log(common)).sum())
+    assert standing.spikes == model.spikes_per_decision(X)
+    assert 0 < standing.explained < 1
+    for words in (f"accuracy {standing.accuracy:.4f}", "random neural network: valid"):
+        assert words in str(found)
+    assert "firings per output spike" in found._repr_html_()
+    network = model.to_network()
+    np.testing.assert_allclose(found.largest_routed, network.routed.max())
+    q = network.split(network.steady_state(model.arrivals(X)))
+    saturated = [int((layer >= 1).any(axis=0).sum()) for layer in q]
+    assert [layer.saturated for layer in found.layers] == saturated
+
+
+def test_audits_without_labels_or_rows(digits, labels, model):
+    assert model.audit().standing is model.audit(digits).standing is None
+    assert model.audit().layers[0].saturated is None
+    with pytest.raises(ValueError, match="give X, too"):
+        model.audit(y=labels)
+    with pytest.raises(
+        ValueError, match=r"y has 12 at row 1, which is none of the classes.*others"
+    ):
+        model.audit(digits[:2], labels[:2] + 12)
+    with pytest.raises(NotFittedError):
+        LRNNClassifier().audit()
+
+
+def test_a_network_that_looks_at_nothing_explains_nothing(digits):
+    one = LRNNClassifier(**QUICK).fit(digits[:20], np.full(20, "a"))
+    standing = one.audit(digits[:20], np.full(20, "a")).standing
+    assert (standing.accuracy, standing.commonest, standing.entropy) == (1, 1, 0)
+    assert standing.explained == -np.inf

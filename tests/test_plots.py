@@ -15,13 +15,13 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from scipy import sparse
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_digits, load_wine
 from sklearn.decomposition import NMF
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from lrnn import LRNNAutoencoder, RandomNeuralNetwork, plots
+from lrnn import LRNNAutoencoder, LRNNClassifier, RandomNeuralNetwork, plots
 from lrnn.decisions import EventCurve
 from lrnn.frontiers import Frontier, Point
 from lrnn.plots.axes import GROUND
@@ -978,3 +978,44 @@ def test_codes_are_coloured_by_class():
     assert plots.classes(codes[:, :1], ["a"] * 60).get_legend() is None
     with pytest.raises(ValueError, match="60 rows of codes, but 3 labels"):
         plots.classes(codes, ["a", "b", "c"])
+
+
+# Classifiers
+
+
+@pytest.fixture(scope="module")
+def classifier(digits):
+    """Of digits below 3 and others, with names."""
+    labels = np.array(["few", "many"])[(load_digits().target > 2).astype(int)]
+    return LRNNClassifier(6, max_iter=6, spike_penalty=0.2, random_state=0).fit(digits, labels)
+
+
+def test_output_neurons_of_a_classifier_are_called_as_their_classes(classifier, ax):
+    plots.network(classifier, neurons=10, ax=ax)
+    assert {"few", "many"} <= {text.get_text() for text in ax.texts}
+
+
+def test_layers_of_a_classifier_end_in_bars_with_the_names_of_classes(classifier, digits):
+    network = classifier.to_network()
+    result = network.simulate(classifier.arrivals(digits[:1])[0], events=10_000, random_state=0)
+    figure = plots.simulated_layers(result, shape=(8, 8), classes=classifier.classes_)
+    first, hidden, output = (figure.axes[i] for i in (0, 2, 4))
+    assert first.images
+    assert hidden.images
+    assert not output.images
+    assert [label.get_text() for label in output.get_yticklabels()] == ["few", "many"]
+    widths = sorted(bar.get_width() for bar in output.patches)
+    np.testing.assert_allclose(widths, sorted(network.split(np.asarray(result.steady))[-1]))
+
+
+def test_losses_of_a_classifier_are_cross_entropies(classifier, model, ax):
+    plots.learning_curves(classifier, ax=ax)
+    assert ax.get_ylabel() == "cross-entropy"
+    plots.learning_curves(model, ax=ax)
+    assert ax.get_ylabel() == "mean squared error"
+
+
+def test_firing_rates_of_a_classifier(classifier, ax):
+    plots.firing_rates(classifier, ax=ax)
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [name.split(" (")[0] for name in names] == ["input", "hidden", "output"]

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lrnn import bounds
-from lrnn.arrays import Rates
+from lrnn.arrays import Floats, Rates
+from lrnn.functional.shares import LEAST_SHARE
 from lrnn.network import layer_names
 from lrnn.notebook import table
 from lrnn.rows import Rows
@@ -102,6 +104,57 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Recognised:
+    """How well rows are recognised, beside what one gets without looking at them.
+
+    Attributes
+    ----------
+    accuracy : float
+        The share of rows whose class is told right.
+    loss : float
+        Mean cross-entropy.
+    commonest : float
+        The accuracy of always naming the commonest class.
+    entropy : float
+        The cross-entropy of always telling how common each class is.
+    spikes : float
+        Firings per output spike.
+    """
+
+    accuracy: float
+    loss: float
+    commonest: float
+    entropy: float
+    spikes: float
+
+    @classmethod
+    def of(cls, probabilities: Floats, numbers: NDArray[np.int64], spikes: float) -> "Recognised":
+        """From the probabilities of classes, and the numbers of the true ones."""
+        own = probabilities[np.arange(len(numbers)), numbers]
+        common = np.bincount(numbers, minlength=probabilities.shape[1]) / len(numbers)
+        seen = common[common > 0]
+        return cls(
+            accuracy=float(np.mean(probabilities.argmax(axis=1) == numbers)),
+            loss=float(-np.log(own + LEAST_SHARE).mean()),
+            commonest=float(common.max()),
+            entropy=float(-(seen * np.log(seen)).sum()),
+            spikes=spikes,
+        )
+
+    @property
+    def explained(self) -> float:
+        """How far the loss has come from the entropy down to 0: 1 is all the way."""
+        return 1 - self.loss / self.entropy if self.entropy > 0 else -np.inf
+
+    def __str__(self) -> str:
+        return (
+            f"accuracy {self.accuracy:.4f} (always naming the commonest class: "
+            f"{self.commonest:.4f}),\ncross-entropy {self.loss:.4g} (telling how common each class "
+            f"is: {self.entropy:.4g}),\n{self.spikes:.4g} firings per output spike"
+        )
+
+
+@dataclass(frozen=True)
 class Audit:
     """The audit of a network, layer by layer; ``print`` it.
 
@@ -109,12 +162,12 @@ class Audit:
     ----------
     layers : tuple of LayerAudit
         From the input to the output.
-    standing : Standing or None
-        How good its error is on the data given.
+    standing : Standing, Recognised or None
+        How good its error is on the data given, or how well a classifier recognises them.
     """
 
     layers: tuple[LayerAudit, ...]
-    standing: Standing | None = None
+    standing: Standing | Recognised | None = None
 
     @property
     def largest_row_sum(self) -> float:
@@ -180,7 +233,7 @@ def audit(
     weights: Weights,
     rates: Rates,
     saturated: Sequence[int] | None = None,
-    standing: Standing | None = None,
+    standing: Standing | Recognised | None = None,
 ) -> Audit:
     """Audit the network of ``weights``: with unit rates these are its probabilities themselves."""
     own = weights.realised(rates)

@@ -1,6 +1,7 @@
 """The classifier as a scikit-learn estimator: classes as shares of a network's output spikes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -20,7 +21,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state, compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.arrays import HOST, Array, Floats, host_dtype, is_array, like, to_numpy
+from lrnn.arrays import HOST, Array, Floats, Layer, host_dtype, is_array, like, to_numpy
+from lrnn.audit import Audit, Recognised, audit
 from lrnn.autoencoder import LRNNAutoencoder, warn_if_interrupted
 from lrnn.functional.shares import log_spikes, shares
 from lrnn.moments import Corruption, Dropout
@@ -32,10 +34,12 @@ from lrnn.tables.words import warn
 from lrnn.training import (
     Labels,
     LearningCurve,
+    Observer,
     Recognition,
     Run,
     Settings,
     Trained,
+    ever_saturated,
     first_weights,
     passes_for,
     recognise,
@@ -70,6 +74,8 @@ if TYPE_CHECKING:
     from lrnn.decisions import Decisions
 
 PARTS = 1_000  # of a stream, of which history_ tells: the last ones
+
+Watch = Callable[[Rows, Labels, NDArray[Any]], AbstractContextManager[Observer]]
 
 
 @dataclass(frozen=True)
@@ -269,7 +275,6 @@ class LRNNClassifier(
 
     # Training
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the labels y.
 
@@ -284,6 +289,12 @@ class LRNNClassifier(
         sample_weight : array-like of shape (n_samples,), optional
             What each row weighs, 0 or more.
         """
+        self._fit(X, y, sample_weight)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, watch: Watch | None = None) -> None:
+        """Train; ``watch`` is told of the rows, the labels and the classes before it begins."""
         found = check_labels(self, y)
         classes = np.unique(found)
         rows, labels = self._labelled(X, found, classes, sample_weight, reset=True)
@@ -291,14 +302,15 @@ class LRNNClassifier(
         settings = self._settings(rows)
         start = self._start(rows, len(classes), settings)
         soft = replace(labels, smoothing=self.label_smoothing)
-        with watching(self, X, settings.max_iter) as observer:
-            run = Run(settings, self._random, observer)
-            frozen = self._layers_to_freeze()
-            trained = train_recognition(rows, soft, start, run, frozen=frozen, cheap=True)
-        evaluation = recognise(rows, labels, trained.weights)
-        self._become(self._after(trained, evaluation, classes, frozen))
+        watched = nullcontext(Observer()) if watch is None else watch(rows, labels, classes)
+        with watched as watcher:
+            with watching(self, X, settings.max_iter, watcher) as observer:
+                run = Run(settings, self._random, observer)
+                frozen = self._layers_to_freeze()
+                trained = train_recognition(rows, soft, start, run, frozen=frozen, cheap=True)
+            evaluation = recognise(rows, labels, trained.weights)
+            self._become(self._after(trained, evaluation, classes, frozen))
         warn_if_interrupted(trained)
-        return self
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -441,7 +453,7 @@ class LRNNClassifier(
             if self.freeze:
                 raise ValueError("freeze=True needs pretrain=, an autoencoder whose encoder it is")
             return None
-        model = _unwrapped(self.pretrain)
+        model = self._pretrained
         if not isinstance(model, LRNNAutoencoder):
             raise TypeError(f"pretrain must be an LRNNAutoencoder, got {model!r:.100}")
         if not hasattr(model, "weights_"):
@@ -469,8 +481,14 @@ class LRNNClassifier(
         encoder = Weights.of(model.encoders_, model.inhibitory_encoders_)
         return encoder.each(lambda w: rows.backend.array(to_numpy(w).astype(kind)))
 
+    @property
+    def _pretrained(self) -> Any:
+        """What ``pretrain`` is, or holds."""
+        given = self.pretrain
+        return given.estimator if isinstance(given, FrozenEstimator) else given
+
     def _layers_to_freeze(self) -> int:
-        model = _unwrapped(self.pretrain)
+        model = self._pretrained
         return 0 if model is None or not self.freeze else len(model.encoders_)
 
     def _own(self, rows: Rows) -> Weights:
@@ -514,22 +532,21 @@ class LRNNClassifier(
 
     def predict_proba(self, X: Any) -> Array:
         """Each class's share of the output spikes, rows × classes in the order of ``classes_``."""
+        return self._recognised(X, _shares)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities; minus infinity where a class gets no spike."""
+        return self._recognised(X, _log_shares)
+
+    def _recognised(self, X: Any, work: Callable[[Sequence[Layer], Array], Array]) -> Array:
+        """What ``work`` makes of all layers and a block of rows: a number for each class."""
         check_is_fitted(self)
         rows = check_data(self, X, reset=False)
         layers = on_backend(self.weights_.layers, rows.backend)
         last = excitatory_part(layers[-1])
-        work = partial(_shares, layers)
         rows = rows.of_type(last.dtype)
-        found = rows.transmit(work, last.shape[1], last.dtype, widest(layers))
+        found = rows.transmit(partial(work, layers), last.shape[1], last.dtype, widest(layers))
         return to_numpy(found) if self.device is not None and is_array(found) else found
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities; minus infinity where a class gets no spike."""
-        found = self.predict_proba(X)
-        if not isinstance(found, np.ndarray):
-            return array_namespace(found).log(found)
-        with np.errstate(divide="ignore"):
-            return np.log(found)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows (of their weight) whose label is predicted right."""
@@ -539,7 +556,9 @@ class LRNNClassifier(
     def transform(self, X: Any) -> Array:
         """Activations of the last hidden layer, each in [0, 1]."""
         check_is_fitted(self)
-        rows = check_data(self, X, reset=False)
+        return self._coded(check_data(self, X, reset=False))
+
+    def _coded(self, rows: Rows) -> Array:
         layers = on_backend(self.weights_.layers[:-1], rows.backend)
         found = transmit(rows.of_type(excitatory_part(layers[0]).dtype), layers)
         for_host = self.device is not None or wants_frames(self)
@@ -555,22 +574,24 @@ class LRNNClassifier(
         logarithm the mean is taken (so this is a geometric mean): rows differ by orders of
         magnitude. Rows without any output spike never decide; they are left out, with a warning.
         """
-        check_is_fitted(self)
-        rows = check_data(self, X, reset=False)
-        weights = self.weights_.on(rows.backend)
-        scale, rates = weights.scaled_rates()
-        sent = [like(weights.excitatory[0], rate) for rate in rates]
-        rows = rows.of_type(weights.excitatory[0].dtype)
-        work = partial(_log_spikes, weights.layers, sent, scale)
-        found = to_numpy(
-            rows.transmit(work, 1, weights.excitatory[0].dtype, widest(weights.layers))
-        )
+        found = self._log_spikes(X)
         deciding = np.isfinite(found)
         silent = int(np.count_nonzero(~deciding))
         if silent:
             warn(f"{silent:,} of {len(found):,} rows make no output spike, and are left out")
-        logs = found[deciding].astype(np.float64)
-        return float(np.exp(logs.mean())) if len(logs) else np.inf
+        return float(np.exp(found[deciding].mean())) if deciding.any() else np.inf
+
+    def _log_spikes(self, X: Any) -> Floats:
+        """Logarithms of the firings per output spike, of each row; infinite where there is none."""
+        check_is_fitted(self)
+        rows = check_data(self, X, reset=False)
+        weights = self.weights_.on(rows.backend)
+        scale, rates = weights.scaled_rates()
+        kind = weights.excitatory[0].dtype
+        sent = [like(weights.excitatory[0], rate) for rate in rates]
+        work = partial(_log_spikes, weights.layers, sent, scale)
+        found = rows.of_type(kind).transmit(work, 1, kind, widest(weights.layers))
+        return to_numpy(found)[:, 0].astype(np.float64)
 
     @property
     def firing_rates_(self) -> list[Floats]:
@@ -692,7 +713,41 @@ class LRNNClassifier(
             threads=threads, progress=progress, random_state=random_state,
         )  # fmt: skip
 
-    # A door to a room above: files
+    def audit(self, X: Any = None, y: Any = None) -> Audit:
+        """Row sums and firing rates, layer by layer.
+
+        For data X also saturated neurons; with their labels y, how well it recognises them, beside
+        what one gets without looking at X.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> y = X[:, 0] > 0.5
+        >>> model = LRNNClassifier(3, max_iter=5, random_state=0).fit(X, y)
+        >>> model.audit().valid
+        True
+        >>> print(model.audit(X, y).standing)
+        accuracy ...
+        """
+        check_is_fitted(self)
+        if X is None:
+            if y is not None:
+                raise ValueError("y are labels of rows; give X, too")
+            return audit(self.weights_, "free")
+        rows = check_data(self, X, reset=False)
+        weights = self.weights_.on(rows.backend)
+        saturated = ever_saturated(rows.of_type(weights.dtype), weights)
+        standing = None if y is None else self._standing(rows, y)
+        return audit(self.weights_, "free", saturated, standing)
+
+    def _standing(self, rows: Rows, y: Any) -> Recognised:
+        numbers = labels_of(rows, check_labels(self, y), self.classes_, "it knows no others")
+        probabilities = np.asarray(to_numpy(self.predict_proba(rows)), dtype=np.float64)
+        return Recognised.of(probabilities, numbers, self.spikes_per_decision(rows))
+
+    # Doors to rooms above: files, and other libraries
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
@@ -704,6 +759,16 @@ class LRNNClassifier(
 
         check_is_fitted(self)
         save(self, path)
+
+    def to_torch(self) -> Any:
+        """A plain PyTorch module that does what this model does, for ``torch`` tensors of its type.
+
+        ``module(X)`` are the probabilities, ``module.hidden(X)`` what :meth:`transform` gives. It
+        knows nothing of lrnn, nor of scaling, nor of the names of classes.
+        """
+        from lrnn.storage.export import to_torch
+
+        return to_torch(self)
 
     @property
     def _n_features_out(self) -> int:
@@ -722,13 +787,14 @@ def _as_json(scaling: Scaling | None) -> Any:
     return None if scaling is None or scaling.kind == "none" else scaling.to_json()
 
 
-def _unwrapped(given: Any) -> Any:
-    """What a `FrozenEstimator` holds; whatever else is returned as it is."""
-    return given.estimator if isinstance(given, FrozenEstimator) else given
-
-
-def _shares(layers: Sequence[Any], block: Array) -> Array:
+def _shares(layers: Sequence[Layer], block: Array) -> Array:
     return shares(through(layers, block))
+
+
+def _log_shares(layers: Sequence[Layer], block: Array) -> Array:
+    found = _shares(layers, block)
+    with np.errstate(divide="ignore"):
+        return array_namespace(found).log(found)
 
 
 def _log_spikes(layers: Sequence[Any], rates: Sequence[Array], scale: float, block: Array) -> Array:

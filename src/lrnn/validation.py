@@ -593,7 +593,12 @@ def counted(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Any, NDArray[A
     return safe_indexing(X, kept), y[kept], weights[kept]
 
 
-def labels_of(rows: Rows, y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+def labels_of(
+    rows: Rows,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    remedy: str = "name all of them in the first call to partial_fit",
+) -> NDArray[np.int64]:
     """The number of each row's class; there must be one label for each, of these classes."""
     found, dropped = y, () if rows.cut_off is None else rows.cut_off.dropped
     if len(dropped) and len(found) == rows.shape[0] + len(dropped):
@@ -608,8 +613,7 @@ def labels_of(rows: Rows, y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.
         row = int(np.argmax(found == strange[0]))
         raise ValueError(
             f"y has {strange[0]!r} at row {row + 1}, which is none of the classes "
-            f"{classes.tolist()!r:.200}; name all of them in the first call to "
-            "partial_fit"
+            f"{classes.tolist()!r:.200}; {remedy}"
         )
     return np.searchsorted(classes, found)
 

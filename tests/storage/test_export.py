@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import NotFittedError
 
-from lrnn import LRNNAutoencoder
+from lrnn import LRNNAutoencoder, LRNNClassifier
 from lrnn.storage.export import to_onnx
 from lrnn.tables.cut_off import RangeWarning
 
@@ -42,10 +42,10 @@ def test_torch_module(model_and_data):
     np.testing.assert_array_equal(model.encoders_[0], before[0])
 
 
-def run_onnx(path, X):
+def run_onnx(path, X, results=("codes", "reconstruction")):
     onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    return session.run(["codes", "reconstruction"], {"data": X})
+    return session.run(list(results), {"data": X})
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
@@ -107,3 +107,88 @@ def test_a_model_that_is_not_fitted(tmp_path):
     with pytest.raises(NotFittedError):
         to_onnx(LRNNAutoencoder(), tmp_path / "m.onnx")
     assert not list(tmp_path.iterdir())
+
+
+# Classifiers
+
+RESULTS = ("label", "probabilities", "codes")
+NAMES = {
+    "whole numbers": np.arange(10) - 3,
+    "text": np.array([f"é{i}" for i in range(10)]),
+    "objects": np.array([f"class {i}" for i in range(10)], dtype=object),
+    "numbers": np.arange(10) * 2.0,
+    "truth": np.arange(10) > 4,
+}
+
+
+@pytest.fixture(params=["plain", "excitatory", "deep", "float32", "behind an encoder"])
+def classifier_and_data(request, digits):
+    """Rows where nothing fires, and values above 1, are among the data."""
+    X = digits.astype(np.float32 if request.param == "float32" else np.float64)
+    settings = {
+        "excitatory": {"inhibition": False},
+        "deep": {"hidden_layer_sizes": (15, 8)},
+        "behind an encoder": {"pretrain": LRNNAutoencoder(6, random_state=0).fit(X)},
+    }.get(request.param, {})
+    settings = {"hidden_layer_sizes": (12,), "max_iter": 4, "random_state": 0} | settings
+    model = LRNNClassifier(**settings).fit(X, load_digits().target)
+    return model, np.vstack([X[:200], 3 * X[:5], 0 * X[:3]])
+
+
+def test_torch_module_of_a_classifier(classifier_and_data):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    model, X = classifier_and_data
+    module = model.to_torch()
+    with torch.no_grad():
+        found = module(torch.from_numpy(X)).numpy()
+        assert_near(module.hidden(torch.from_numpy(X)).numpy(), model.transform(X))
+    assert_near(found, model.predict_proba(X))
+    np.testing.assert_array_equal(found[-3:], X.dtype.type(0.1))
+    loss = torch.nn.functional.nll_loss(
+        module(torch.from_numpy(X[:50])).log(), torch.from_numpy(model.predict(X[:50]))
+    )
+    loss.backward()  # it can be trained further
+    assert all(p.grad.isfinite().all() for p in module.parameters())
+
+
+def test_onnx_file_of_a_classifier(classifier_and_data, tmp_path):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    model, X = classifier_and_data
+    path = tmp_path / "model.onnx"
+    to_onnx(model, path)
+    label, found, codes = run_onnx(path, X, RESULTS)
+    assert_near(found, model.predict_proba(X))
+    assert found.dtype == X.dtype
+    assert_near(codes, model.transform(X))
+    np.testing.assert_array_equal(label, model.predict(X))
+    np.testing.assert_array_equal(found[-3:], X.dtype.type(0.1))
+    to_onnx(model, path, dtype="float32")
+    found = run_onnx(path, X.astype(np.float32), ["probabilities"])[0]
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_onnx_labels_are_those_of_the_model(digits, names, tmp_path):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    model = LRNNClassifier(9, max_iter=3, random_state=0).fit(digits, names[load_digits().target])
+    to_onnx(model, tmp_path / "m.onnx")
+    (label,) = run_onnx(tmp_path / "m.onnx", digits[:90], ["label"])
+    np.testing.assert_array_equal(label, model.predict(digits[:90]))
+    if names.dtype.kind in "bif":
+        assert label.dtype == names.dtype
+
+
+def test_onnx_file_of_a_classifier_takes_raw_data(tmp_path):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    wine = load_wine()
+    model = LRNNClassifier(9, max_iter=20, random_state=0).fit(wine.data, wine.target)
+    to_onnx(model, tmp_path / "m.onnx", scaling=True)
+    label, found = run_onnx(tmp_path / "m.onnx", wine.data, ["label", "probabilities"])
+    assert_near(found, model.predict_proba(wine.data))
+    np.testing.assert_array_equal(label, model.predict(wine.data))
+    levels = np.round(load_digits().data * 15).astype(np.uint8)
+    model = LRNNClassifier(9, max_iter=3, random_state=0).fit(levels, load_digits().target)
+    to_onnx(model, tmp_path / "m.onnx", scaling=True)
+    (found,) = run_onnx(tmp_path / "m.onnx", levels.astype(np.float32), ["probabilities"])
+    np.testing.assert_allclose(found, model.predict_proba(levels), rtol=0, atol=1e-5)

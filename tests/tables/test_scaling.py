@@ -118,3 +118,16 @@ def test_equal_scalings_are_equal_and_have_one_hash():
     assert Scaling("max", -0.0) == Scaling("max", 0.0)
     assert hash(Scaling("max", -0.0)) == hash(Scaling("max", 0.0))
     assert len({one() for one in made + made}) == len(made)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, "UInt8"])
+def test_levels_in_a_frame_are_taken_as_they_are(kind):
+    """As those in an array; where columns are chosen, divided by the level that is 1."""
+    white = 65_535 if kind is np.uint16 else 255
+    frame = pd.DataFrame({"a": [0, white, 7], "b": [3, 2, 1], "y": [1, 0, 1]}).astype(kind)
+    assert Scaling.fit(frame, "auto").kind == "none"
+    chosen = Scaling.fit(frame, "auto", label="y")
+    assert (chosen.kind, chosen.span) == ("levels", white)
+    np.testing.assert_allclose(chosen.apply(frame)[:, 0], [0, 1, 7 / white])
+    assert Scaling.fit(frame[["y", "b"]].clip(upper=1), "auto", label="y").kind == "none"
+    assert Scaling.fit(frame.assign(b=[0.5, 20.0, 3.0]), "auto").kind == "minmax"

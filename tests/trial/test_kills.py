@@ -30,6 +30,7 @@ COMMANDS = [
     f"fit rows.npy --inhibition --fine-tune 4 --max-iter 3 {FIT}",
     f"fit rows.h5 --max-iter 5 {FIT}",  # its moment is that of a stream
     f"fit parts --max-iter 5 --fine-tune 1 {FIT}",
+    f"fit classes.csv --classify --label 7 --hidden 3 --max-iter 6 {FIT}",
     "frontier rows.npy -o out --hidden 2 --penalties 2 --passes 1 --resume --force -q",
     *(f"encode model.safetensors rows.csv -o out{ending} --force -q" for ending in TABLES),
 ]
@@ -41,6 +42,7 @@ def inputs(folder):
     X = np.random.default_rng(0).random((60, 6))
     npy_path(X, folder)
     np.savetxt(folder / "rows.csv", X, delimiter=",")
+    np.savetxt(folder / "classes.csv", np.c_[X, X[:, 0] > 0.5], delimiter=",")
     hdf5_path(X, folder)
     parquet_folder(X, folder)
     LRNNAutoencoder(3, max_iter=2, random_state=0).fit(X).save(folder / "model.safetensors")

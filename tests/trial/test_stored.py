@@ -17,13 +17,14 @@ from safetensors.numpy import load as tensors_of
 from safetensors.numpy import save as to_bytes
 
 import lrnn
-from lrnn import LRNNAutoencoder, Moment, checkpoints
+from lrnn import LRNNAutoencoder, LRNNClassifier, Moment, checkpoints
 from lrnn.storage.checkpoints import CheckpointError
 from lrnn.storage.model_files import ModelFileError, checksum
 from lrnn.storage.moment_files import MomentFileError
 from trial.harness import Refusal, answer, cases, damaged
 
 X = np.random.default_rng(0).random((40, 5))
+LABELS = np.array(["a", "b", "ç"])[np.digitize(X[:, 0], [0.3, 0.7])]
 WAYS = {
     "gram": {"max_iter": 8, "tol": 0},
     "deep": {"hidden_layer_sizes": (4, 2), "max_iter": 4, "fine_tune": 3},
@@ -33,11 +34,18 @@ WAYS = {
     "early": {"inhibition": True, "early_stopping": True, "fine_tune": 4, "max_iter": 5},
     "scaled": {"scale": "minmax", "max_iter": 3},
 }  # fmt: skip
+CLASSIFIERS = {
+    "classes": {"max_iter": 4},
+    "classes, excitatory": {"inhibition": False, "max_iter": 3, "class_weight": "balanced"},
+    "classes, early": {"early_stopping": True, "spike_penalty": 0.1, "max_iter": 6},
+    "classes, deep": {"hidden_layer_sizes": (4, 3), "corruption": ("mask", 0.2), "max_iter": 3},
+    "classes, scaled": {"scale": "max", "class_weight": {"a": 2.0, "b": 1, "ç": 1}, "max_iter": 3},
+}
 VALUES = [None, True, False, -1, 0, 1, 2, 10**9, 10**400, -0.5, 1e308, float("nan"), float("inf"),
           "", "x", "\x1b[31m", "../x", [], [1], [[1]], {}, {"a": 1}]  # fmt: skip
 TENSORS = {
     "NaN": lambda a: np.full(a.shape, np.nan), "negative": lambda a: -1.0 - a,
-    "large": lambda a: a * 1e3 + 1, "huge": lambda a: np.full(a.shape, 1e308),
+    "large": lambda a: np.minimum(a, 1e300) * 1e3 + 1, "huge": lambda a: np.full(a.shape, 1e308),
     "tiny": lambda a: np.full(a.shape, 1e-310), "single": lambda a: a.astype(np.float32),
     "whole": lambda a: a.astype(np.int64), "shorter": lambda a: a[:-1],
     "longer": lambda a: np.concatenate([a, a]), "flat": lambda a: a.reshape(-1),
@@ -47,12 +55,19 @@ TENSORS = {
 
 
 def model(way):
-    return LRNNAutoencoder(**{"hidden_layer_sizes": 3, "random_state": 0} | WAYS[way])
+    settings = {"hidden_layer_sizes": 3, "random_state": 0}
+    if way in CLASSIFIERS:
+        return LRNNClassifier(**settings | CLASSIFIERS[way])
+    return LRNNAutoencoder(**settings | WAYS[way])
+
+
+def labels(way):
+    return {"y": LABELS} if way in CLASSIFIERS else {}
 
 
 @cache
 def fitted(way):
-    return model(way).fit(X)
+    return model(way).fit(X, **labels(way))
 
 
 @cache
@@ -75,7 +90,7 @@ def unfinished(way):
 
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(checkpoints, "write", write)
-        checkpoints.fit(model(way), X, Path(folder, "checkpoint"), every=0)
+        checkpoints.fit(model(way), X, Path(folder, "checkpoint"), every=0, **labels(way))
     return found
 
 
@@ -125,8 +140,11 @@ def same(one, other):
 
 def check_promises(found, folder):
     """What every model promises, wherever it comes from."""
-    codes, back = found.transform(X), found.reconstruct(X)
-    low, high = (0, 1) if found.scaling_ is None else (-np.inf, np.inf)
+    classifies = isinstance(found, LRNNClassifier)
+    codes = found.transform(X)
+    back = found.predict_proba(X) if classifies else found.reconstruct(X)
+    scaled = found.scaling_ is not None and not classifies
+    low, high = (-np.inf, np.inf) if scaled else (0, 1)
     for values, least, most in ((codes, 0, 1), (back, low, high)):
         assert np.isfinite(values).all(), "not finite"
         assert values.min() >= least, "below its range"
@@ -134,9 +152,13 @@ def check_promises(found, folder):
     for weights in found.weights_.excitatory + (found.weights_.inhibitory or ()):
         assert np.isfinite(weights).all(), "weights are not finite"
         assert weights.min(initial=0) >= 0, "weights are negative"
-        if found.rates == "unit":
+        if not classifies and found.rates == "unit":
             assert weights.sum(axis=1).max() <= 1 + 1e-5, "rows of unit rates sum to more than 1"
-    assert np.isfinite(found.score(X))
+    if classifies:
+        np.testing.assert_allclose(back.sum(axis=1), 1, rtol=1e-5)
+        assert set(found.predict(X).tolist()) <= set(found.classes_.tolist())
+    else:
+        assert np.isfinite(found.score(X))
     found.to_network()
     assert found.audit().valid
     found.save(folder / "again")
@@ -150,7 +172,7 @@ def loaded(way, content, folder):
 
 def resumed(way, content, folder):
     (folder / "checkpoint").write_bytes(content)
-    return checkpoints.fit(model(way), X, folder / "checkpoint", every=1e9)
+    return checkpoints.fit(model(way), X, folder / "checkpoint", every=1e9, **labels(way))
 
 
 FILES = {
@@ -159,10 +181,10 @@ FILES = {
 }
 
 
-def attempt(case, kind, change):
+def attempt(case, kind, change, ways=WAYS):
     """What is made of a file that was changed, and what an undisturbed run gives."""
     contents, use, error = FILES[kind]
-    way = case.pick(list(WAYS))
+    way = case.pick(list(ways))
     content = change(case, case.any_of(contents(way)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numbers may be as large as they can be
@@ -187,6 +209,16 @@ def test_damaged(case):
 def test_forged(case):
     """What is not refused keeps what models promise."""
     attempt(case, case.pick(list(FILES)), forged)
+
+
+@cases(short=50, full=20_000)
+def test_classifiers(case):
+    """The same of classifiers, damaged or forged."""
+    harmed = case.chance(0.3)
+    kind = case.pick(list(FILES))
+    found = attempt(case, kind, damaged if harmed else forged, CLASSIFIERS)
+    if harmed and found is not None:
+        assert same(*found), "another model"
 
 
 @cache

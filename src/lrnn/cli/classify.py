@@ -1,7 +1,6 @@
 """``lrnn classify``: the classes of rows, also spike by spike."""
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ import typer
 from numpy.typing import NDArray
 
 from lrnn.cli.inputs import DataOf, Given, Seed, given_for, model_for, numbers_explained
+from lrnn.cli.labels import with_label
 from lrnn.cli.outputs import Force, check_named, check_new, check_output, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -19,7 +19,6 @@ TABLES, FIGURES = (".csv", ".tsv", ".parquet"), (".png", ".svg", ".pdf")
 EVENTS, CONFIDENCE = 1e6, 0.95
 FEW_CLASSES = 20  # of which all confusions are shown
 SHOWN = 10  # confusions, of more classes
-WHOLE = re.compile(r"(-?\d+)\.0+")
 
 
 def classify(
@@ -112,7 +111,7 @@ def classify(
     _check_plot(plot, limit, force, model, data)
     found = _classifier(model, data)
     if label is not None:
-        _remember_label(found, data, label)
+        found.scaling_ = with_label(found, data, label)
     given = given_for(found, data, voice)
     with numbers_explained(given, data, fitting=False), voice.working(f"classifying {data}"):
         shares = np.asarray(found.predict_proba(given.data))
@@ -212,48 +211,6 @@ def _classifier(path: Path, data: str) -> Any:
     return found
 
 
-def _remember_label(model: Any, source: str, label: str) -> None:
-    """Let the model take the class of the rows from this column of a table."""
-    from lrnn.datasets import open_table
-    from lrnn.tables.frame import Columns
-    from lrnn.tables.read import Reading, taken
-    from lrnn.tables.recipe import Recipe
-    from lrnn.tables.scaling import Scaling
-
-    scaling, path = model.scaling_ or Scaling("none"), Path(source)
-    table = open_table(source, True, taken(path, scaling.reading) if path.exists() else Reading())
-    if not isinstance(table.data, Columns):
-        raise typer.BadParameter(
-            f"{source!r} is no table with columns of its own; labels of data sets and of folders "
-            "of images are known without it",
-            param_hint="--label",
-        )
-    columns = table.data
-    name = _column(label, columns.columns, source)
-    if scaling.recipe is not None:
-        recipe = replace(scaling.recipe, label=name)
-    else:
-        wanted = [str(known) for known in getattr(model, "feature_names_in_", ())]
-        wanted = wanted if columns.named and wanted else []
-        recipe = Recipe.fit(columns, columns=wanted or None, label=name)[0]
-        order = {column: i for i, column in enumerate(wanted)}
-        ordered = sorted(recipe.columns, key=lambda c: order.get(c.name, 0))
-        recipe = replace(recipe, columns=tuple(ordered))
-    model.scaling_ = replace(scaling, recipe=recipe)
-
-
-def _column(word: str, names: tuple[str, ...], source: str) -> str:
-    """The column that is meant by a name, or a number from 1."""
-    if word in names:
-        return word
-    if word.isdecimal() and 1 <= int(word) <= len(names):
-        return names[int(word) - 1]
-    shown = ", ".join(map(repr, names[:SHOWN])) + (" …" if len(names) > SHOWN else "")
-    raise typer.BadParameter(
-        f"{source!r} has no column {word!r}; it has {shown}", param_hint="--label"
-    )
-
-
 @dataclass(frozen=True)
 class _Truth:
     """The true classes of rows, and how the model's own are called.
@@ -275,7 +232,7 @@ class _Truth:
     @classmethod
     def of(cls, given: Given, classes: NDArray[Any], label: str | None, data: str) -> Any:
         """What the data tell of them; None, if they tell nothing."""
-        from lrnn.tables.frame import is_missing
+        from lrnn.tables.frame import is_missing, label_text
         from lrnn.tables.words import warn
 
         told = given.classes
@@ -286,9 +243,9 @@ class _Truth:
         cells = np.asarray(told, dtype=object)
         known = ~is_missing(cells)
         truths = classes.dtype.kind == "b"
-        names = [str(c) if truths else _as_text(c) for c in classes.tolist()]
+        names = [str(c) if truths else label_text(c) for c in classes.tolist()]
         places = {name.lower() if truths else name: i for i, name in enumerate(names)}
-        texts = [_as_text(cell) if sure else "" for cell, sure in zip(cells, known, strict=True)]
+        texts = [label_text(cell) if sure else "" for cell, sure in zip(cells, known, strict=True)]
         numbers = [places.get(text.lower() if truths else text, -1) for text in texts]
         found = cls(np.array(texts, dtype=object), np.array(numbers, dtype=np.intp), names)
         strange = np.flatnonzero(found.numbers < 0)
@@ -347,15 +304,6 @@ class _Truth:
         pairs = [np.unravel_index(i, errors.shape) for i in order if errors.flat[i]]
         lines = [[rows[i], self.names[j], f"{errors[i, j]:,}"] for i, j in pairs]
         return text_table(["true", "predicted", "rows"], lines, "most frequent errors")
-
-
-def _as_text(cell: Any) -> str:
-    """A label as text: whole numbers without a point, however they were written."""
-    from lrnn.tables.frame import as_text
-
-    text = as_text(cell)
-    whole = WHOLE.fullmatch(text)
-    return whole[1] if whole else text
 
 
 def _write(output: Path, columns: dict[str, Any], given: Given, truth: _Truth | None) -> None:

@@ -51,7 +51,7 @@ def encode(
 
     The data are scaled as the model remembers. Large files are read and written block by block.
     With --refine 1 the codes fit the data better; they are then not those that the spiking network
-    computes.
+    computes. The codes of a classifier are the activations of its last hidden layer.
 
     Examples:
 
@@ -68,7 +68,7 @@ def encode(
     voice = Voice(quiet, as_json)
     with (
         cluster(dask, workers, voice) as client,
-        _opened(model, data, voice, device, client) as (found, rows, given),
+        _opened(model, data, voice, device, client, autoencoder=refine > 0) as (found, rows, given),
         _bar(voice, f"encoding {data}", rows.shape[0]) as progress,
     ):
         beside = _beside(given, output, voice)
@@ -156,13 +156,19 @@ def _bar(voice: Voice, task: str, rows: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def _opened(
-    model: Path, data: str, voice: Voice, device: str | None, client: Any = None
+    model: Path,
+    data: str,
+    voice: Voice,
+    device: str | None,
+    client: Any = None,
+    *,
+    autoencoder: bool = True,
 ) -> Iterator[tuple[Any, Any, Given]]:
     """A model, and rows for it; what is wrong with them is said of the data."""
     from lrnn.tables.sources import Source
     from lrnn.validation import check_data
 
-    found = model_for(model, data)
+    found = model_for(model, data, autoencoder=autoencoder)
     found.device = device
     given = given_for(found, data, voice, stream=True)
     X = given.data

@@ -31,8 +31,9 @@ def export(
     """Write a model as an ONNX file, for onnxruntime and all that reads such files.
 
     It takes [bold]data[/bold], any number of rows, and gives their [bold]codes[/bold] and
-    [bold]reconstruction[/bold]. (From Python, [bold]model.to_torch()[/bold] gives a PyTorch
-    module.)
+    [bold]reconstruction[/bold]; of a classifier their [bold]label[/bold],
+    [bold]probabilities[/bold] and [bold]codes[/bold] (the last hidden layer). (From Python,
+    [bold]model.to_torch()[/bold] gives a PyTorch module.)
 
     Examples:
 
@@ -47,7 +48,7 @@ def export(
     check_named(output, (".onnx",))
     check_apart(output, model)
     check_new(force, output)
-    found = load_model(model)
+    found = load_model(model, autoencoder=False)
     to_onnx(found, output, scaling=scaling, dtype=dtype and dtype.value)
     Voice(quiet, as_json).result(
         {"model": str(model), "output": str(output), "bytes": output.stat().st_size},

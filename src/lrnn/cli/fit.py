@@ -1,7 +1,5 @@
 """``lrnn fit``: train a model."""
 
-import os
-import tempfile
 from contextlib import nullcontext
 from dataclasses import replace
 from enum import StrEnum
@@ -12,6 +10,7 @@ import numpy as np
 import typer
 
 from lrnn.cli.cluster import Dask, Workers, cluster, on_cluster
+from lrnn.cli.fit_classifier import ClassWeight, Recognising, fit_classifier, recognition_option
 from lrnn.cli.inputs import (
     BatchSize,
     DataOf,
@@ -20,7 +19,6 @@ from lrnn.cli.inputs import (
     Resume,
     Seed,
     ToTrainOn,
-    check_leftover,
     going_on,
     hidden_note,
     hidden_rule,
@@ -28,14 +26,16 @@ from lrnn.cli.inputs import (
     say_how_to_go_on,
     tell,
 )
+from lrnn.cli.model_place import ModelPlace
 from lrnn.cli.moment import bound_note, check_no_rows_needed, moment_in
-from lrnn.cli.outputs import Force, check_named, check_new, named_after
+from lrnn.cli.outputs import Force
 from lrnn.cli.tables import TableOptions, scale_note, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice
 
 Solver = StrEnum("Solver", ["gram", "minibatch"])
 Rates = StrEnum("Rates", ["free", "unit"])
 Stacking = StrEnum("Stacking", ["layerwise", "joint"])
+STEPS = 200  # at most, or passes, unless it is said how many
 
 
 @takes_tables()
@@ -57,21 +57,35 @@ def fit(
         bool, typer.Option("--inhibition", help="Let neurons inhibit each other, too.")
     ] = False,
     spike_penalty: Annotated[
-        float, typer.Option(min=0, help="With --inhibition, what a spike costs, in error.")
+        float,
+        typer.Option(
+            min=0,
+            help="With --inhibition, what a spike costs, in error; with --classify, what the "
+            "logarithm of the firings per output spike costs, such as 0.01.",
+        ),
     ] = 0.0,
     early_stopping: Annotated[
         bool,
-        typer.Option("--early-stopping", help="With --inhibition, stop by rows held out."),
+        typer.Option(
+            "--early-stopping", help="With --inhibition or --classify, stop by rows held out."
+        ),
     ] = False,
     corruption: Annotated[
         tuple[str, float] | None,
         typer.Option(
             metavar="KIND LEVEL",
-            help="Learn to give back rows from corrupted ones: mask 0.5 (half of the cells are 0), "
-            "noise 0.1 (of that standard deviation).",
+            help="Learn from corrupted rows: mask 0.5 (half of the cells are 0), noise 0.1 (of "
+            "that standard deviation).",
         ),
     ] = None,
-    max_iter: Annotated[int, typer.Option(min=1, help="Most steps, or passes.")] = 200,
+    max_iter: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help=f"Most steps, or passes; by default {STEPS}, with --classify 40 (or as many as "
+            "make 200 steps).",
+        ),
+    ] = None,
     tol: Annotated[
         float, typer.Option(min=0, help="Stop when the error falls by a smaller share; 0: never.")
     ] = 1e-4,
@@ -84,11 +98,53 @@ def fit(
         float, typer.Option(min=0, help="Seconds between checkpoints; they go beside the model.")
     ] = 60.0,
     resume: Resume = None,
+    classify: Annotated[
+        bool,
+        recognition_option(
+            "--classify",
+            help="Train a classifier: of the column --label, or the classes that the data have; by "
+            "default with 300 hidden neurons.",
+        ),
+    ] = False,
+    label_smoothing: Annotated[
+        float,
+        recognition_option(
+            min=0, max=0.99, help="The share of a row's weight for all classes alike, such as 0.1."
+        ),
+    ] = 0.0,
+    dropout: Annotated[
+        float,
+        recognition_option(
+            min=0, max=0.99, help="The share of hidden neurons that are silent, anew in each step."
+        ),
+    ] = 0.0,
+    class_weight: Annotated[
+        ClassWeight, recognition_option(help="balanced: all classes weigh the same.")
+    ] = ClassWeight.none,
+    pretrain: Annotated[
+        Path | None,
+        recognition_option(
+            metavar="MODEL",
+            help="An autoencoder whose encoder is the first layers; the data are taken and scaled "
+            "as it remembers.",
+        ),
+    ] = None,
+    freeze: Annotated[
+        bool, recognition_option("--freeze", help="These layers stay as they are.")
+    ] = False,
+    test: Annotated[
+        str | None,
+        recognition_option(
+            metavar="DATA",
+            help="Rows that are not trained on, of which the accuracy is told; data sets with test "
+            "rows are tested on them.",
+        ),
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train an autoencoder on data, and write it to a file.
+    """Train an autoencoder, or with --classify a classifier, on data, and write it to a file.
 
     Data may be the name of a data set ([bold]lrnn data list[/bold]), a table, another file of
     numbers or a folder of images; rows are samples. Large files are read block by block, and need
@@ -121,25 +177,49 @@ def fit(
         lrnn fit mnist -o mnist.safetensors --hidden 50 --inhibition --spike-penalty 1e-6
 
         lrnn fit mnist -o mnist.safetensors --hidden 50 --corruption mask 0.5
+
+        lrnn fit wine.csv --classify --label class --hidden 20 -o wine-class.safetensors
+
+        lrnn fit mnist --classify --spike-penalty 0.01 --label-smoothing 0.1 -o digits.safetensors
+
+        lrnn fit few.csv --classify --label class --pretrain wine.safetensors --freeze
     """
     from lrnn import checkpoints
     from lrnn.autoencoder import LRNNAutoencoder
-    from lrnn.tables.atomic import check_apart, remove, sole_writer
     from lrnn.tables.cut_off import CutOff
     from lrnn.tables.scaling import Scaling
 
     voice = Voice(quiet, as_json)
     check_corruption(corruption, solver)
-    output = output or named_after(data, ".safetensors")
-    unfinished = output.with_name(f"{output.name}.checkpoint")
-    check_named(output)
-    check_apart(output, data)
-
-    def own() -> bool:
-        return unfinished.exists() and is_unfinished(output)
-
-    check_new(force, output, own=own)
     on_workers, cut = dask is not None or workers is not None, CutOff()
+    recognising = Recognising(label_smoothing, dropout, class_weight, pretrain, freeze, test)
+    recognising.check(
+        classify,
+        {
+            "--solver": solver is not Solver.gram,
+            "--rates": rates is not Rates.free,
+            "--stacking": stacking is not Stacking.layerwise,
+            "--fine-tune": fine_tune > 0,
+            "--workers": workers is not None,
+            "--dask": dask is not None,
+        },
+    )
+    place = ModelPlace.of(output, data, force, resume, pretrain, test)
+    output, unfinished = place.output, place.unfinished
+    if classify:
+        parameters = {
+            "spike_penalty": spike_penalty,
+            "early_stopping": early_stopping,
+            "corruption": corruption,
+            "max_iter": max_iter,
+            "tol": tol,
+            "batch_size": batch_size,
+            "device": device,
+            "random_state": seed,
+        }
+        fit_classifier(data, options, recognising, hidden, parameters, place, checkpoint, voice)
+        return
+    max_iter = max_iter or STEPS
     moment = moment_in(data, options, on_workers=on_workers, resume=resume is not None)
     if moment is not None and corruption is not None and corruption[0] == "noise" and corruption[1]:
         raise typer.BadParameter(
@@ -180,9 +260,7 @@ def fit(
         random_state=seed,
         verbose=voice.verbose,
     )
-    with sole_writer(output):
-        check_new(force, output, own=own)  # another process may have been quicker
-        check_leftover(unfinished, resume, voice)
+    with place.alone(voice):
         if moment is not None:
             model.fit(moment)
         else:
@@ -194,10 +272,7 @@ def fit(
             if table.names is not None:
                 model.feature_names_in_ = np.array(table.names, dtype=object)
         model.scale = model.scaling_ = scaling
-        save(model, output)
-        interrupted = model.history_[-1].stopped == "interrupted"
-        if not interrupted:
-            remove(unfinished)
+        interrupted = place.save(model)
     rule = hidden_rule(hidden, attributes)
     falling = tol > 0 and any(curve.still_falling for curve in model.history_)
     voice.result(
@@ -260,30 +335,3 @@ def from_corrupted(model: Any) -> str:
         return ""
     kind, level = model.corruption
     return f", {model.corrupted_err_:.5f} from corrupted rows ({kind} {level:g})"
-
-
-def save(model: Any, output: Path) -> None:
-    """Write the model; if that fails, not to lose it, to the system's folder for such things."""
-    try:
-        model.save(output)
-    except OSError as error:
-        handle, name = tempfile.mkstemp(prefix="lrnn-", suffix=".safetensors")
-        os.close(handle)
-        try:
-            model.save(name)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise error from None
-        raise OSError(
-            f"{error.strerror}: {str(output)!r}. The model was trained, and is in {name!r} instead"
-        ) from None
-
-
-def is_unfinished(path: Path) -> bool:
-    """Whether a file is the model of a training that was interrupted."""
-    import lrnn
-
-    try:
-        return bool(lrnn.load(path).history_[-1].stopped == "interrupted")
-    except (OSError, ValueError):
-        return False

@@ -116,7 +116,8 @@ class Given:
     def without_gaps(self, model: Any) -> "Given":
         """Data in memory whose missing cells are filled as the model does, and counted."""
         floats = isinstance(self.data, np.ndarray) and self.data.dtype.kind == "f"
-        if model.missing == "refuse" or not floats or not (gaps := np.isnan(self.data)).any():
+        refused = getattr(model, "missing", "refuse") == "refuse"
+        if refused or not floats or not (gaps := np.isnan(self.data)).any():
             return self
         self.cut.add_gaps(gaps, self.scaling.recipe)
         return replace(self, data=model.impute(self.data))
@@ -276,22 +277,26 @@ def model_for(path: Path, data: str, *, autoencoder: bool = True) -> Any:
 
     Unless it must be an ``autoencoder``, it may be a classifier.
     """
+    swapped = "; are MODEL and DATA swapped? The model comes first"
+    check_rows(data, "" if path.suffix == ".safetensors" else swapped)
+    return load_model(path, autoencoder=autoencoder)
+
+
+def check_rows(data: str, hint: str = "") -> None:
+    """Complain of a moment and of a model, where rows are needed."""
     from lrnn.storage.moment_files import is_moment
 
-    if Path(data).suffix == ".safetensors":
-        swapped = path.suffix != ".safetensors"
+    if Path(data).suffix == ".safetensors" and Path(data).exists():
         raise ValueError(
             f"{data!r} is a moment, which holds no rows; give the data that it is of"
             if is_moment(data)
-            else f"{data!r} is a model, not data"
-            + ("; are MODEL and DATA swapped? The model comes first" if swapped else "")
+            else f"{data!r} is a model, not data{hint}"
         )
-    return load_model(path, autoencoder=autoencoder)
 
 
 def load_model(path: Path, *, autoencoder: bool = True) -> Any:
     """The model in a file; complains of a moment, and of a classifier where it is of no use."""
-    from lrnn.storage.model_files import load, load_autoencoder
+    import lrnn
     from lrnn.storage.moment_files import is_moment
 
     if is_moment(path):
@@ -299,19 +304,34 @@ def load_model(path: Path, *, autoencoder: bool = True) -> Any:
             f"{str(path)!r} is a moment, not a model; lrnn fit {path} -o model.safetensors trains "
             "one on it"
         )
-    return load_autoencoder(path) if autoencoder else load(path)
+    found = lrnn.load(path)
+    if autoencoder and is_classifier(found):
+        raise ValueError(
+            f"{str(path)!r} is a classifier, which gives no rows back, and this needs an "
+            f"autoencoder; lrnn classify {path} DATA tells the classes of rows, lrnn encode the "
+            "activations of the last hidden layer, and lrnn fit without --classify trains an "
+            "autoencoder"
+        )
+    return found
 
 
-def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Given:
+def is_classifier(model: Any) -> bool:
+    """Whether a model tells classes; others give rows back."""
+    from lrnn.classifier import LRNNClassifier
+
+    return isinstance(model, LRNNClassifier)
+
+
+def given_for(
+    model: Any, source: str, voice: Voice, stream: bool = False, split: str | None = None
+) -> Given:
     """Data for a model: a table that is read, taken and scaled as the model remembers.
 
     The model itself then takes them as they are. With ``stream``, large ones are left where they
-    are.
+    are. Of a data set that comes in parts, ``split`` is one.
     """
     from lrnn.datasets import open_table
-    from lrnn.tables.cut_off import CutOff
     from lrnn.tables.read import Reading, taken
-    from lrnn.tables.recipe import TableSource
     from lrnn.tables.scaling import Scaling
 
     scaling = model.scaling_ or Scaling("none")
@@ -319,25 +339,34 @@ def given_for(model: Any, source: str, voice: Voice, stream: bool = False) -> Gi
     path = Path(source)
     reading = taken(path, scaling.reading) if path.exists() else Reading()
     with voice.working(f"reading {source}"):
-        table = open_table(source, True, reading)
+        table = open_table(source, True, reading, split)
         table = with_gaps(table, getattr(model, "missing", "refuse"), source)
-        cut = CutOff()
-        data, names = table.data, table.names
-        known = getattr(model, "feature_names_in_", None)
-        wanted = None if known is None else list(map(str, known))
-        columns, recipe = scaling.columns_of(data, names, wanted)
-        if recipe is not None:
-            data = TableSource(columns, recipe, cut, carries=True)
-            names = recipe.names if recipe.named else None
-        width = data.shape[1] if recipe is None else len(data.columns)
+        return given_of(table, scaling, model, source, stream)
+
+
+def given_of(table: Any, scaling: Any, model: Any, source: str, stream: bool = False) -> Given:
+    """A table that is taken and scaled so; for a ``model`` it must have the right attributes."""
+    from lrnn.tables.cut_off import CutOff
+    from lrnn.tables.recipe import TableSource
+
+    cut = CutOff()
+    data, names = table.data, table.names
+    known = getattr(model, "feature_names_in_", None)
+    wanted = None if known is None else list(map(str, known))
+    columns, recipe = scaling.columns_of(data, names, wanted)
+    if recipe is not None:
+        data = TableSource(columns, recipe, cut, carries=True)
+        names = recipe.names if recipe.named else None
+    width = data.shape[1] if recipe is None else len(data.columns)
+    if model is not None:
         _check_attributes(model, width, names, source)
-        cut.names = names
-        carried, along = getattr(data, "carried", None), getattr(data, "carried_names", ())
-        data = _held(data, IN_MEMORY if stream else None)
-        labels = table.labels
-        if labels is not None and len(cut.dropped):
-            labels = tuple(np.delete(labels, cut.dropped).tolist())
-        given = Given(data, names, table.image_shape, labels, scaling, cut, carried, along)
+    cut.names = names
+    carried, along = getattr(data, "carried", None), getattr(data, "carried_names", ())
+    data = _held(data, IN_MEMORY if stream else None)
+    labels = table.labels
+    if labels is not None and len(cut.dropped):
+        labels = tuple(np.delete(labels, cut.dropped).tolist())
+    given = Given(data, names, table.image_shape, labels, scaling, cut, carried, along)
     return replace(given, data=scaling.scaled(data, cut))
 
 

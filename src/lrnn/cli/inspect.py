@@ -6,11 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.fit import from_corrupted
-from lrnn.cli.inputs import ModelOf
+from lrnn.cli.inputs import ModelOf, is_classifier
 from lrnn.cli.moment import bound_note, inspect_moment
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 STRONGEST = 4  # attributes that are named of each part
+CLASSES = 20  # that are named
 
 
 def inspect(
@@ -21,7 +22,8 @@ def inspect(
 ) -> None:
     """Show a model's structure, its error, the audit of its firing rates, and its parts.
 
-    Of a file with a moment ([bold]lrnn moment[/bold]), show what it is of.
+    Of a file with a moment ([bold]lrnn moment[/bold]), show what it is of. A classifier has
+    classes, and no parts.
 
     A part is what a code neuron adds to the output: its strongest attributes are named, in percent
     of the strongest one. (For pictures of them see [bold]lrnn report[/bold].)
@@ -32,28 +34,21 @@ def inspect(
 
         lrnn inspect wine.safetensors --parts 100
     """
-    from lrnn.storage.model_files import load_autoencoder
+    import lrnn
     from lrnn.storage.moment_files import is_moment
 
     if is_moment(model):
         inspect_moment(model, Voice(quiet, as_json))
         return
-    found = load_autoencoder(model)
+    found: Any = lrnn.load(model)
+    if is_classifier(found):
+        _inspect_classifier(model, found, Voice(quiet, as_json))
+        return
     audit = found.audit()
     sizes = found.to_network().layer_sizes or ()
     scaling = "none" if found.scaling_ is None else found.scaling_.kind
     described = _parts(found)
     costs = found.layer_spike_costs_.tolist()
-    stages = [
-        {
-            "stage": c.stage,
-            "layer": c.layer,
-            "passes": c.passes,
-            "error": c.lowest,
-            "stopped": c.stopped,
-        }
-        for c in found.history_
-    ]
     voice = Voice(quiet, as_json)
     voice.result(
         {
@@ -74,7 +69,7 @@ def inspect(
             "largest_row_sum": audit.largest_row_sum,
             "largest_routed": audit.largest_routed,
             "firing_rates": [layer.rates for layer in audit.layers],
-            "training": stages,
+            "training": _stages(found),
             "parts": described,
         },
         f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
@@ -87,6 +82,53 @@ def inspect(
     if parts and not as_json:
         voice.say("")
         voice.say(text_table(*_listed(described[:parts], len(described))))
+
+
+def _inspect_classifier(path: Any, found: Any, voice: Voice) -> None:
+    audit = found.audit()
+    sizes, classes = found.weights_.sizes, found.classes_.tolist()
+    scaling = "none" if found.scaling_ is None else found.scaling_.kind
+    costs = found.layer_spike_costs_.tolist()
+    inhibition = found.weights_.inhibitory is not None
+    price = f" (the logarithm of firings per output spike costs {found.spike_penalty:g})"
+    told = ", ".join(map(str, classes[:CLASSES])) + (", …" if len(classes) > CLASSES else "")
+    voice.result(
+        {
+            "model": str(path),
+            "layers": list(sizes),
+            "classes": classes,
+            "inhibition": inhibition,
+            "spike_penalty": found.spike_penalty,
+            "scaling": scaling,
+            "corruption": found.corruption,
+            "loss": found.loss_,
+            "spike_cost": found.spike_cost_,
+            "layer_spike_costs": costs,
+            "valid": audit.valid,
+            "largest_row_sum": audit.largest_row_sum,
+            "largest_routed": audit.largest_routed,
+            "firing_rates": [layer.rates for layer in audit.layers],
+            "training": _stages(found),
+        },
+        f"{path}: {' → '.join(map(str, sizes))}, a classifier{' with inhibition' * inhibition}"
+        f"{price if found.spike_penalty else ''}, on data scaled by {scaling}\n"
+        f"{len(classes)} classes: {told}\ncross-entropy {found.loss_:.5f}, "
+        f"{found.spike_cost_:.4g} firings per unit time "
+        f"({' + '.join(f'{cost:.4g}' for cost in costs)} by layer)\n{audit}",
+    )
+
+
+def _stages(model: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "stage": c.stage,
+            "layer": c.layer,
+            "passes": c.passes,
+            "error": c.lowest,
+            "stopped": c.stopped,
+        }
+        for c in model.history_
+    ]
 
 
 def _inhibition(model: Any) -> str:

@@ -273,13 +273,12 @@ def _gaps_refused(source: str) -> Iterator[None]:
 def _known(path: Path, options: TableOptions) -> SimpleNamespace:
     """What is known of columns from a moment or a model."""
     import lrnn
-    from lrnn.storage.model_files import load_autoencoder
     from lrnn.storage.moment_files import is_moment
 
     _check_no_tables(options)
     if is_moment(path):
         return _as_known(lrnn.load_moment(path))
-    model = load_autoencoder(path)
+    model = lrnn.load(path)
     names, scaling = getattr(model, "feature_names_in_", None), model.scaling_
     if scaling is not None and scaling.recipe is not None and scaling.recipe.missing == "allow":
         scaling = replace(scaling, recipe=replace(scaling.recipe, missing="refuse"))

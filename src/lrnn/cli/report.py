@@ -12,6 +12,7 @@ from lrnn.cli.inputs import (
     DataOf,
     ModelOf,
     given_for,
+    is_classifier,
     load_model,
     model_for,
     numbers_explained,
@@ -50,9 +51,9 @@ def report(
 ) -> None:
     """Write a page that shows what a model has learnt, and that it is a valid spiking network.
 
-    It is one file, needs no network, and can be sent to a colleague: reconstructions, parts,
-    learning curves, sparsity, the audit in plain words, the simulation beside the numbers, firing
-    rates, and how it was made.
+    It is one file, needs no network, and can be sent to a colleague: reconstructions and parts, or
+    of a classifier what it recognises and where it is mistaken, learning curves, sparsity, the
+    audit in plain words, the simulation beside the numbers, firing rates, and how it was made.
 
     Examples:
 
@@ -71,12 +72,22 @@ def report(
     check_apart(output, data)
     check_apart(output / "index.html", model, data, *(against or []))
     check_new(force, output / "index.html")
-    found = model_for(model, data)
+    found = model_for(model, data, autoencoder=False)
+    if is_classifier(found) and frontier is not None:
+        raise typer.BadParameter(
+            f"{str(model)!r} is a classifier, and a frontier is of autoencoders",
+            param_hint="--frontier",
+        )
     given = given_for(found, data, voice).without_gaps(found)
     place = None if row is None else given.row(row, data)
     others = {}
     for path in against or []:
-        others[str(path)] = load_model(path)
+        others[str(path)] = load_model(path, autoencoder=False)
+        if is_classifier(others[str(path)]) != is_classifier(found):
+            raise ValueError(
+                f"of {str(model)!r} and {str(path)!r} one is a classifier and one an autoencoder, "
+                "which cannot be compared"
+            )
         others[str(path)].scaling_ = None  # the data are in [0, 1] already
         if others[str(path)].n_features_in_ != found.n_features_in_:
             raise ValueError(
@@ -142,8 +153,8 @@ def check_folder(output: Path) -> None:
 def write(subject: Any, folder: Path, voice: Voice) -> Path:
     """Write the report with a progress bar."""
     from lrnn.progress import work_bar
-    from lrnn.report import write_report
-    from lrnn.report.content import SECTIONS
+    from lrnn.report import sections_of, write_report
 
-    with work_bar("writing the report", len(SECTIONS), bool(voice.verbose)) as progress:
+    sections = len(sections_of(subject))
+    with work_bar("writing the report", sections, bool(voice.verbose)) as progress:
         return write_report(subject, folder, progress)

@@ -100,7 +100,7 @@ def simulate(
     as it falls with the number of events, and the share of (unsaturated) neurons whose 95 %
     confidence interval holds the numeric value: 95 % on average over runs, for the neurons of one
     run depend on each other. The figure is that of the paper: each layer as computed, and as
-    simulated.
+    simulated. Of a classifier the class is told, by the numbers and by the spikes.
 
     Examples:
 
@@ -146,10 +146,16 @@ def simulate(
         check_output(raster, force, model, data)
     elif record is not None:
         raise typer.BadParameter("give --raster FILE to write them to", param_hint="--record")
-    trained = model_for(model, data)
+    trained = model_for(model, data, autoencoder=False)
+    classes = getattr(trained, "classes_", None)
+    if classes is not None and part is not Part.all:
+        raise typer.BadParameter(
+            f"{str(model)!r} is a classifier, which has no such parts", param_hint="--part"
+        )
     given = given_for(trained, data, voice)
     place = given.row(row, data)
-    network = trained.to_network(part=part.value)
+    parts = {} if classes is not None else {"part": part.value}
+    network = trained.to_network(**parts)
     if partition is not None and partition > network.n_neurons:
         raise typer.BadParameter(
             f"{partition} should be at most the number of neurons, {network.n_neurons}",
@@ -183,7 +189,8 @@ def simulate(
         write[raster.suffix.lower()](raster, force=force)
     if figure:
         names = getattr(trained, "feature_names_in_", given.names)
-        _draw(result, output, estimator=estimator, shape=given.image_shape, names=names)
+        look = {"shape": given.image_shape, "names": names, "classes": classes}
+        _draw(result, output, estimator=estimator, **look)
     voice.result(
         {
             "model": str(model),
@@ -192,6 +199,7 @@ def simulate(
             "raster": None if raster is None else str(raster),
             "spikes": None if raster is None else len(result.raster),
             "figure": str(output) if figure else None,
+            **(recognised := _recognised(result, classes, estimator)),
             **document,
             **given.tell(voice),
         },
@@ -203,12 +211,43 @@ def simulate(
             "value" + (" (interrupted)" if result.interrupted else ""),
         ),
     )
+    if classes is not None:
+        voice.say(_told(recognised))
     if until is not None and not result.interrupted:
         voice.say(_ended(result, until, count))
     if raster is not None:
         voice.say(f"raster: {raster}, {len(result.raster):,} spikes")
     if figure:
         voice.say(f"figure: {output}")
+
+
+def _recognised(result: Any, classes: Any, estimator: str) -> dict[str, Any]:
+    """The most probable class by the numbers and by the spikes, with its share of the spikes."""
+    if classes is None:
+        return {}
+    found: dict[str, Any] = {}
+    for way, activations in (
+        ("numbers", result.steady),
+        ("spikes", result.activation(estimator)),
+    ):
+        outputs = result.network.split(activations)[-1]
+        total = outputs.sum()
+        chosen = int(outputs.argmax())
+        found[f"class_by_{way}"] = classes[chosen : chosen + 1].tolist()[0] if total > 0 else None
+        found[f"share_by_{way}"] = float(outputs[chosen] / total) if total > 0 else None
+    return found
+
+
+def _told(recognised: dict[str, Any]) -> str:
+    """The class of the row, in words."""
+    by = {
+        way: "no output spike"
+        if recognised[f"class_by_{way}"] is None
+        else f"class {recognised[f'class_by_{way}']} with {recognised[f'share_by_{way}']:.3f} of "
+        "the output spikes"
+        for way in ("numbers", "spikes")
+    }
+    return f"by the numbers: {by['numbers']}; by the simulation: {by['spikes']}"
 
 
 def _number(text: str) -> int:

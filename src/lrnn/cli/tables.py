@@ -69,7 +69,8 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
             _option(
                 "--label",
                 metavar="COLUMN",
-                help="The class of the rows: kept out of training, carried along to the codes.",
+                help="The class of the rows: what fit --classify learns; otherwise kept out of "
+                "training, and carried along to the codes.",
             ),
         ],
         None,
@@ -189,14 +190,14 @@ class TableOptions:
         """The parameter ``missing`` of a model."""
         return self.missing if self.gaps else "refuse"
 
-    def open(self, source: str, voice: Voice) -> Any:
-        """The table that a user calls so; large ones are left where they are."""
+    def open(self, source: str, voice: Voice, split: str | None = None) -> Any:
+        """The table that a user calls so, or a split of it; large ones are left where they are."""
         from scipy import sparse
 
         from lrnn.datasets import open_table
 
         with voice.working(f"reading {source}"):
-            table = open_table(source, True, self.reading)
+            table = open_table(source, True, self.reading, split)
         if self.missing == "unstored" and not sparse.issparse(table.data):
             raise typer.BadParameter(
                 f"{source!r} is no sparse matrix, of which cells are not stored; allow fills cells "
@@ -211,13 +212,8 @@ class TableOptions:
         from lrnn.tables.words import TableError
 
         data = table.data
-        names = getattr(data, "columns", None) or table.names
-        width = len(names) if names is not None else data.shape[1]
-        beside = getattr(data, "beside", ())
-        label, index = (
-            word if word is None or word in beside else _sole(word, names, width, source, option)
-            for word, option in ((self.label, "--label"), (self.index, "--index"))
-        )
+        names, width = _columns_of(table)
+        label, index = columns_beside(table, source, self.label, self.index)
         try:
             with voice.working(f"looking at {source}"):
                 found = Scaling.fit(
@@ -320,6 +316,22 @@ def takes_tables(*, missing: str | type[StrEnum] = Missing) -> Callable[..., Any
         return wrapped
 
     return with_tables
+
+
+def _columns_of(table: Any) -> tuple[Any, int]:
+    """Names of a table's columns, if they have any, and how many there are."""
+    names = getattr(table.data, "columns", None) or table.names
+    return names, len(names) if names is not None else table.data.shape[1]
+
+
+def columns_beside(table: Any, source: str, label: str | None, index: str | None) -> list[Any]:
+    """Label and index: columns of a table that are no attributes, by names or numbers from 1."""
+    names, width = _columns_of(table)
+    own = getattr(table.data, "beside", ())
+    return [
+        word if word is None or word in own else _sole(word, names, width, source, option)
+        for word, option in ((label, "--label"), (index, "--index"))
+    ]
 
 
 def _sole(word: str, names: Any, width: int, source: str, option: str) -> Any:

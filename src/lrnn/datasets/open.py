@@ -12,13 +12,17 @@ LARGE = 1 << 30  # bytes of a file that is rather read block by block
 
 
 def open_table(
-    source: str | PathLike[str], stream: bool = False, reading: Reading = BY_DEFAULT
+    source: str | PathLike[str],
+    stream: bool = False,
+    reading: Reading = BY_DEFAULT,
+    split: str | None = None,
 ) -> Table:
     """The table in a file or folder, or else the data set of that name, its numbers unscaled.
 
     With ``stream``, large files are not read, but a source of rows (:mod:`lrnn.tables.sources`) is
     given; for text and Parquet files of any size, their columns (:mod:`lrnn.tables.frame`).
-    ``reading`` tells how a file is to be read, where it does not tell itself.
+    ``reading`` tells how a file is to be read, where it does not tell itself; ``split`` which rows
+    of a data set are meant.
 
     >>> open_table("digits").data.shape
     (1797, 64)
@@ -30,7 +34,7 @@ def open_table(
         if reading.given:
             raise ValueError(f"{reading.given[0]!r} is for files, and {name!r} is a data set")
         entry = DATA_SETS[name]
-        found = load(name, scaled=False)
+        found = load(name, split=split, scaled=False)
         labels = None if found.target is None else [found.target_names[i] for i in found.target]
         return Table(
             found.data,

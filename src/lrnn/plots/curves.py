@@ -68,7 +68,8 @@ def learning_curves(
     levels(ax, shown, log=positive)
     key(ax)
     passed = "iterations" if against == "iterations" else "seconds of training"
-    return plain(ax, passed, "mean squared error")
+    recognises = all(curve.stage == "recognition" for _, stages in runs for curve in stages)
+    return plain(ax, passed, "cross-entropy" if recognises else "mean squared error")
 
 
 def convergence(

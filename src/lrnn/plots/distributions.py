@@ -13,13 +13,14 @@ from lrnn.plots.matrix import matrix
 
 if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.classifier import LRNNClassifier
 
 BINS = 20
 NEARLY_ZERO = 0.01  # a code below it
 MOST_POINTS = 5_000
 
 
-def firing_rates(model: "LRNNAutoencoder", *, ax: Axes | None = None) -> Axes:
+def firing_rates(model: "LRNNAutoencoder | LRNNClassifier", *, ax: Axes | None = None) -> Axes:
     """Firing rates of each layer's neurons, on a logarithmic scale; the output's are all 1.
 
     Neurons without outgoing weights never send a spike that matters: they are counted as silent in
@@ -27,7 +28,7 @@ def firing_rates(model: "LRNNAutoencoder", *, ax: Axes | None = None) -> Axes:
     """
     check_is_fitted(model)
     ax = axes_or_new(ax, 3.6, 2.6)
-    weights = [*model.encoders_, *model.decoders_]
+    weights = model.weights_.excitatory
     layers = [
         rates[(w.sum(axis=1) > 0) & (rates > 0)]
         for rates, w in zip(model.firing_rates_, weights, strict=False)

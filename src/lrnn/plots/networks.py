@@ -24,6 +24,7 @@ from lrnn.plots.tables import shorten
 
 if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.classifier import LRNNClassifier
 
 Integers = NDArray[np.int64]
 KINDS: tuple[tuple[str, str, Any], ...] = (
@@ -69,7 +70,7 @@ class Connections:
 
 
 def network(
-    model: Union["LRNNAutoencoder", RandomNeuralNetwork],
+    model: Union["LRNNAutoencoder", "LRNNClassifier", RandomNeuralNetwork],
     *,
     names: Sequence[str] | None = None,
     neurons: int = 30,
@@ -89,11 +90,12 @@ def network(
 
     Parameters
     ----------
-    model : fitted LRNNAutoencoder, or RandomNeuralNetwork
+    model : fitted LRNNAutoencoder or LRNNClassifier, or RandomNeuralNetwork
         A model is drawn with the lowest rates that its weights need, its ``firing_rates_``.
     names : sequence of str, optional
         What the neurons of the first and of the last layer are called, or all neurons of a
         network without layers; by default, a model's attributes as in the data that were learnt.
+        The last layer of a classifier are its classes.
     neurons : int, default=30
         How many neurons of a layer are drawn at most: those with the strongest weights.
     lines : int, default=500
@@ -124,8 +126,10 @@ def network(
     if several:
         _draw_lines(ax, places, chosen, strength)
         _name_layers(ax, drawn.layer_names, shown, layers)
-        if names is not None:
-            _name_columns(ax, places, shown, layers, names, room)
+        ends = getattr(model, "classes_", names)
+        for at, called in ((0, names), (-1, ends)):
+            if called is not None and len(called) == len(layers[at]):
+                _name_column(ax, places, shown[at], layers[at], called, room, last=at < 0)
     else:
         _draw_arrows(ax, places, chosen, strength, areas)
         _name_ring(ax, places, shown[0], names, chosen)
@@ -361,25 +365,25 @@ def _tell_widest(ax: Axes, shown: Sequence[Integers], weights: Connections) -> N
             )  # fmt: skip
 
 
-def _name_columns(
+def _name_column(
     ax: Axes,
     places: Floats,
-    shown: Sequence[Integers],
-    layers: Sequence[Integers],
-    names: Sequence[str],
+    shown: Integers,
+    layer: Integers,
+    names: Sequence[Any],
     room: float,
+    *,
+    last: bool,
 ) -> None:
-    """Names beside the first layer, and beside the last if it is as wide; as many as fit."""
+    """Names beside the first or the last layer, as many as fit."""
     step = int(np.ceil(1.1 * SMALL / room))
-    for at, side, points in ((0, "right", -10), (-1, "left", 10)):
-        if len(layers[at]) != len(names):
-            continue
-        for neuron in shown[at][::step]:
-            ax.annotate(
-                shorten(names[neuron - layers[at][0]]), places[neuron], ha=side, va="center",
-                fontsize=SMALL, xytext=(points, 0), textcoords="offset points",
-                annotation_clip=False,
-            )  # fmt: skip
+    side, points = ("left", 10) if last else ("right", -10)
+    for neuron in shown[::step]:
+        ax.annotate(
+            shorten(str(names[neuron - layer[0]])), places[neuron], ha=side, va="center",
+            fontsize=SMALL, xytext=(points, 0), textcoords="offset points",
+            annotation_clip=False,
+        )  # fmt: skip
 
 
 def _name_ring(

@@ -1,7 +1,7 @@
 """Simulations: single spikes, and layers as simulated beside layers as computed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -71,6 +71,7 @@ def simulated_layers(
     *,
     shape: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
+    classes: Sequence[Any] | None = None,
     row: int = 0,
     estimator: "Estimator" = "potential",
 ) -> Figure:
@@ -92,6 +93,9 @@ def simulated_layers(
     names : sequence of str, optional
         What attributes are called; then bars take the place of images, in layers that are not too
         wide for that.
+    classes : sequence, optional
+        What the output neurons of a classifier stand for; they are then drawn as bars, unless they
+        are too many.
     row : int, default=0
         Which row of arrivals.
     estimator : {"potential", "busy", "arrivals", "events"}, default="potential"
@@ -107,7 +111,10 @@ def simulated_layers(
     estimates = [np.atleast_2d(result.at(m).activation(estimator))[row] for m in moments]
     data = [i in (0, len(exact) - 1) and result.layer_names[i] != CODE for i in range(len(exact))]
     named = None if shape else names
+    data[-1] &= classes is None
     called = [_names(len(layer), outer, named) for layer, outer in zip(exact, data, strict=True)]
+    if classes is not None and len(classes) == len(exact[-1]) <= MOST_NAMED:
+        called[-1] = [*map(str, classes)]
     columns = 1 + len(moments)
     heights = [0.55 + 0.15 * len(c) if c else 2.05 for c in called]
     margin = 0.4 + (1.2 if any(called) else 0)

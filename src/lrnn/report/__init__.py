@@ -1,6 +1,6 @@
 """The report: one page that shows what a model has learnt, and that it is what it claims to be."""
 
-from lrnn.report.page import write_report
+from lrnn.report.page import sections_of, write_report
 from lrnn.report.subject import Subject
 
-__all__ = ["Subject", "write_report"]
+__all__ = ["Subject", "sections_of", "write_report"]

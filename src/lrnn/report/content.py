@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from lrnn import plots
 from lrnn.arrays import Floats
+from lrnn.audit import Recognised, Standing
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.classifier import LRNNClassifier
 from lrnn.frontiers import readable
+from lrnn.functional.shares import shares
 from lrnn.network import layer_names
 from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
@@ -55,10 +58,12 @@ def audited(subject: Subject) -> dict[str, Any]:
         ],
     )  # fmt: skip
     models = {"this model": subject.model, **subject.against}
+    quality = ["accuracy", "cross-entropy", "firings per output spike"]
+    quality = quality if subject.classifies else ["error"]
     comparison = TableOf(
         "Beside other trainings of the same data",
-        ["", "error", "largest row sum", "rows above 1", "largest Σ probabilities", "spikes"],
-        [_line(name, model, subject.X) for name, model in models.items()],
+        ["", *quality, "largest row sum", "rows above 1", "largest Σ probabilities", "spikes"],
+        [_line(name, model, subject) for name, model in models.items()],
     )
     return {
         "audit": audit,
@@ -73,13 +78,21 @@ def audited(subject: Subject) -> dict[str, Any]:
 
 def learning(subject: Subject) -> dict[str, Any]:
     """How the error fell."""
-    model, standing = subject.model, subject.audit.standing
-    bound = {} if standing is None else {"no linear map is below": standing.bound}
-    if standing is not None and standing.rates == "unit":
-        bound = {"no network with unit rates is below": standing.bound}
-    lowest = model.reconstruction_err_
-    if model.corrupted_err_ is not None:  # the curve is that of corrupted rows
-        lowest, bound = model.corrupted_err_, {}
+    model, standing, bound = subject.model, subject.audit.standing, {}
+    if isinstance(standing, Standing):
+        which = "network with unit rates" if standing.rates == "unit" else "linear map"
+        bound = {f"no {which} is below": standing.bound}
+    elif isinstance(standing, Recognised):
+        bound = {"how common each class is": standing.entropy}
+    what, of = "error", ""
+    if isinstance(model, LRNNClassifier):
+        what, lowest = "cross-entropy", model.history_[-1].lowest
+        of = " that were held out" if model.early_stopping else ""
+        of += " (as training sees them, corrupted)" if model.corruption is not None else ""
+    else:
+        lowest = model.reconstruction_err_
+        if model.corrupted_err_ is not None:  # the curve is that of corrupted rows
+            lowest, bound, of = model.corrupted_err_, {}, ", from corrupted ones"
     if subject.against:
         curves: Any = {"this model": model.history_}
         curves |= {name: other.history_ for name, other in subject.against.items()}
@@ -88,7 +101,7 @@ def learning(subject: Subject) -> dict[str, Any]:
     drawn = pictures.figure(
         lambda ax: plots.learning_curves(curves, bounds=bound, ax=ax),
         "learning",
-        f"Learning curve: the error falls to {lowest:.4g}",
+        f"Learning curve: the {what} falls to {lowest:.4g}",
     )
     rows = [
         [
@@ -102,10 +115,11 @@ def learning(subject: Subject) -> dict[str, Any]:
         ]
         for curve in model.history_
     ]
-    header = ["stage", "iterations", "passes", "first error", "lowest error", "seconds", "ended by"]
+    first = f"first {what}"
+    header = ["stage", "iterations", "passes", first, f"lowest {what}", "seconds", "ended by"]
     stages = list(dict.fromkeys(curve.stage for curve in model.history_ if curve.stage))
     table = TableOf("Stages of the training", header, rows)
-    return {"figure": drawn, "table": table, "stages": stages}
+    return {"figure": drawn, "table": table, "stages": stages, "what": what, "of": of}
 
 
 STOPPED = {
@@ -122,7 +136,7 @@ def reconstructions(subject: Subject) -> dict[str, Any]:
     count = PAIRS if subject.image_shape is not None else ROWS
     chosen = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(int))
     given = matrix(X[chosen], "X")
-    back = np.asarray(subject.model.reconstruct(X[chosen]))
+    back = np.asarray(subject.autoencoder.reconstruct(X[chosen]))
     if subject.image_shape is None:
         rows = [
             _bars(subject, int(i), above, below)
@@ -149,7 +163,7 @@ def _bars(subject: Subject, row: int, given: Floats, back: Floats) -> dict[str, 
         "error": f"{np.mean((given - back) ** 2):.4f}",
         "left": len(given) - len(shown),
         "bars": [
-            (_attribute(subject, a), *(f"{100 * min(max(v[a], 0), 1):.0f}" for v in (given, back)))
+            (attribute(subject, a), *(f"{100 * min(max(v[a], 0), 1):.0f}" for v in (given, back)))
             for a in shown
         ],
     }
@@ -158,12 +172,12 @@ def _bars(subject: Subject, row: int, given: Floats, back: Floats) -> dict[str, 
 def _of_table(subject: Subject) -> dict[str, Any]:
     rows = slice(None, None, -(-subject.X.shape[0] // 20_000))
     given = matrix(subject.X[rows], "X")
-    back = np.asarray(subject.model.reconstruct(subject.X[rows]))
+    back = np.asarray(subject.autoencoder.reconstruct(subject.X[rows]))
     errors, variances = ((given - back) ** 2).mean(axis=0), given.var(axis=0)
     order = np.argsort(-errors, kind="stable")[:MOST_ATTRIBUTES]
     lines = [
         [
-            _attribute(subject, i),
+            attribute(subject, i),
             f"{np.sqrt(errors[i]):.4f}",
             f"{np.sqrt(variances[i]):.4f}",
             f"{100 * (1 - errors[i] / variances[i]):.1f} %" if variances[i] > 0 else "–",
@@ -171,7 +185,7 @@ def _of_table(subject: Subject) -> dict[str, Any]:
         for i in order
     ]
     left = given.shape[1] - len(order)
-    names = [_attribute(subject, i) for i in range(given.shape[1])]
+    names = [attribute(subject, i) for i in range(given.shape[1])]
     return {
         "figure": pictures.figure(
             lambda ax: plots.reconstructions(given, back, names=names, ax=ax),
@@ -189,7 +203,7 @@ def _of_table(subject: Subject) -> dict[str, Any]:
 
 def parts(subject: Subject) -> dict[str, Any]:
     """What each code neuron adds, the most used ones first."""
-    components = np.asarray(subject.model.components_, dtype=np.float64)
+    components = np.asarray(subject.autoencoder.components_, dtype=np.float64)
     used = subject.codes.mean(axis=0) * components.sum(axis=1)
     share = used / (used.sum() or 1)
     order = np.argsort(-used, kind="stable")[:MOST_PARTS]
@@ -201,7 +215,7 @@ def parts(subject: Subject) -> dict[str, Any]:
             entry["image"] = pictures.image(part, subject.image_shape, ink=True)
         else:
             largest = [a for a in np.argsort(-part, kind="stable")[:MOST_BARS] if part[a] >= 0.01]
-            entry["bars"] = [(_attribute(subject, a), f"{100 * part[a]:.0f}") for a in largest]
+            entry["bars"] = [(attribute(subject, a), f"{100 * part[a]:.0f}") for a in largest]
         shown.append(entry)
     return {"parts": shown, "count": len(components), "left": len(components) - len(shown)}
 
@@ -257,7 +271,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
     shape, ink = subject.image_shape, pictures.is_ink(exact[0])
     layers = []
     for i, name in enumerate(result.layer_names):
-        outer = shape if i in (0, len(exact) - 1) else None
+        outer = shape if i == 0 or (i == len(exact) - 1 and not subject.classifies) else None
 
         def picture(values: Floats, outer: tuple[int, ...] | None = outer) -> str:
             return pictures.image(values, outer, ink) if outer else pictures.square(values, ink)
@@ -279,6 +293,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
         "layers": layers,
         "moments": [f"{m:,}" for m in EVENTS_SHOWN],
         "table": table,
+        "decided": _decided(subject, exact[-1], [f[-1] for f in found]),
         "last": f"{np.sqrt(np.mean((result.activation() - steady) ** 2)):.3f}",
         "covered": f"{100 * result.coverage():.0f}",
         "neurons": network.n_neurons,
@@ -300,15 +315,34 @@ def spiking(subject: Subject) -> dict[str, Any]:
     }
 
 
+def _decided(subject: Subject, exact: Floats, found: Sequence[Floats]) -> TableOf | None:
+    """Shares of the output spikes, of the classes that get most of them; none of an autoencoder."""
+    model = subject.model
+    if not isinstance(model, LRNNClassifier):
+        return None
+    told = [shares(np.atleast_2d(outputs))[0] for outputs in (exact, *found)]
+    order = np.argsort(-told[0], kind="stable")[:MOST_BARS]
+    return TableOf(
+        f"Classes of row {subject.row_number}",
+        ["class", "numeric", *(f"{m:,} events" for m in EVENTS_SHOWN)],
+        [[str(model.classes_[i]), *(f"{100 * each[i]:.1f} %" for each in told)] for i in order],
+    )
+
+
 def _layers_as_bars(subject: Subject) -> Any:
     """Layers as computed and as simulated, of a table that is not too wide; else nothing."""
     width = subject.X.shape[1]
     if subject.image_shape is not None or width > MOST_NAMED:
         return None
-    names = [_attribute(subject, i) for i in range(width)]
+    names = [attribute(subject, i) for i in range(width)]
     moments = ", ".join(f"{m:,}" for m in EVENTS_SHOWN)
     return pictures.markup(
-        plots.simulated_layers(subject.simulation, EVENTS_SHOWN, names=names),
+        plots.simulated_layers(
+            subject.simulation,
+            EVENTS_SHOWN,
+            names=names,
+            classes=getattr(subject.model, "classes_", None),
+        ),
         "layers",
         f"Activations of each layer as bars: numeric, and after {moments} events",
     )
@@ -341,7 +375,6 @@ def rates(subject: Subject) -> dict[str, Any]:
             "Histogram of firing rates, layer by layer",
         ),
         "cost": readable(model.spike_cost_),
-        "unit": model.rates == "unit",
         "table": TableOf("Spikes per unit time", ["layer", "spikes"], rows),
     }
 
@@ -349,7 +382,7 @@ def rates(subject: Subject) -> dict[str, Any]:
 def frontier(subject: Subject) -> dict[str, Any]:
     """Error against spikes, and this model beside it; nothing, if nobody has drawn it."""
     found, model = subject.frontier, subject.model
-    if found is None:
+    if found is None or isinstance(model, LRNNClassifier):
         return {"figure": None}
     point = model.spike_cost_, model.reconstruction_err_
     shown = point[0] <= 10 * max(p.spikes for p in found.points if p.penalty != 0)
@@ -385,40 +418,39 @@ def made(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _attribute(subject: Subject, i: int) -> str:
+def attribute(subject: Subject, i: int) -> str:
+    """The name of an attribute."""
     return subject.attributes[i] if subject.attributes else f"attribute {i + 1}"
 
 
-def _printed(model: LRNNAutoencoder) -> bool:
+def _printed(model: LRNNAutoencoder | LRNNClassifier) -> bool:
+    if isinstance(model, LRNNClassifier):
+        return False
     return bool(model.solver == "minibatch" and model.rates == "free")
 
 
-def _line(name: str, model: LRNNAutoencoder, X: Any) -> list[str]:
+def _line(name: str, model: LRNNAutoencoder | LRNNClassifier, subject: Subject) -> list[str]:
     audit = model.audit()
     above = sum(layer.rows_above_one or 0 for layer in audit.layers)
+    quality = ["–", "–", "–"]
+    if isinstance(model, LRNNAutoencoder):
+        quality = [f"{-model.score(subject.X):.5f}"]
+    elif (found := subject.standing_of(model)) is not None:
+        quality = [f"{found.accuracy:.4f}", f"{found.loss:.5f}", readable(found.spikes)]
     return [
         name,
-        f"{-model.score(X):.5f}",
+        *quality,
         number(audit.largest_row_sum),
         str(above),
         f"{audit.largest_routed:.6f}",
-        f"{model.spike_cost_:,.0f}",
+        readable(model.spike_cost_) if subject.classifies else f"{model.spike_cost_:,.0f}",
     ]
 
 
-SECTIONS: dict[str, Callable[[Subject], dict[str, Any]]] = {
-    maker.__name__: maker
-    for maker in (
-        audited,
-        learning,
-        reconstructions,
-        parts,
-        drawn,
-        codes,
-        spiking,
-        rates,
-        frontier,
-        made,
-    )
-}
-"""What the page's template knows, by name."""
+Section: TypeAlias = Callable[[Subject], dict[str, Any]]
+
+SHARED: tuple[Section, ...] = (audited, learning, drawn, codes, spiking, rates, made)
+"""Sections of the page of any model."""
+
+SECTIONS: tuple[Section, ...] = (*SHARED, reconstructions, parts, frontier)
+"""Those of an autoencoder; a template knows what they make by their names."""

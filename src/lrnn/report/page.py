@@ -12,7 +12,9 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from lrnn.report.content import SECTIONS
+from lrnn.report import content as of_autoencoders
+from lrnn.report import recognition as of_classifiers
+from lrnn.report.content import Section
 from lrnn.report.subject import Subject
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.marks import mark
@@ -25,20 +27,34 @@ def write_report(
 ) -> Path:
     """Write ``index.html`` into a folder, and return its path.
 
-    ``progress`` is told how many sections (``lrnn.report.content.SECTIONS``) are complete.
+    ``progress`` is told how many sections (`sections_of`) are complete.
     """
     content: dict[str, Any] = {}
-    for name, make in SECTIONS.items():
-        content[name] = make(subject)
+    for make in sections_of(subject):
+        content[make.__name__] = make(subject)
         progress(len(content))
+    model, audit = subject.model, subject.audit
+    sizes = model.weights_.sizes
     content |= {
         "subject": subject,
-        "model": subject.model,
-        "sizes": [len(w) for w in subject.model.encoders_] + [subject.codes.shape[1]],
+        "model": model,
+        "audit": audit,
+        "standing": audit.standing,
+        "valid": audit.valid,
+        "classifies": subject.classifies,
+        "inhibits": model.weights_.inhibitory is not None,
+        "unit": getattr(model, "rates", "free") == "unit",
+        "sizes": sizes if subject.classifies else sizes[: len(model.weights_.encoders) + 1],
     }
     page = Path(folder) / "index.html"
-    write_atomically(page, render("page.html", content).encode())
+    template = "classifier.html" if subject.classifies else "page.html"
+    write_atomically(page, render(template, content).encode())
     return page
+
+
+def sections_of(subject: Subject) -> tuple[Section, ...]:
+    """What the page of such a model shows."""
+    return of_classifiers.SECTIONS if subject.classifies else of_autoencoders.SECTIONS
 
 
 def render(template: str, content: dict[str, Any], package: str = "lrnn.report") -> str:

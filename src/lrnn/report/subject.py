@@ -1,7 +1,7 @@
 """What a report is about."""
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
-from lrnn.audit import Audit
+from lrnn.audit import Audit, Recognised
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.classifier import LRNNClassifier
 from lrnn.frontiers import Frontier
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.spiking import Simulation
+from lrnn.tables.frame import label_text
 
 RASTER_NEURONS = 48
 RASTER_SPIKES = 1_200
@@ -25,7 +27,7 @@ class Subject:
 
     Attributes
     ----------
-    model : LRNNAutoencoder
+    model : LRNNAutoencoder or LRNNClassifier
         A fitted model.
     X : array-like of shape (n_rows, n_attributes)
         Data in [0, 1], or 8- or 16-bit levels.
@@ -41,8 +43,8 @@ class Subject:
         Which row is presented to the spiking network; by default the first that has a spike.
     left_out : ndarray of int, optional
         Numbers, from 0, of rows of the file that are not among the data.
-    against : dict of str to LRNNAutoencoder
-        Other models to compare with, by name.
+    against : dict of str to LRNNAutoencoder or LRNNClassifier
+        Other models of the same kind to compare with, by name.
     seed : int, default=0
         Of the simulation.
     frontier : Frontier, optional
@@ -50,14 +52,14 @@ class Subject:
     known : dict of str to float
         Errors to compare with in its plot, such as the paper's.
     classes : array-like of shape (n_rows,), optional
-        The class of each row.
+        The class of each row; those of a classifier are compared as text.
     label : str, default="class"
         What the classes are called.
     remarks : tuple of str
         What else is to be known of the data, such as values that were cut off.
     """
 
-    model: LRNNAutoencoder
+    model: LRNNAutoencoder | LRNNClassifier
     X: Any
     name: str
     command: str
@@ -65,7 +67,7 @@ class Subject:
     attributes: tuple[str, ...] | None = None
     row: int | None = None
     left_out: NDArray[np.intp] | None = None
-    against: dict[str, LRNNAutoencoder] = field(default_factory=dict)
+    against: dict[str, LRNNAutoencoder | LRNNClassifier] = field(default_factory=dict)
     seed: int = 0
     frontier: Frontier | None = None
     known: dict[str, float] = field(default_factory=dict)
@@ -73,10 +75,60 @@ class Subject:
     label: str = "class"
     remarks: tuple[str, ...] = ()
 
+    @property
+    def classifies(self) -> bool:
+        """Whether the model is a classifier."""
+        return isinstance(self.model, LRNNClassifier)
+
+    @property
+    def autoencoder(self) -> LRNNAutoencoder:
+        """The model, which gives rows back."""
+        assert isinstance(self.model, LRNNAutoencoder)
+        return self.model
+
+    @property
+    def classifier(self) -> LRNNClassifier:
+        """The model, which tells classes."""
+        assert isinstance(self.model, LRNNClassifier)
+        return self.model
+
     @cached_property
     def audit(self) -> Audit:
         """Of the model on all of the data."""
-        return self.model.audit(self.X)
+        found = self.model.audit(self.X)
+        if isinstance(self.model, LRNNClassifier):
+            return replace(found, standing=self.standing_of(self.model))
+        return found
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Of the classes, for all rows, as a classifier tells them."""
+        return np.asarray(self.classifier.predict_proba(self.X), dtype=np.float64)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """Those of the true classes of all rows; -1 where the classifier knows none such."""
+        return self._numbers(self.classifier)
+
+    def _numbers(self, model: LRNNClassifier) -> NDArray[np.int64]:
+        if self.classes is None:
+            return np.full(self.X.shape[0], -1)
+        known = {label_text(label): number for number, label in enumerate(model.classes_.tolist())}
+        texts = ("" if label is None else label_text(label) for label in self.classes)
+        return np.array([known.get(text, -1) for text in texts], dtype=np.int64)
+
+    def standing_of(self, model: LRNNClassifier) -> Recognised | None:
+        """How well a classifier recognises the rows whose classes it knows, if there are any."""
+        numbers = self._numbers(model)
+        known = np.flatnonzero(numbers >= 0)
+        if not len(known):
+            return None
+        own = model is self.model
+        found = self.probabilities if own else np.asarray(model.predict_proba(self.X))
+        with warnings.catch_warnings():  # of rows that make no spike, which the page tells itself
+            warnings.simplefilter("ignore")
+            spikes = model.spikes_per_decision(self.X)
+        return Recognised.of(found[known].astype(np.float64), numbers[known], spikes)
 
     @cached_property
     def codes(self) -> Floats:
@@ -128,8 +180,11 @@ class Subject:
 
     @property
     def row_number(self) -> int:
-        """The number of that row in its file, from 1; rows that were left out count, too."""
-        number = self.shown_row
+        """The number of that row in its file."""
+        return self.number_in_file(self.shown_row)
+
+    def number_in_file(self, number: int) -> int:
+        """The number of a row in its file, from 1; rows that were left out count, too."""
         for row in sorted(() if self.left_out is None else self.left_out.tolist()):
             number += row <= number
         return number + 1

@@ -7,19 +7,23 @@ What comes out is what an undisturbed run would have given, bit for bit.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 import lrnn
 from lrnn.arrays import Array, is_array, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.classifier import LRNNClassifier
+from lrnn.parameters import check_without_rows
 from lrnn.rows import Rows
 from lrnn.storage.model_files import (
     READ_ERRORS,
@@ -31,9 +35,9 @@ from lrnn.storage.model_files import (
     write_tensors,
 )
 from lrnn.tables.words import warn
-from lrnn.training import Observer, State, StateError
+from lrnn.training import Labels, Observer, State, StateError
 from lrnn.training.states import demand, whole
-from lrnn.validation import check_data
+from lrnn.validation import check_data, weighted
 
 __all__ = ["CheckpointError", "fit"]
 
@@ -46,28 +50,38 @@ class CheckpointError(TensorFileError):
     """A file is no checkpoint from which this training could go on."""
 
 
+Model = TypeVar("Model", LRNNAutoencoder, LRNNClassifier)
+
+
 def fit(
-    model: LRNNAutoencoder,
+    model: Model,
     X: Any,
     path: str | os.PathLike[str],
     *,
+    y: Any = None,
+    sample_weight: Any = None,
     every: float = 60.0,
     resume: bool = True,
-) -> LRNNAutoencoder:
+) -> Model:
     """Train ``model`` on X with checkpoints.
 
     Parameters
     ----------
-    model : LRNNAutoencoder
+    model : LRNNAutoencoder or LRNNClassifier
         What to train.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Data in [0, 1].
+        The data, as for its method ``fit``.
     path : str or path-like
         The checkpoint's file. It is left there at the end: remove it when the model is safe.
+    y : array-like of shape (n_samples,), optional
+        Labels, which a classifier needs; an autoencoder takes none.
+    sample_weight : array-like of shape (n_samples,), optional
+        What each row weighs, as for ``fit``.
     every : float, default=60.0
         Seconds between checkpoints, which are made after full passes or steps.
     resume : bool, default=True
-        Go on from the file if there is one. It must be of the same data and parameters.
+        Go on from the file if there is one. It must be of the same data (labels and weights are
+        among them) and parameters, and of the same encoder, if a classifier begins with one.
 
     Examples
     --------
@@ -78,19 +92,53 @@ def fit(
     ...     model = fit(model, X, f"{folder}/checkpoint")
     >>> model.transform(X).shape
     (50, 2)
+    >>> classifier = LRNNClassifier((3,), max_iter=5, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     classifier = fit(classifier, X, f"{folder}/checkpoint", y=X[:, 0] > 0.5)
+    >>> classifier.predict(X).shape
+    (50,)
     """
     model._validate_params()
-    rows = check_data(model, X, reset=True)
-    watcher = checkpoint_of(model, rows, Path(path), every, resume)
-    with watcher:
-        model._fit(rows, watcher)
-    if model.history_[-1].stopped == "interrupted":
-        watcher.save()
+    place = Path(path)
+    if isinstance(model, LRNNClassifier):
+
+        def watch(
+            rows: Rows, labels: Labels, classes: NDArray[Any]
+        ) -> AbstractContextManager[Observer]:
+            facts = {"labels": _sum_of_labels(labels, classes), "pretrain": _sum_of_encoder(model)}
+            return _keeping(model, checkpoint_of(model, rows, place, every, resume, **facts))
+
+        model._fit(X, y, sample_weight, watch)
+        return model
+    if y is not None:
+        raise ValueError("y is for a classifier; an autoencoder learns without labels")
+    if sample_weight is not None:
+        check_without_rows(model, "sample_weight")
+    rows = check_data(model, X, reset=True, sample_weight=sample_weight)
+    heavy = weighted(rows, sample_weight, scale=model.scale)
+    with _keeping(model, checkpoint_of(model, heavy, place, every, resume)) as watcher:
+        model._fit(rows, watcher, sample_weight=sample_weight)
     return model
 
 
+@contextmanager
+def _keeping(
+    model: LRNNAutoencoder | LRNNClassifier, watcher: "Checkpoint"
+) -> "Iterator[Checkpoint]":
+    """See that nothing is lost of a training, in which the model is fitted."""
+    with watcher:
+        yield watcher
+    if model.history_[-1].stopped == "interrupted":
+        watcher.save()
+
+
 def checkpoint_of(
-    model: LRNNAutoencoder, rows: Rows, path: Path, every: float, resume: bool, **more: Any
+    model: LRNNAutoencoder | LRNNClassifier,
+    rows: Rows,
+    path: Path,
+    every: float,
+    resume: bool,
+    **more: Any,
 ) -> "Checkpoint":
     """What writes checkpoints of ``model`` on ``rows``, and knows those of an earlier run.
 
@@ -100,9 +148,26 @@ def checkpoint_of(
     del parameters["verbose"]
     if start := start_tensors(model):
         parameters["init"] = checksum("", start)
-    facts = {"lrnn": lrnn.__version__, **parameters, **more}
-    earlier = read(path, facts) if resume and path.exists() else None
+    facts = {"lrnn": lrnn.__version__, "model": type(model).__name__, **parameters, **more}
+    usual = {"model": LRNNAutoencoder.__name__, **type(model)().get_params()}
+    earlier = read(path, facts, usual) if resume and path.exists() else None
     return Checkpoint(path, every, facts, rows, earlier)
+
+
+def _sum_of_labels(labels: Labels, classes: NDArray[Any]) -> str:
+    """A sum over the label of each row, and what it weighs."""
+    parts = {"numbers": to_numpy(labels.numbers), "weights": to_numpy(labels.weights)}
+    return checksum(repr(classes.tolist()), parts)
+
+
+def _sum_of_encoder(model: LRNNClassifier) -> str | None:
+    """A sum over the layers that ``pretrain`` gives, if it does."""
+    found = model._pretrained
+    if found is None:
+        return None
+    parts = {"encoder": found.encoders_, "inhibitory_encoder": found.inhibitory_encoders_ or ()}
+    tensors = {f"{k}.{i}": to_numpy(w) for k, ws in parts.items() for i, w in enumerate(ws)}
+    return checksum("", tensors)
 
 
 @dataclass(frozen=True)
@@ -251,19 +316,24 @@ def write(path: Path, facts: Mapping[str, Any], content: Content, states: list[S
     write_tensors(path, document, tensors)
 
 
-def read(path: Path, facts: Mapping[str, Any]) -> Earlier:
-    """What `write` wrote for training with the same ``facts``."""
+def read(path: Path, facts: Mapping[str, Any], usual: Mapping[str, Any]) -> Earlier:
+    """What `write` wrote for training with the same ``facts``.
+
+    What an older file does not know yet was as ``usual``.
+    """
 
     def check(document: dict[str, Any]) -> None:
         known = document.get("checkpoint") == FORMAT and {"facts", "states"} <= document.keys()
         if not known or not isinstance(document["facts"], dict):
             raise CheckpointError("it is not a checkpoint of this version of lrnn")
-        usual = LRNNAutoencoder().get_params()  # of parameters that it does not know yet
         for what, value in facts.items():
             other = document["facts"].get(what, usual.get(what))
             if other != value:
                 raise CheckpointError(
-                    f"it is of a training with {what} {other!r:.60}, and this one has {value!r:.60}"
+                    f"it is of a training on other {what}"
+                    if what == "labels"
+                    else f"it is of a training with {what} {other!r:.60}, and this one has "
+                    f"{value!r:.60}"
                 )
 
     try:

@@ -101,6 +101,9 @@ def classifier(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNClass
     for name in ("hidden_layer_sizes", "corruption"):
         if isinstance(parameters.get(name), list):
             parameters[name] = tuple(parameters[name])
+    sizes = parameters.get("hidden_layer_sizes", ())
+    if not isinstance(sizes, int | tuple):
+        raise ModelFileError(f"its hidden_layer_sizes are {sizes!r:.40}")
     if document["class_weight"] is not None:
         parameters["class_weight"] = {label: finite(w) for label, w in document["class_weight"]}
     model = LRNNClassifier(**parameters)

@@ -3,31 +3,33 @@
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 import lrnn
 from lrnn.arrays import Array, Layer, to_numpy
+from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.classifier import LRNNClassifier
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.scaling import Scaling
 
 if TYPE_CHECKING:
     import torch
 
-    from lrnn.autoencoder import LRNNAutoencoder
-
 __all__ = ["to_onnx", "to_torch"]
 
 OPSET, IR_VERSION = 17, 8  # of 2022: read by all that is in use
 
 
-def to_torch(model: "LRNNAutoencoder") -> "torch.nn.Sequential":
-    """The model as a plain PyTorch module; see :meth:`lrnn.LRNNAutoencoder.to_torch`."""
+def to_torch(model: LRNNAutoencoder | LRNNClassifier) -> "torch.nn.Sequential":
+    """The model as a plain PyTorch module; see the method ``to_torch`` of the model."""
     try:
+        import torch
         from torch import from_numpy, nn
     except ImportError:
         raise ImportError("to_torch needs PyTorch: pip install 'lrnn[torch]'") from None
@@ -49,6 +51,15 @@ def to_torch(model: "LRNNAutoencoder") -> "torch.nn.Sequential":
         def forward(self, rows: Any) -> Any:
             return self.excitatory(rows) / (1 + self.inhibitory(rows))
 
+    class Shares(nn.Module):
+        """Each neuron's share of its row's spikes; equal shares where nothing fires."""
+
+        def forward(self, outputs: Any) -> Any:
+            total = outputs.sum(dim=1, keepdim=True)
+            fires = total > 0
+            equal = torch.full_like(outputs, 1 / outputs.shape[1])
+            return torch.where(fires, outputs / torch.where(fires, total, 1), equal)
+
     def layers(weights: Iterable[Layer]) -> "list[nn.Module]":
         modules: list[nn.Module] = []
         for weight in weights:
@@ -57,13 +68,18 @@ def to_torch(model: "LRNNAutoencoder") -> "torch.nn.Sequential":
             modules += [module, nn.Hardtanh(0.0, 1.0)]
         return modules
 
-    encoder = nn.Sequential(nn.Hardtanh(0.0, 1.0), *layers(model.weights_.encoding))
-    decoder = nn.Sequential(*layers(model.weights_.decoding))
+    own, first = model.weights_, nn.Hardtanh(0.0, 1.0)
+    if isinstance(model, LRNNClassifier):
+        hidden = nn.Sequential(first, *layers(own.layers[:-1]))
+        output = nn.Sequential(*layers(own.layers[-1:]))
+        return nn.Sequential(OrderedDict(hidden=hidden, output=output, shares=Shares()))
+    encoder = nn.Sequential(first, *layers(own.encoding))
+    decoder = nn.Sequential(*layers(own.decoding))
     return nn.Sequential(OrderedDict(encoder=encoder, decoder=decoder))
 
 
 def to_onnx(
-    model: "LRNNAutoencoder",
+    model: LRNNAutoencoder | LRNNClassifier,
     path: str | os.PathLike[str],
     *,
     scaling: bool = False,
@@ -73,11 +89,13 @@ def to_onnx(
 
     Parameters
     ----------
-    model : LRNNAutoencoder
+    model : LRNNAutoencoder or LRNNClassifier
         A fitted model.
     path : str or path-like
-        The file. Its input is ``data`` (any number of rows), its outputs are ``codes`` and
-        ``reconstruction``, all in [0, 1].
+        The file. Its input is ``data`` (any number of rows). Outputs of an autoencoder are
+        ``codes`` and ``reconstruction``, all in [0, 1]; those of a classifier ``label``,
+        ``probabilities`` (shares of the output spikes, in the order of ``classes_``) and ``codes``
+        (what ``transform`` gives).
     scaling : bool, default=False
         Begin with the scaling that the model remembers, or the division of levels that it learnt
         from by the highest: ``data`` are then raw.
@@ -86,69 +104,29 @@ def to_onnx(
     """
     try:
         import onnx
-        from onnx import TensorProto, helper, numpy_helper
     except ImportError:
         raise ImportError("writing ONNX files needs onnx: pip install 'lrnn[onnx]'") from None
     check_is_fitted(model)
-    elements = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
-    kind: str = dtype or to_numpy(model.encoders_[0]).dtype.name
-    if kind not in elements:
-        raise ValueError(f"dtype must be {' or '.join(elements)}; got {kind!r}")
-    constants: list[Any] = []
-    nodes: list[Any] = []
-
-    def constant(name: str, value: Any) -> str:
-        constants.append(numpy_helper.from_array(np.ascontiguousarray(value, dtype=kind), name))
-        return name
-
-    def scalar(name: str, value: float) -> str:
-        constants.append(numpy_helper.from_array(np.array(value, dtype=kind), name))
-        return name
-
-    def node(operation: str, inputs: list[str], output: str) -> str:
-        nodes.append(helper.make_node(operation, inputs, [output], name=f"{operation} {output}"))
-        return output
-
-    zero, one = scalar("zero", 0.0), scalar("one", 1.0)
-    layer = "data"
+    own, sizes = model.weights_, model.weights_.sizes
+    graph = _Graph(dtype or to_numpy(own.excitatory[0]).dtype.name)
+    layer = graph.input("data", sizes[0])
     if scaling:
         how = model.scaling_ or Scaling("none")
         span = np.where(np.asarray(how.span) == 0, np.inf, how.span) * (model.white_ or 1.0)
-        layer = node("Sub", [layer, constant("low", how.low)], "shifted")
-        layer = node("Div", [layer, constant("span", span)], "scaled")
-    layer = node("Clip", [layer, zero, one], "input")
-    n_encoders = len(model.encoders_)
-    weights = [to_numpy(w) for w in model.weights_.excitatory]
-    inhibitory = model.weights_.inhibitory
-    for i, weight in enumerate(weights, start=1):
-        drive = node("MatMul", [layer, constant(f"weights {i}", weight)], f"drive {i}")
-        if inhibitory is not None:
-            minus = constant(f"inhibitory weights {i}", to_numpy(inhibitory[i - 1]))
-            blocked = node("MatMul", [layer, minus], f"inhibition {i}")
-            blocked = node("Add", [blocked, one], f"one and inhibition {i}")
-            drive = node("Div", [drive, blocked], f"ratio {i}")
-        name = {n_encoders: "codes", len(weights): "reconstruction"}.get(i, f"layer {i}")
-        layer = node("Clip", [drive, zero, one], name)
-
-    def face(name: str, width: int) -> Any:
-        return helper.make_tensor_value_info(name, elements[kind], ["rows", width])
-
-    attributes = model.n_features_in_
-    graph = helper.make_graph(
-        nodes,
-        "lrnn autoencoder",
-        [face("data", attributes)],
-        [face("codes", weights[n_encoders].shape[0]), face("reconstruction", attributes)],
-        constants,
-    )
-    made = helper.make_model(
-        graph,
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=IR_VERSION,
-        producer_name="lrnn",
-        producer_version=lrnn.__version__,
-    )
-    helper.set_model_props(
+        layer = graph.node("Sub", [layer, graph.constant("low", how.low)], "shifted")
+        layer = graph.node("Div", [layer, graph.constant("span", span)], "scaled")
+    layer = graph.clip(layer, "input")
+    if isinstance(model, LRNNClassifier):
+        names = {len(sizes) - 2: "codes", len(sizes) - 1: "outputs"}
+        graph.recognise(graph.layers(layer, own.layers, names), model.classes_)
+        graph.output("codes", sizes[-2])
+    else:
+        names = {len(own.encoders): "codes", len(sizes) - 1: "reconstruction"}
+        graph.layers(layer, own.layers, names)
+        for number, name in names.items():
+            graph.output(name, sizes[number])
+    made = graph.model(f"lrnn {'classifier' if 'outputs' in names.values() else 'autoencoder'}")
+    onnx.helper.set_model_props(
         made,
         {
             "scaling": json.dumps(model.scaling_ and model.scaling_.to_json()),
@@ -157,3 +135,94 @@ def to_onnx(
     )
     onnx.checker.check_model(made)
     write_atomically(Path(path), made.SerializeToString())
+
+
+class _Graph:
+    """An ONNX graph that grows, whose numbers are of one type."""
+
+    def __init__(self, kind: str) -> None:
+        from onnx import TensorProto, helper, numpy_helper
+
+        elements = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
+        if kind not in elements:
+            raise ValueError(f"dtype must be {' or '.join(elements)}; got {kind!r}")
+        self._kind, self._element = kind, elements[kind]
+        self._helper, self._stored = helper, numpy_helper.from_array
+        self._constants: list[Any] = []
+        self._nodes: list[Any] = []
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+        self._zero, self._one = self.constant("zero", 0.0), self.constant("one", 1.0)
+
+    def constant(self, name: str, value: Any, kind: Any = None) -> str:
+        """Numbers that stay what they are, of the graph's type or another."""
+        found = np.array(value, dtype=kind or self._kind, order="C")
+        self._constants.append(self._stored(found, name))
+        return name
+
+    def node(self, operation: str, inputs: list[str], output: str, **settings: Any) -> str:
+        """One operation; what it gives has a name."""
+        name = f"{operation} {output}"
+        made = self._helper.make_node(operation, inputs, [output], name=name, **settings)
+        self._nodes.append(made)
+        return output
+
+    def input(self, name: str, width: int) -> str:
+        """Rows that are given."""
+        self._inputs.append(self._rows(name, width))
+        return name
+
+    def output(self, name: str, width: int) -> None:
+        """Rows of numbers that are a result."""
+        self._outputs.append(self._rows(name, width))
+
+    def _rows(self, name: str, width: int) -> Any:
+        return self._helper.make_tensor_value_info(name, self._element, ["rows", width])
+
+    def clip(self, layer: str, name: str) -> str:
+        """Numbers that are cut off at 0 and 1."""
+        return self.node("Clip", [layer, self._zero, self._one], name)
+
+    def layers(self, layer: str, weights: Sequence[Layer], names: dict[int, str]) -> str:
+        """Activations behind layers; some of them, by their numbers from 1, have names."""
+        for i, one in enumerate(weights, start=1):
+            plus, minus = one if isinstance(one, tuple) else (one, None)
+            matrix = self.constant(f"weights {i}", to_numpy(plus))
+            drive = self.node("MatMul", [layer, matrix], f"drive {i}")
+            if minus is not None:
+                matrix = self.constant(f"inhibitory weights {i}", to_numpy(minus))
+                blocked = self.node("MatMul", [layer, matrix], f"inhibition {i}")
+                blocked = self.node("Add", [blocked, self._one], f"one and inhibition {i}")
+                drive = self.node("Div", [drive, blocked], f"ratio {i}")
+            layer = self.clip(drive, names.get(i, f"layer {i}"))
+        return layer
+
+    def recognise(self, outputs: str, classes: NDArray[Any]) -> None:
+        """Shares of the output spikes, equal ones where nothing fires, and the labels."""
+        count = len(classes)
+        axes = self.constant("axes", [1], np.int64)
+        total = self.node("ReduceSum", [outputs, axes], "total", keepdims=1)
+        fires = self.node("Greater", [total, self._zero], "fires")
+        divisor = self.node("Where", [fires, total, self._one], "divisor")
+        shares = self.node("Div", [outputs, divisor], "shares")
+        equal = self.constant("equal", 1 / count)
+        found = self.node("Where", [fires, shares, equal], "probabilities")
+        chosen = self.node("ArgMax", [found], "chosen", axis=1, keepdims=0)
+        text = classes.dtype.kind not in "biuf"
+        names = self.constant("classes", classes, object if text else classes.dtype)
+        label = self.node("Gather", [names, chosen], "label", axis=0)
+        element = self._constants[-1].data_type
+        self._outputs.append(self._helper.make_tensor_value_info(label, element, ["rows"]))
+        self.output(found, count)
+
+    def model(self, name: str) -> Any:
+        """All of it."""
+        nodes, values = self._nodes, self._constants
+        graph = self._helper.make_graph(nodes, name, self._inputs, self._outputs, values)
+        return self._helper.make_model(
+            graph,
+            opset_imports=[self._helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+            producer_name="lrnn",
+            producer_version=lrnn.__version__,
+        )

@@ -200,9 +200,9 @@ def plain_parameters(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
     return {name: plain(value) for name, value in given.items()}
 
 
-def start_tensors(model: LRNNAutoencoder) -> dict[str, Array]:
+def start_tensors(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Array]:
     """The weights that the parameter ``init`` gives, if it gives any."""
-    if model.init is None or isinstance(model.init, str):
+    if isinstance(model, LRNNClassifier) or model.init is None or isinstance(model.init, str):
         return {}
     found = {}
     for part, given in zip(("encoder", "decoder"), model.init, strict=True):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lrnn.arrays import Array, host_dtype, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.classifier import LRNNClassifier
 from lrnn.parameters import check_refine
 from lrnn.rows import Rows, held
 from lrnn.rows.dask import DaskRows, in_order
@@ -47,7 +48,7 @@ class Beside:
 
 
 def encode(
-    model: LRNNAutoencoder,
+    model: LRNNAutoencoder | LRNNClassifier,
     X: Any,
     path: str | os.PathLike[str],
     *,
@@ -59,8 +60,8 @@ def encode(
 
     Parameters
     ----------
-    model : LRNNAutoencoder
-        A fitted model.
+    model : LRNNAutoencoder or LRNNClassifier
+        A fitted model; the codes of a classifier are the activations of its last hidden layer.
     X : anything that `LRNNAutoencoder.transform` takes
         The data; at no time is more than a few blocks of them in memory.
     path : str or path-like
@@ -89,15 +90,21 @@ def encode(
     (50, 2)
     True
     """
-    width = int(model.encoders_[-1].shape[1])
+    width = model._n_features_out
     names = [f"code{i}" for i in range(width)]
     arranged = None
     if beside is not None:
         names, arranged = [*beside.before, *names, *beside.after], beside.arranged
-    check_refine(refine, model.weights_.inhibitory is not None)
-    return _write(
-        model, X, path, partial(model._coded, refine=refine), width, names, progress, arranged
-    )
+    if isinstance(model, LRNNAutoencoder):
+        check_refine(refine, model.weights_.inhibitory is not None)
+        work: Callable[[Rows], Array] = partial(model._coded, refine=refine)
+    elif refine:
+        raise ValueError(
+            f"refine={refine!r} is for an autoencoder; a classifier gives no rows back"
+        )
+    else:
+        work = model._coded
+    return _write(model, X, path, work, width, names, progress, arranged)
 
 
 def reconstruct(
@@ -140,7 +147,7 @@ def reconstruct(
 
 
 def _write(
-    model: LRNNAutoencoder,
+    model: LRNNAutoencoder | LRNNClassifier,
     X: Any,
     path: str | os.PathLike[str],
     work: Callable[[Rows], Array],

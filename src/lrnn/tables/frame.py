@@ -1,5 +1,6 @@
 """Columns under their names, of numbers or of text: tables before they are matrices."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,10 @@ __all__ = [
     "is_frame",
     "is_missing",
     "is_text",
+    "label_text",
 ]
+
+WHOLE = re.compile(r"(-?\d+)\.0+")  # a number that was written with a point
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,17 @@ def as_text(cell: Any) -> str:
     if isinstance(cell, str):
         return cell
     return str(int(cell)) if float(cell).is_integer() else str(cell)
+
+
+def label_text(label: Any) -> str:
+    """A label as text: whole numbers without a point, however they were written.
+
+    >>> label_text("3.0"), label_text(3), label_text("03"), label_text("3.5")
+    ('3', '3', '03', '3.5')
+    """
+    text = as_text(label)
+    whole = WHOLE.fullmatch(text)
+    return whole[1] if whole else text
 
 
 def is_text(column: NDArray[Any]) -> bool:

@@ -34,6 +34,7 @@ from lrnn.tables.recipe import (
     check_names,
 )
 from lrnn.tables.sources import Source, block_height, read_ahead
+from lrnn.tables.survey import Facts
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
 from lrnn.tables.words import FILLS, TableError, TableWarning, warn
 
@@ -169,10 +170,9 @@ class Scaling:
             numbers = column.values is None and not column.truth
             low += [found.low] if numbers else [0.0] * len(column.attributes)
             high += [found.high] if numbers else [1.0] * len(column.attributes)
-        numbers = getattr(X, "holds_numbers", True)  # or else its type is none
-        levels = numbers and getattr(X, "dtype", None) is not None and are_levels(X.dtype)
-        if kind == "auto" and levels:
-            kind = "none"
+        levels = _levels_in(X, recipe, facts)
+        if kind == "auto" and levels is not None and (not given or max(high) > 1):
+            kind, white = ("levels", white or np.iinfo(levels).max) if given else ("none", white)
         source = TableSource(table, recipe, rows=facts[0].rows)
         made = _fitted(kind, source, (np.array(low), np.array(high)), recipe.names, white)
         plain = not given and not isinstance(X, Columns) and recipe.plain
@@ -654,6 +654,18 @@ def _blocks(data: Any) -> Iterator[Any]:
         yield from read_ahead(data.blocks(0, block_height(data.shape[1], data.dtype)))
     else:
         yield to_numpy(data) if is_array(data) else data
+
+
+def _levels_in(X: Any, recipe: Recipe, facts: Sequence[Facts]) -> Any:
+    """The type of the levels that all columns of a recipe hold; None if they do not."""
+    if is_frame(X):
+        kinds = types_of(X)
+        found = {kinds[column.position] for column in recipe.columns}
+        whole = len(found) == 1 and not any(column.missing for column in facts)
+        kind = found.pop() if whole else None
+    else:  # what does not hold numbers alone has no type
+        kind = getattr(X, "dtype", None) if getattr(X, "holds_numbers", True) else None
+    return kind if kind is not None and are_levels(kind) else None
 
 
 def _dtype(data: Any) -> Any:

@@ -1,0 +1,329 @@
+"""``lrnn fit --classify``: train a classifier."""
+
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from lrnn.cli.inputs import (
+    Given,
+    check_rows,
+    given_for,
+    given_of,
+    going_on,
+    hidden_sizes,
+    load_model,
+    numbers_explained,
+    say_how_to_go_on,
+    tell,
+)
+from lrnn.cli.labels import as_labels, check_classes, rows_told, with_label, without_class
+from lrnn.cli.model_place import ModelPlace
+from lrnn.cli.tables import TableOptions, allow_not_offered, scale_note
+from lrnn.cli.voice import Voice
+
+PANEL = "Recognition: with --classify"
+HIDDEN = (300,)  # neurons, unless it is said how many
+DEAR = 1e5  # firings per output spike, that are hard to simulate
+
+ClassWeight = StrEnum("ClassWeight", ["none", "balanced"])
+
+
+def recognition_option(*names: str, **more: Any) -> Any:
+    """An option of ``lrnn fit`` that is for classifiers."""
+    return typer.Option(*names, rich_help_panel=PANEL, **more)
+
+
+@dataclass(frozen=True)
+class Recognising:
+    """What is said of a classifier alone."""
+
+    label_smoothing: float
+    dropout: float
+    class_weight: ClassWeight
+    pretrain: Path | None
+    freeze: bool
+    test: str | None
+
+    def check(self, classify: bool, of_autoencoders: dict[str, bool]) -> None:
+        """Complain of options that are for the other kind of model, and have been given."""
+        own = {
+            "--label-smoothing": self.label_smoothing != 0,
+            "--dropout": self.dropout != 0,
+            "--class-weight": self.class_weight is not ClassWeight.none,
+            "--pretrain": self.pretrain is not None,
+            "--freeze": self.freeze,
+            "--test": self.test is not None,
+        }
+        for option, given in (of_autoencoders if classify else own).items():
+            if given:
+                kind = "an autoencoder; leave it out, or --classify" if classify else "--classify"
+                raise typer.BadParameter(f"is for {kind}", param_hint=option)
+        if self.freeze and self.pretrain is None:
+            raise typer.BadParameter(
+                "needs --pretrain MODEL, an autoencoder whose layers stay", param_hint="--freeze"
+            )
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Rows in [0, 1] and their classes, and what is known of both.
+
+    Attributes
+    ----------
+    given : Given
+        The rows that have a class.
+    classes : ndarray
+        The class of each of them.
+    unlabelled : int
+        How many others were left out.
+    """
+
+    given: Given
+    classes: NDArray[Any]
+    unlabelled: int
+
+    @classmethod
+    def of(cls, given: Given, source: str) -> "Labelled":
+        """Rows that have a class; others are left out, and told of."""
+        from lrnn.tables.words import warn
+
+        found = given.classes
+        if found is None:
+            raise _no_classes(given, source)
+        lacking = without_class(found)
+        count, total = int(np.count_nonzero(lacking)), len(lacking)
+        if count == total:
+            raise ValueError(f"{_place(given, source)}: no row has a label")
+        if count:
+            in_file = np.delete(np.arange(total + len(given.cut.dropped)), given.cut.dropped)
+            one = count == 1
+            warn(
+                f"{source!r}: {count:,} of {total:,} rows {'has' if one else 'have'} no label, and "
+                f"{'is' if one else 'are'} left out: {rows_told(in_file[lacking])}"
+            )
+            given = replace(given, data=given.data[np.flatnonzero(~lacking)])
+        known = [cell for cell, gone in zip(found, lacking, strict=True) if not gone]
+        return cls(given, as_labels(known), count)
+
+    def accuracy(self, model: Any) -> float:
+        """The share of rows that a model puts into their classes, which are compared as text."""
+        found = model.predict(self.given.data)
+        return float(np.mean(found.astype(str) == self.classes.astype(str)))
+
+
+def _no_classes(given: Given, source: str) -> Exception:
+    label = given.scaling.recipe and given.scaling.recipe.label
+    if label is not None:
+        return ValueError(f"{source!r} has no column {label!r}, the class of the rows")
+    columns = f"; its columns are {_listed(given.names)}" if given.names is not None else ""
+    return typer.BadParameter(
+        f"{source!r} does not tell classes: name the column that does with --label{columns}",
+        param_hint="--classify",
+    )
+
+
+def _listed(names: Any) -> str:
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return ", ".join(repr(str(name)) for name in names[:10]) + more
+
+
+def _place(given: Given, source: str) -> str:
+    recipe = given.scaling.recipe
+    if recipe is not None and recipe.label in given.along:
+        return f"{source!r}, column {recipe.label!r}"
+    return repr(source)
+
+
+def fit_classifier(
+    data: str,
+    options: TableOptions,
+    recognising: Recognising,
+    hidden: str | None,
+    parameters: dict[str, Any],
+    place: ModelPlace,
+    checkpoint: float,
+    voice: Voice,
+) -> None:
+    """Train a classifier on data, write it, and tell how well it recognises."""
+    from lrnn import checkpoints
+    from lrnn.classifier import LRNNClassifier
+    from lrnn.tables.scaling import Scaling
+
+    check_rows(data)
+    _check_missing(options)
+    encoder = None if recognising.pretrain is None else _encoder(recognising.pretrain, options)
+    split = _part(data, "train")
+    with allow_not_offered():
+        rows = Labelled.of(_given(data, options, encoder, split, voice), data)
+    check_classes(rows.classes, _place(rows.given, data))
+    given, classes = rows.given, rows.classes
+    scaling = given.scaling or Scaling("none")
+    count, attributes = given.data.shape
+    sizes = _sizes(hidden, attributes, encoder)
+    tested = _test_rows(data, recognising.test, rows, voice)
+    model = LRNNClassifier(
+        sizes,
+        pretrain=encoder,
+        freeze=recognising.freeze,
+        label_smoothing=recognising.label_smoothing,
+        dropout=recognising.dropout,
+        class_weight="balanced" if recognising.class_weight is ClassWeight.balanced else None,
+        scale=None,
+        verbose=voice.verbose,
+        **parameters,
+    )
+    unscaled = scaling.kind == "none"
+    explained = numbers_explained(given, data) if unscaled else nullcontext()
+    with place.alone(voice), explained, going_on(place.unfinished, voice):
+        checkpoints.fit(
+            model,
+            given.data,
+            place.unfinished,
+            y=classes,
+            every=checkpoint,
+            resume=bool(place.resume),
+        )
+        if given.names is not None:
+            model.feature_names_in_ = np.array(given.names, dtype=object)
+        model.scale = model.scaling_ = scaling
+        interrupted = place.save(model)
+    model.scaling_ = None  # the rows are in [0, 1] already
+    accuracy = rows.accuracy(model)
+    spikes = model.spikes_per_decision(given.data)
+    test_accuracy = None if tested is None else tested.accuracy(model)
+    held_out = model.history_[-1].lowest if model.early_stopping else None
+    words = " → ".join(map(str, model.weights_.sizes))
+    on_held_out = "" if held_out is None else f" ({held_out:.5f} of rows held out)"
+    on_test = "" if tested is None else f", {test_accuracy:.4f} on {len(tested.classes)} test rows"
+    voice.result(
+        {
+            "model": str(place.output),
+            "rows": count,
+            "attributes": attributes,
+            "hidden": list(sizes),
+            "classes": model.classes_.tolist(),
+            "scale": scaling.kind,
+            "accuracy": accuracy,
+            "test_accuracy": test_accuracy,
+            "test_rows": None if tested is None else len(tested.classes),
+            "loss": model.loss_,
+            "held_out_loss": held_out,
+            "spikes_per_decision": spikes if np.isfinite(spikes) else None,
+            "spike_cost": model.spike_cost_,
+            "rows_without_label": rows.unlabelled,
+            "interrupted": interrupted,
+            **tell(given.cut, voice),
+        },
+        f"{count} rows of {len(model.classes_)} classes, {words} neurons: accuracy {accuracy:.4f}"
+        f"{on_test}; cross-entropy {model.loss_:.5f}{on_held_out}; {spikes:.3g} firings per output "
+        "spike\n"
+        f"{_hidden_note(hidden, sizes)}"
+        f"{scale_note(options.scale, scaling) if encoder is None else ''}"
+        f"written to {place.output}\n"
+        f"lrnn classify {place.output} DATA tells the classes of other rows, lrnn report "
+        f"{place.output} {data} what it has learnt",
+    )
+    if interrupted:
+        say_how_to_go_on(place.unfinished, voice)
+    elif spikes > DEAR and not parameters["spike_penalty"]:
+        voice.note(
+            "its spikes are free, and more than a simulation can count; --spike-penalty 0.01 makes "
+            "a network with far fewer, nearly as accurate"
+        )
+
+
+def _check_missing(options: TableOptions) -> None:
+    if options.gaps:
+        raise typer.BadParameter(
+            f"{options.missing!r} is for an autoencoder, and a classifier takes no missing cells: "
+            "drop leaves their rows out, median fills them, and lrnn impute fills a file before",
+            param_hint="--missing",
+        )
+
+
+def _encoder(path: Path, options: TableOptions) -> Any:
+    """An autoencoder; columns and scaling are as it remembers."""
+    others = [option for option in options.given if option not in ("--label", "--index")]
+    if others:
+        raise typer.BadParameter(
+            "with --pretrain the data are taken and scaled as that model remembers; leave it out",
+            param_hint=", ".join(others),
+        )
+    found = load_model(path)
+    if found.missing != "refuse":
+        raise typer.BadParameter(
+            f"{str(path)!r} was trained with --missing {found.missing}, which fills cells that a "
+            "classifier takes none of; train one on complete rows",
+            param_hint="--pretrain",
+        )
+    return found
+
+
+def _part(data: str, part: str) -> str | None:
+    """A part of a data set that comes in parts; None for all else."""
+    from lrnn.datasets import DATA_SETS
+
+    in_parts = not Path(data).exists() and data in DATA_SETS and "test" in DATA_SETS[data].splits
+    return part if in_parts else None
+
+
+def _given(
+    data: str, options: TableOptions, encoder: Any, split: str | None, voice: Voice
+) -> Given:
+    """The rows in [0, 1], with their classes beside them."""
+    if encoder is None:
+        table = options.open(data, voice, split)
+        scaling = options.scaling(table, data, voice)
+        with voice.working(f"reading {data}"):
+            return given_of(table, scaling, None, data)
+    if options.label is not None:
+        encoder.scaling_ = with_label(encoder, data, options.label, options.index)
+    return given_for(encoder, data, voice, split=split)
+
+
+def _sizes(text: str | None, attributes: int, encoder: Any) -> tuple[int, ...]:
+    """Sizes of the hidden layers; behind an encoder there may be none."""
+    if text is None:
+        return HIDDEN
+    if encoder is not None and text.strip() == "0":
+        return ()
+    return hidden_sizes(text, attributes)
+
+
+def _hidden_note(text: str | None, sizes: tuple[int, ...]) -> str:
+    if text is not None:
+        return ""
+    return f"{sizes[-1]} hidden neurons, as nobody said how many; --hidden chooses another number\n"
+
+
+def _test_rows(data: str, test: str | None, rows: Labelled, voice: Voice) -> Labelled | None:
+    """Rows that are not trained on, if there are any."""
+    from lrnn.tables.cut_off import RangeWarning
+    from lrnn.tables.words import warn
+
+    split = _part(data, "test") if test is None else None
+    source = data if split is not None else test
+    if source is None:
+        return None
+    given = rows.given
+    names = None if given.names is None else np.array(given.names, dtype=object)
+    known = SimpleNamespace(
+        scaling_=given.scaling, n_features_in_=given.data.shape[1], feature_names_in_=names
+    )
+    found = Labelled.of(given_for(known, source, voice, split=split), source)
+    if found.given.cut:
+        warn(f"{source!r}: {found.given.cut}", RangeWarning)
+    strange = ~np.isin(found.classes.astype(str), rows.classes.astype(str))
+    if strange.any():
+        warn(
+            f"{source!r}: {np.count_nonzero(strange):,} test rows are of classes that training has "
+            f"not seen, such as {str(found.classes[strange][0])!r}, and count as mistaken"
+        )
+    return found

@@ -1,0 +1,407 @@
+"""Classifiers on the command line: trained, and in the hands of other commands."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, load_wine
+
+import lrnn
+from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling, checkpoints
+from lrnn.cli.labels import as_labels
+from storage.test_checkpoints import kill_after
+
+pytestmark = [
+    pytest.mark.filterwarnings("default"),  # what is told by a warning is read
+    pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names"),
+]
+QUICK = ("--hidden", "8", "--max-iter", "10")
+FIT = ("fit", "wine.csv", "--classify", "--label", "kind")
+KINDS = np.array(["barolo", "grignolino", "barbera"])
+
+
+def table():
+    """Wine with the names of its kinds."""
+    wine = load_wine(as_frame=True)
+    return wine.data.assign(kind=KINDS[wine.target])
+
+
+@pytest.fixture(scope="module")
+def folder(call, tmp_path_factory):
+    """Wine in several formats, and a model of it."""
+    folder = tmp_path_factory.mktemp("wine")
+    frame = table()
+    frame.to_csv(folder / "wine.csv", index=False)
+    frame.assign(kind=load_wine().target).to_csv(folder / "numbers.csv", index=False)
+    np.save(folder / "numbers.npy", np.c_[load_wine().data, load_wine().target])
+    frame.assign(one="x", none=None).to_csv(folder / "odd.csv", index=False)
+    done = call(*FIT, *QUICK, "-o", "m.safetensors", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    (folder / "fit.json").write_text(done.stdout)
+    return folder
+
+
+def fitted(call, folder, *arguments, rc=0):
+    """A model that the command line has trained."""
+    path = folder / "other.safetensors"
+    path.unlink(missing_ok=True)
+    done = call("fit", *arguments, "-o", path.name, cwd=folder)
+    assert done.returncode == rc, done.stderr
+    return lrnn.load(path) if rc == 0 else done
+
+
+# Training
+
+
+def test_the_command_line_is_the_library_bit_for_bit(folder):
+    frame = table()
+    X, y = frame.drop(columns="kind"), frame.kind.to_numpy()
+    scaled = Scaling.fit(X.to_numpy(), "minmax").apply(X.to_numpy())
+    model = LRNNClassifier((8,), max_iter=10, scale=None, random_state=0).fit(scaled, y)
+    found = lrnn.load(folder / "m.safetensors")
+    assert isinstance(found, LRNNClassifier)
+    for ours, theirs in zip(model.weights_.layers, found.weights_.layers, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(found.classes_, np.unique(KINDS))
+    assert list(found.feature_names_in_) == list(X.columns)
+    np.testing.assert_array_equal(found.predict(frame), model.predict(scaled))
+    document = json.loads((folder / "fit.json").read_text())
+    assert document["classes"] == sorted(KINDS)
+    assert document["accuracy"] == model.score(scaled, y)
+    assert document["spikes_per_decision"] == model.spikes_per_decision(scaled)
+    assert (document["rows"], document["attributes"], document["hidden"]) == (178, 13, [8])
+    assert document["loss"] == model.loss_
+
+
+@pytest.mark.parametrize(
+    "given", [("numbers.csv", "--label", "kind"), ("numbers.npy", "--label", "14"), ("wine",)]
+)
+def test_classes_that_are_whole_numbers_are_numbers(call, folder, given):
+    """However a file holds them; and the classes of a data set are its own."""
+    model = fitted(call, folder, *given, "--classify", *QUICK)
+    X, y = load_wine(return_X_y=True)
+    first = 1 if given == ("wine",) else 0  # as the data set counts them
+    np.testing.assert_array_equal(model.classes_, np.arange(first, first + 3))
+    rows = pd.read_csv(folder / "numbers.csv") if "csv" in given[0] else X
+    rows = np.c_[X, y] if "npy" in given[0] else rows
+    assert model.score(rows, y + first) > 0.8
+
+
+def test_labels_become_numbers_if_all_are_whole():
+    assert as_labels(["1", "2.0", "-3"]).tolist() == [1, 2, -3]
+    assert as_labels(["1", "02"]).tolist() == ["1", "02"]
+    assert as_labels(["1", "1.5"]).tolist() == ["1", "1.5"]
+    assert as_labels(np.array([True, False])).tolist() == [1, 0]
+    assert as_labels(["9" * 30, "1"]).dtype.kind == "U"
+
+
+def test_settings_are_those_of_the_library(call, folder):
+    options = (
+        "--spike-penalty", "0.02", "--label-smoothing", "0.1", "--class-weight", "balanced",
+        "--early-stopping", "--corruption", "mask", "0.1", "--batch-size", "30", "--seed", "3",
+        "--hidden", "9-7", "--dropout", "0.1", "--max-iter", "10", "--tol", "0",
+    )  # fmt: skip
+    found = fitted(call, folder, "wine.csv", "--classify", "--label", "kind", *options)
+    frame = table()
+    X, y = frame.drop(columns="kind").to_numpy(), frame.kind.to_numpy()
+    model = LRNNClassifier(
+        (9, 7), spike_penalty=0.02, label_smoothing=0.1, class_weight="balanced",
+        early_stopping=True, corruption=("mask", 0.1), batch_size=30, random_state=3, max_iter=10,
+        tol=0, scale=None, dropout=0.1,
+    ).fit(Scaling.fit(X, "minmax").apply(X), y)  # fmt: skip
+    for ours, theirs in zip(model.weights_.layers, found.weights_.layers, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_person_is_told_how_well_it_recognises(call, folder):
+    done = call(*FIT, "--max-iter", "3", "-o", "told.safetensors", cwd=folder)
+    said = " ".join(done.stdout.split())
+    assert "178 rows of 3 classes, 13 → 300 → 3 neurons: accuracy 0." in said
+    assert "firings per output spike" in said
+    assert "300 hidden neurons, as nobody said how many; --hidden chooses" in said
+    assert "each column's range is scaled to [0, 1]" in said
+    assert "lrnn classify told.safetensors DATA" in said
+
+
+def test_rows_that_are_not_trained_on_are_tested(call, folder):
+    frame = table().sample(frac=1, random_state=0)
+    frame[:120].to_csv(folder / "train.csv", index=False)
+    rest = frame[120:].assign(kind=lambda rows: rows.kind.replace("barbera", "moscato"))
+    rest.to_csv(folder / "rest.csv", index=False)
+    done = call(
+        "fit", "train.csv", "--classify", "--label", "kind", "--test", "rest.csv", *QUICK,
+        "-o", "part.safetensors", "--json", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    model = lrnn.load(folder / "part.safetensors")
+    with pytest.warns(UserWarning, match="beyond the range"):
+        right = model.predict(rest) == rest.kind
+    assert document["test_rows"] == 58
+    assert document["test_accuracy"] == pytest.approx(right.mean())
+    lost = (rest.kind == "moscato").sum()
+    assert f"'rest.csv': {lost} test rows are of classes that training has not seen" in done.said
+
+
+@pytest.mark.parametrize("missing", ["drop", "median"])
+def test_rows_without_a_label_are_left_out(call, folder, missing):
+    frame = table()
+    frame.loc[[3, 60], "kind"] = None
+    frame.loc[1, "ash"] = np.nan
+    frame.to_csv(folder / "gaps.csv", index=False)
+    path = folder / "gaps.safetensors"
+    path.unlink(missing_ok=True)
+    line = ("fit", "gaps.csv", "--classify", "--label", "kind", "--missing", missing, *QUICK)
+    done = call(*line, "-o", path.name, "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    total = 178 if missing == "median" else 177
+    assert (document["rows"], document["rows_without_label"]) == (total - 2, 2)
+    said = f"'gaps.csv': 2 of {total} rows have no label, and are left out: 4, 61"
+    assert said in done.said
+    known = frame.dropna(subset=["kind"])
+    X = known.drop(columns="kind")
+    X = X.dropna() if missing == "drop" else X.fillna(frame.ash.median())
+    ranges = frame.drop(columns="kind")
+    ranges = ranges.dropna() if missing == "drop" else ranges.fillna(frame.ash.median())
+    scaled = Scaling.fit(ranges.to_numpy(), "minmax").apply(X.to_numpy())
+    model = LRNNClassifier((8,), max_iter=10, scale=None, random_state=0)
+    model.fit(scaled, known.kind[X.index].to_numpy().astype(str))
+    for ours, theirs in zip(model.weights_.layers, lrnn.load(path).weights_.layers, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["wine.csv"], 1, "--label kind keeps it as the class"),
+        (["numbers.csv"], 2, "'numbers.csv' does not tell classes: name the column that does with"),
+        (["numbers.npy"], 2, "'numbers.npy' does not tell classes"),
+        (["wine.csv", "--label", "kin"], 2, "'wine.csv' has no column 'kin'; it has 'alcohol'"),
+        (
+            ["odd.csv", "--label", "one", "--drop", "kind"],
+            1,
+            "column 'one': all 178 rows are of th",
+        ),
+        (["odd.csv", "--label", "none", "--drop", "kind,one"], 1, "'none': no row has a label"),
+        (["numbers.csv", "--label", "alcohol"], 1, "holds 126 different numbers, such as 14.23"),
+        (["numbers.csv", "--label", "proline"], 1, "holds 121 different labels for 178 rows"),
+        (["wine.csv", "--label", "kind", "--missing", "allow"], 2, "takes no missing cells"),
+        (["wine.csv", "--label", "kind", "--solver", "minibatch"], 2, "--solver: is for an autoen"),
+        (["wine.csv", "--label", "kind", "--fine-tune", "3"], 2, "--fine-tune: is for an autoenc"),
+        (["wine.csv", "--label", "kind", "--workers", "2"], 2, "--workers: is for an autoencoder"),
+        (["wine.csv", "--label", "kind", "--freeze"], 2, "needs --pretrain MODEL"),
+        (["wine.csv", "--label", "kind", "--hidden", "0"], 2, "'0' should be a number"),
+        (["wine.csv", "--label", "kind", "--pretrain", "m.safetensors"], 1, "is a classifier"),
+        (["wine.csv", "--label", "kind", "--test", "none.csv"], 1, "there is no file 'none.csv'"),
+        (["m.safetensors"], 1, "'m.safetensors' is a model, not data"),
+        (["sum.safetensors"], 1, "'sum.safetensors' is a moment, which holds no rows"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(call, folder, arguments, status, message):
+    if "sum.safetensors" in arguments:
+        call("moment", "digits", "-o", "sum.safetensors", "--force", cwd=folder)
+    path = folder / "never.safetensors"
+    done = call("fit", *arguments, "--classify", *QUICK[2:], "-o", path.name, cwd=folder)
+    assert done.returncode == status, done.stderr
+    assert message in done.said
+    assert "Traceback" not in done.stderr
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--label-smoothing", "0.1"), ("--dropout", "0.1"), ("--class-weight", "balanced"),
+     ("--test", "wine.csv"), ("--pretrain", "m.safetensors"), ("--freeze",)],
+    ids=lambda option: option[0],
+)  # fmt: skip
+def test_options_of_classifiers_are_not_for_autoencoders(call, folder, option):
+    done = fitted(call, folder, "wine.csv", "--label", "kind", *option, rc=2)
+    assert f"{option[0]}: is for --classify" in done.said
+
+
+def test_many_whole_numbers_are_warned_of(call, folder):
+    done = call(
+        "fit", "numbers.csv", "--classify", "--label", "magnesium", *QUICK, "-o", "w.safetensors",
+        cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "holds 53 different whole numbers from 70 to 162; each is taken for a class" in done.said
+
+
+# Few labels
+
+
+@pytest.mark.parametrize("of", ["wine.csv", "unlabelled.csv", "wine"])
+def test_an_autoencoder_comes_first(call, folder, of):
+    """Of a table with the label or without it, or of a data set without names."""
+    frame = table()
+    frame.drop(columns="kind").to_csv(folder / "unlabelled.csv", index=False)
+    few = pd.concat([frame[frame.kind == kind][:8] for kind in KINDS])
+    few.to_csv(folder / "few.csv", index=False)
+    label = ("--label", "kind") if of == "wine.csv" else ()
+    line = ("fit", of, *label, "--hidden", "6", "--max-iter", "30", "--force", "-q")
+    assert call(*line, "-o", "encoder.safetensors", cwd=folder).returncode == 0
+    encoder = lrnn.load(folder / "encoder.safetensors")
+    more = ("--classify", "--label", "kind", "--pretrain", "encoder.safetensors")
+    model = fitted(call, folder, "few.csv", *more, "--freeze", "--hidden", "0")
+    assert model.weights_.sizes == (13, 6, 3)
+    np.testing.assert_array_equal(model.weights_.excitatory[0], encoder.encoders_[0])
+    assert model.scaling_.kind == encoder.scaling_.kind
+    X = load_wine().data
+    given = frame if of != "wine" else frame.drop(columns="kind").assign(kind=frame.kind)
+    np.testing.assert_allclose(model.transform(given), encoder.transform(X), rtol=1e-6)
+    assert (model.predict(given) == frame.kind).mean() > 0.6
+    behind = fitted(call, folder, "few.csv", *more, *QUICK)
+    assert behind.weights_.sizes == (13, 6, 8, 3)
+    done = fitted(call, folder, "few.csv", *more, "--scale", "max", rc=2)
+    assert "taken and scaled as that model remembers" in done.said
+
+
+# Checkpoints
+
+
+def test_a_training_that_was_killed_goes_on(call, folder, monkeypatch):
+    line = (*FIT, *QUICK, "-o", "killed.safetensors")
+    with monkeypatch.context() as patch:
+        kill_after(patch, 3)
+        assert call(*line, "--checkpoint", "0", cwd=folder).returncode == 1
+    checkpoint = folder / "killed.safetensors.checkpoint"
+    assert checkpoint.exists()
+    done = call(*line, cwd=folder)
+    assert "is left from a training that did not end; --resume goes on" in done.said
+    frame = table()
+    frame.loc[0, "kind"] = "barbera"
+    frame.to_csv(folder / "relabelled.csv", index=False)
+    other = call("fit", "relabelled.csv", *line[2:], "--resume", cwd=folder)
+    assert (other.returncode, "other labels" in other.said) == (1, True)
+    assert call(*line, "--resume", cwd=folder).returncode == 0
+    assert not checkpoint.exists()
+    again, whole = (lrnn.load(folder / f"{n}.safetensors") for n in ("killed", "m"))
+    for ours, theirs in zip(again.weights_.layers, whole.weights_.layers, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(again.history_[0].errors, whole.history_[0].errors)
+
+
+def test_ctrl_c_keeps_the_best_weights_and_says_how_to_go_on(call, folder, monkeypatch):
+    real, left = checkpoints.Labels.targets, iter(range(15))
+
+    def pressed(self, rows):
+        if next(left, None) is None and not isinstance(rows, slice):
+            raise KeyboardInterrupt
+        return real(self, rows)
+
+    line = (*FIT, *QUICK, "-o", "stopped.safetensors")
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.Labels, "targets", pressed)
+        done = call(*line, cwd=folder)
+    assert "the same command with --resume goes on where it was interrupted" in done.said
+    assert lrnn.load(folder / "stopped.safetensors").history_[-1].stopped == "interrupted"
+    assert call(*line, "--resume", cwd=folder).returncode == 0
+    again, whole = (lrnn.load(folder / f"{n}.safetensors") for n in ("stopped", "m"))
+    np.testing.assert_array_equal(again.weights_.excitatory[0], whole.weights_.excitatory[0])
+
+
+# Other commands
+
+
+def test_codes_are_the_last_hidden_layer(call, folder):
+    done = call("encode", "m.safetensors", "wine.csv", "-o", "codes.csv", "--force", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    codes = pd.read_csv(folder / "codes.csv")
+    assert (codes.kind == table().kind).all()
+    expected = lrnn.load(folder / "m.safetensors").transform(table())
+    np.testing.assert_allclose(codes.drop(columns="kind"), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "reconstruct m.safetensors wine.csv -o back.csv",
+        "encode m.safetensors wine.csv -o codes.npy --refine 1",
+    ],
+)
+def test_what_needs_an_autoencoder_says_so(call, folder, line):
+    done = call(*line.split(), cwd=folder)
+    assert done.returncode == 1
+    assert "'m.safetensors' is a classifier, which gives no rows back" in done.said
+    assert "lrnn classify m.safetensors DATA tells the classes" in done.said
+
+
+def test_inspect(call, folder):
+    model = lrnn.load(folder / "m.safetensors")
+    told = call("inspect", "m.safetensors", cwd=folder).stdout
+    assert "m.safetensors: 13 → 8 → 3, a classifier with inhibition" in told
+    assert "3 classes: barbera, barolo, grignolino" in told
+    assert "random neural network: valid" in told
+    document = json.loads(call("inspect", "m.safetensors", "--json", cwd=folder).stdout)
+    assert (document["layers"], document["classes"]) == ([13, 8, 3], sorted(KINDS))
+    assert (document["valid"], document["loss"]) == (True, model.loss_)
+
+
+def test_spikes_tell_the_class(call, tmp_path):
+    X, y = load_digits(return_X_y=True)
+    model = LRNNClassifier(12, max_iter=15, spike_penalty=0.2, scale="levels", random_state=0)
+    model.fit(X, y).save(tmp_path / "m.safetensors")
+    line = ("simulate", "m.safetensors", "digits", "--row", "4", "--events", "3e5")
+    done = call(*line, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    p = model.predict_proba(X[3:4])[0]
+    assert found["class_by_numbers"] == p.argmax() == found["class_by_spikes"]
+    assert found["share_by_numbers"] == pytest.approx(p.max())
+    assert found["share_by_spikes"] == pytest.approx(p.max(), abs=0.1)
+    assert found["layers"] == ["input", "hidden", "output"]
+    assert (tmp_path / "m-row4.png").exists()
+    told = call(*line, "--no-figure", cwd=tmp_path).stdout
+    assert f"by the numbers: class {p.argmax()} with {p.max():.3f} of the output spikes" in told
+    done = call(*line, "--part", "encoder", "--no-figure", cwd=tmp_path)
+    assert "is a classifier, which has no such parts" in done.said
+
+
+def test_export(call, folder):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    done = call("export", "m.safetensors", "--scaling", "--force", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    session = onnxruntime.InferenceSession(folder / "m.onnx", providers=["CPUExecutionProvider"])
+    label, found = session.run(["label", "probabilities"], {"data": load_wine().data})
+    model = lrnn.load(folder / "m.safetensors")
+    np.testing.assert_allclose(found, model.predict_proba(table()), atol=1e-9)
+    np.testing.assert_array_equal(label, model.predict(table()))
+
+
+def test_a_moment_may_be_scaled_as_a_classifier_remembers(call, folder):
+    line = ("moment", "wine.csv", "--like", "m.safetensors", "-o", "like.safetensors", "--force")
+    done = call(*line, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert lrnn.load_moment(folder / "like.safetensors").scaling.kind == "minmax"
+
+
+def test_a_model_of_an_encoder_is_left_as_it_was(call, folder):
+    encoder = LRNNAutoencoder(5, random_state=0, scale="minmax").fit(load_wine().data)
+    encoder.save(folder / "python.safetensors")
+    before = (folder / "python.safetensors").read_bytes()
+    more = ("--classify", "--label", "14", "--pretrain", "python.safetensors")
+    model = fitted(call, folder, "numbers.npy", *more, *QUICK)
+    assert model.weights_.sizes == (13, 5, 8, 3)
+    rows = np.c_[load_wine().data, load_wine().target]
+    assert model.score(rows, load_wine().target) > 0.5
+    assert (folder / "python.safetensors").read_bytes() == before
+
+
+def test_the_report_of_a_classifier(call, folder):
+    done = call("report", "m.safetensors", "wine.csv", "-o", "page", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "page" / "index.html").read_text(encoding="utf-8")
+    accuracy = json.loads((folder / "fit.json").read_text())["accuracy"]
+    assert f"<dd>{accuracy:.4f}</dd>" in page
+    assert json.loads(done.stdout)["valid"] is True
+    LRNNAutoencoder(5, random_state=0).fit(load_wine().data / 2000).save(folder / "a.safetensors")
+    line = ("report", "m.safetensors", "wine.csv", "-o", "page")
+    done = call(*line, "--against", "a.safetensors", cwd=folder)
+    assert "one is a classifier and one an autoencoder" in done.said
+    done = call(*line, "--frontier", "none", cwd=folder)
+    assert (done.returncode, "a frontier is of autoencoders" in done.said) == (2, True)
