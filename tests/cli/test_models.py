@@ -219,3 +219,17 @@ def test_without_a_number_of_code_neurons_the_rule_is_told(call, tmp_path):
     assert document["hidden_rule"] == "half of the 260 attributes but at most 100"
     command = ("fit", "x.npy", "-o", "c.safetensors", "--max-iter", 2, "--hidden", 3)
     assert "--hidden chooses" not in call(*command, cwd=tmp_path).stdout
+
+
+def test_layers_behind_the_code_stand_behind_a_plus(call, tmp_path):
+    model = tmp_path / "model.safetensors"
+    done = call("fit", "digits", "--scale", "max", "--hidden", "6+20-30", "-o", model)
+    assert done.returncode == 0, done.said
+    assert "64 → 6 → 20 → 30 → 64 neurons" in done.stdout
+    assert lrnn.load(model).weights_.sizes == (64, 6, 20, 30, 64)
+    done = call("report", model, "digits", "-o", tmp_path / "page")
+    assert done.returncode == 0, done.said
+    done = call("fit", "digits", "--hidden", "6+", "-o", tmp_path / "b.safetensors")
+    assert done.returncode == 2
+    assert "should be a number of code neurons" in done.said
+    assert not (tmp_path / "b.safetensors").exists()

@@ -22,7 +22,7 @@ from lrnn.cli.inputs import (
     going_on,
     hidden_note,
     hidden_rule,
-    hidden_sizes,
+    layer_sizes,
     say_how_to_go_on,
     tell,
 )
@@ -240,9 +240,10 @@ def fit(
         count, attributes = table.data.shape
     else:
         scaling, (count, attributes) = moment.scaling or Scaling("none"), moment.shape
-    sizes = hidden_sizes(hidden, attributes)
+    sizes, behind = layer_sizes(hidden, attributes)
     model = LRNNAutoencoder(
         sizes,
+        decoder_layer_sizes=behind,
         solver=cast(Any, solver.value),
         rates=cast(Any, rates.value),
         stacking=stacking.value,
@@ -275,12 +276,14 @@ def fit(
         interrupted = place.save(model)
     rule = hidden_rule(hidden, attributes)
     falling = tol > 0 and any(curve.still_falling for curve in model.history_)
+    layers = (attributes, *sizes) if behind is None else model.weights_.sizes
     voice.result(
         {
             "model": str(output),
             "rows": count,
             "attributes": attributes,
             "hidden": list(sizes),
+            "behind": None if behind is None else list(behind),
             "hidden_rule": rule,
             "scale": scaling.kind,
             "error": model.reconstruction_err_,
@@ -291,7 +294,7 @@ def fit(
             "interrupted": interrupted,
             **tell(cut, voice),
         },
-        f"{count} rows, {attributes} → {' → '.join(map(str, sizes))} neurons: mean squared error "
+        f"{count} rows, {' → '.join(map(str, layers))} neurons: mean squared error "
         f"{bound_note(model)}{model.reconstruction_err_:.5f}{from_corrupted(model)}\n"
         f"{hidden_note(rule, sizes)}"
         f"{scale_note(options.scale, scaling) if moment is None else ''}written to {output}",

@@ -23,7 +23,7 @@ from lrnn.cli.inputs import (
     going_on,
     hidden_note,
     hidden_rule,
-    hidden_sizes,
+    layer_sizes,
     say_how_to_go_on,
     tell,
 )
@@ -53,9 +53,9 @@ def frontier(
     hidden: Annotated[
         str | None,
         typer.Option(
-            help="Code neurons, or sizes of hidden layers: 1000-50. Several structures, such as "
-            "50,1000-50: the best of any of them. By default half as many as attributes, at most "
-            "100."
+            help="Code neurons, or sizes of hidden layers: 1000-50, or 50+1000 if they stand only "
+            "behind the code. Several structures, such as 50,50+1000: the best of any of them. By "
+            "default half as many as attributes, at most 100."
         ),
     ] = None,
     test: Annotated[
@@ -95,7 +95,7 @@ def frontier(
 
         lrnn frontier digits --hidden 16 -o digits-frontier
 
-        lrnn frontier mnist --hidden 50,1000-50 -o mnist-frontier --device cuda --budget 2000
+        lrnn frontier mnist --hidden 50,50+1000 -o mnist-frontier --device cuda --budget 2000
 
         lrnn frontier wine.csv --label class --hidden 7 --test new.csv --penalties 8 -o wine
     """
@@ -113,7 +113,10 @@ def frontier(
     table, scaling, cut = taken.table, taken.scaling, taken.cut
     width = table.data.shape[1]
     texts = [None] if hidden is None else hidden.split(",")
-    structures = [hidden_sizes(text, width) for text in texts]
+    layers = [layer_sizes(text, width) for text in texts]
+    structures = [
+        {"hidden_layer_sizes": before, "decoder_layer_sizes": behind} for before, behind in layers
+    ]
     others = _test_rows(data, test, width, options, scaling, voice)
     watched = going_on(unfinished, voice)
     with _folder(output), sole_writer(output / "frontier.json"), taken.explained(), watched:
@@ -135,7 +138,7 @@ def frontier(
             random_state=seed,
             verbose=voice.verbose,
         )
-        known = _known(data, structures)
+        known = _known(data, [before for before, behind in layers if behind is None])
         rule = hidden_rule(hidden, width)
         document = {"data": data, "hidden_rule": rule, "paper": known, **found.to_json()}
         _save_models(output, found, document, table.names, scaling)
@@ -153,7 +156,7 @@ def frontier(
     )
     lines = {"no linear map is below": found.svd, **known}
     voice.say("\n".join(f"{name}: {error:.4f}" for name, error in lines.items()))
-    note = hidden_note(rule, structures[0])
+    note = hidden_note(rule, layers[0][0])
     voice.say(f"{note}written to {output}, the networks to {output / 'models'}")
     if chosen is not None:
         voice.say(

@@ -45,7 +45,8 @@ DeviceOf = Annotated[
 Hidden = Annotated[
     str | None,
     typer.Option(
-        help="Code neurons, or sizes of hidden layers: 1000-500-50. By default half as many as "
+        help="Code neurons, or sizes of hidden layers: 1000-500-50. Those behind the code mirror "
+        "the ones before it, or stand behind a plus: 50+1000. By default half as many as "
         "attributes, at most 100."
     ),
 ]
@@ -204,6 +205,22 @@ def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
     if len(sizes) > 1 and sizes[0] == n_attributes:
         return sizes[1:]
     return sizes
+
+
+def layer_sizes(
+    text: str | None, n_attributes: int
+) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Sizes of the encoding layers, and of those behind the code if a plus stands before them.
+
+    ``50+500-1000`` has a code of 50 neurons, and two layers between it and the output.
+    """
+    before, plus, behind = (text or "").partition("+")
+    if not plus:
+        return hidden_sizes(text, n_attributes), None
+    sizes = hidden_sizes(behind, -1)  # the output's own size is not among them
+    if sizes[-1] == n_attributes and len(sizes) > 1:
+        sizes = sizes[:-1]
+    return hidden_sizes(before, n_attributes), sizes
 
 
 def hidden_rule(text: str | None, n_attributes: int) -> str | None:
