@@ -246,7 +246,7 @@ def test_without_a_frontier_there_is_no_such_section(of_digits, tmp_path):
 
 
 def test_spikes_that_are_too_many_to_simulate_are_said_to_be(of_frontier, tmp_path):
-    free = of_frontier.frontier.points[-1].model
+    free = LRNNAutoencoder(6, inhibition=True, fine_tune=300, random_state=0).fit(of_frontier.X)
     assert free.spike_cost_ > 2e5  # a million events are less than ten units of time
     with pytest.warns(UserWarning, match="simulated time is too short for"):
         _, page = read(replace(of_frontier, model=free), tmp_path)
