@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import MinMaxScaler
 
 import lrnn
-from lrnn import LRNNAutoencoder, Moment, Scaling
+from lrnn import LRNNAutoencoder, LRNNClassifier, Moment, Scaling
 from lrnn.rows.checks import SaturationWarning
 from lrnn.tables.cut_off import RangeWarning
 from lrnn.tables.words import TableError, TableWarning
@@ -401,3 +401,13 @@ def test_a_scaling_of_a_frame_knows_the_order_of_its_columns(rng, tmp_path):
     np.testing.assert_array_equal(how.apply(frame.to_numpy()), how.apply(frame))
     LRNNAutoencoder(2, scale=how).fit(frame).save(tmp_path / "m.safetensors")
     assert lrnn.load(tmp_path / "m.safetensors").scaling_.seen == tuple("abc")
+
+
+@pytest.mark.parametrize("model", [LRNNAutoencoder(1, scale="minmax"), LRNNClassifier(3)])
+def test_columns_of_text_name_a_remedy_that_exists(model):
+    frame = pd.DataFrame({"a": [1.0, 2, 3, 4] * 5, "b": ["x", "y", "z", "x"] * 5})
+    y = [0, 1] * 10
+    with pytest.raises(ValueError, match=r"categories='onehot'.*Scaling\.fit\(X, '\w+', \.\.\.\)"):
+        model.fit(frame, y)
+    scaling = Scaling.fit(frame, model.scale, categories="onehot")
+    assert clone(model).set_params(scale=scaling).fit(frame, y).weights_.sizes[0] == 4

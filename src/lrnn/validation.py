@@ -300,12 +300,16 @@ def _scaling(estimator: Any, X: Any, user: User) -> Scaling | None:
     if scale is None and getattr(X, "holds_numbers", False):
         return None
     refused = getattr(estimator, "missing", "refuse") == "refuse"
+    kind = scale or "none"
     try:
-        return Scaling.fit(X, scale or "none", missing="refuse" if refused else "allow")
+        return Scaling.fit(X, kind, missing="refuse" if refused else "allow")
     except TableError as error:
         never = user.for_gaps == FILL_BEFORE  # are they filled
         remedy = f"{user} takes no NaN: {FILL_BEFORE}" if never else user.for_gaps
-        raise TableError(error.text.replace(FILLS, remedy)) from None
+        text = error.text.replace(FILLS, remedy)
+        if "{" in text:  # what may be given to those who make a scaling
+            text += f". Give scale=lrnn.Scaling.fit(X, {kind!r}, ...) with such a parameter"
+        raise TableError(text) from None
 
 
 TRAIN = (
