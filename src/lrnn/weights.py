@@ -244,9 +244,9 @@ def arrivals_at(rows: Any, rates: Floats, first: int = 0, last: int | None = Non
     All rows, or those from number ``first`` up to ``last``.
     """
     count, attributes = rows.shape
-    last = count if last is None else min(last, count)
-    found, done = np.zeros((last - first, len(rates))), 0
-    for block in rows.blocks(first, last):
+    end = count if last is None else min(last, count)
+    found, done = np.zeros((end - first, len(rates))), 0
+    for block in rows.blocks(first, None if last is None else end):  # None sees rows too many
         dense = block.toarray() if sparse.issparse(block) else to_numpy(block)
         found[done : done + len(dense), :attributes] = dense * rates[:attributes]
         done += len(dense)
