@@ -207,6 +207,28 @@ def test_masked_cells_regularise(digits, labels):
     assert masked.score(digits[500:], labels[500:]) > 0.6
 
 
+def test_steps_are_on_roots_or_on_logarithms(digits, labels):
+    X, y, quick = digits[:400], labels[:400], {"max_iter": 20, "tol": 0, "random_state": 0}
+
+    def outputs(**settings):
+        return LRNNClassifier(50, **quick, **settings).fit(X, y).predict_proba(digits)
+
+    on_roots, on_logarithms = (outputs(steps=steps) for steps in ("roots", "logarithms"))
+    assert not np.allclose(on_roots, on_logarithms, atol=0.01)
+    np.testing.assert_array_equal(outputs(), on_roots)
+    for settings in ({"spike_penalty": 0.05}, {"corruption": ("noise", 0.1)}):
+        own = outputs(**settings)
+        np.testing.assert_array_equal(outputs(steps="logarithms", **settings), own)
+        assert not np.allclose(outputs(steps="roots", **settings), own, atol=0.01)
+    spikes = [
+        LRNNClassifier(50, **quick | {"max_iter": 100}, steps=steps)
+        .fit(X, y)
+        .spikes_per_decision(X)
+        for steps in ("roots", "logarithms")
+    ]
+    assert spikes[0] < spikes[1] / 10
+
+
 def test_silent_neurons_regularise(digits, labels):
     """Neurons that may be missing are not relied on: fewer rows are known by heart."""
     X, y = digits[:300], labels[:300]

@@ -149,6 +149,11 @@ class LRNNClassifier(
     dropout : float, default=0.0
         Hidden neurons are silent with this probability, others for each row in each step of
         training. 0.4 keeps wide layers from relying on single neurons.
+    steps : {"auto", "roots", "logarithms"}, default="auto"
+        On which scale weights, which are positive, are learnt. On square roots they are less apt to
+        learn rows by heart, and to fire many spikes; on logarithms they learn faster, which is
+        better where something holds them back: "auto" takes these where spikes have a price or
+        inputs get noise, and roots otherwise.
     scale : {"auto", "minmax", "max", "levels", "none"} or Scaling, default="auto"
         How raw data get into [0, 1]. "auto" takes such data, and levels, as they are, and scales
         others by the range of each column; the rest is as for :class:`lrnn.LRNNAutoencoder`.
@@ -226,6 +231,7 @@ class LRNNClassifier(
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "corruption": [tuple, list, None],
         "dropout": [Interval(Real, 0, 1, closed="left")],
+        "steps": [StrOptions({"auto", "roots", "logarithms"})],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
         "device": [str, None],
         "random_state": ["random_state"],
@@ -249,6 +255,7 @@ class LRNNClassifier(
         validation_fraction: float = 0.1,
         corruption: tuple[str, float] | None = None,
         dropout: float = 0.0,
+        steps: Literal["auto", "roots", "logarithms"] = "auto",
         scale: str | Scaling | None = "auto",
         device: str | None = None,
         random_state: Any = None,
@@ -268,6 +275,7 @@ class LRNNClassifier(
         self.validation_fraction = validation_fraction
         self.corruption = corruption
         self.dropout = dropout
+        self.steps = steps
         self.scale = scale
         self.device = device
         self.random_state = random_state
@@ -429,8 +437,15 @@ class LRNNClassifier(
             held_out=share if self.early_stopping else 0.0,
             corruption=Corruption.of(self.corruption, self.random_state),
             dropout=Dropout.of(self.dropout, self.random_state),
+            roots=self._steps_on_roots(),
         )
         return replace(settings, max_iter=self.max_iter or passes_for(count, settings))
+
+    def _steps_on_roots(self) -> bool:
+        if self.steps != "auto":
+            return self.steps == "roots"
+        corruption = Corruption.of(self.corruption)
+        return not self.spike_penalty and (corruption is None or corruption.kind != "noise")
 
     def _start(self, rows: Rows, classes: int, settings: Settings) -> Weights:
         """The weights that training begins with."""

@@ -261,7 +261,7 @@ def train_recognition(
     parameters = [*plus[frozen:], *(minus or ())[frozen:]]
     descent = Descent(
         batches, start, current, parameters, gradients, "free", schedule, history, corruption,
-        labels.targets, roots=not penalty,
+        labels.targets, settings.roots,
     )  # fmt: skip
     stopped = run.train(descent, "training")
     return Trained(history.best, [history.curve(None, stopped, "recognition")])

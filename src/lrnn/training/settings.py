@@ -31,6 +31,8 @@ class Settings:
         What becomes of the inputs.
     dropout : Dropout or None
         Which hidden neurons are silent in a step.
+    roots : bool
+        Whether steps are made on square roots of weights, and not on their logarithms.
 
     The others are parameters of `LRNNAutoencoder`.
     """
@@ -54,6 +56,7 @@ class Settings:
     start: Weights | None = None
     corruption: Corruption | None = None
     dropout: Dropout | None = None
+    roots: bool = False
 
     @property
     def behind(self) -> tuple[int, ...]:
