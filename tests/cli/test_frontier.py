@@ -39,7 +39,7 @@ def test_all_of_it_is_written(folder):
 
 def test_several_structures_in_one_table(call, tmp_path):
     folder = tmp_path / "f"
-    quick = ("--penalties", "3", "--passes", "20")
+    quick = ("--penalties", "3", "--passes", "8")
     run = ("frontier", "digits", "--scale", "max", *quick, "--hidden", "6,40-6,6+40", "-o", folder)
     done = call(*run)
     assert done.returncode == 0, done.said
