@@ -160,6 +160,35 @@ def test_classes_weigh_what_is_said_of_them(digits, labels):
 # Streams, held-out rows, corruption
 
 
+def test_weights_of_classes_are_numbers(digits, labels):
+    X, y = digits[:100], labels[:100]
+    for wrong in (-1.0, np.nan, np.inf):
+        weights = dict.fromkeys(range(10), 1.0) | {3: wrong}
+        with pytest.raises(
+            ValueError, match=f"class_weight is {wrong:g} for the class 3; a weight"
+        ):
+            LRNNClassifier(**QUICK, class_weight=weights).fit(X, y)
+    with pytest.raises(ValueError, match="no row has any weight"):
+        LRNNClassifier(**QUICK, class_weight=dict.fromkeys(range(10), 0)).fit(X, y)
+
+
+def test_what_keeps_it_from_learning_is_told(digits, labels):
+    few = digits[:10], np.arange(10)
+    with pytest.warns(UserWarning, match="no pass has lowered the loss on the rows held out"):
+        LRNNClassifier(**QUICK, early_stopping=True).fit(*few)
+    noisy = LRNNClassifier(**QUICK, corruption=("noise", 0.2), scale="none")
+    with pytest.warns(UserWarning, match="drowns X, whose highest number is 0.001"):
+        noisy.fit(digits[:100] / 1000, labels[:100])
+    with pytest.warns(UserWarning, match="give scale='max'"):
+        LRNNClassifier(**QUICK).fit(digits[:100] * 1e-9, labels[:100])
+    bright = LRNNClassifier(**QUICK).fit(digits[:100], labels[:100])
+    dim = LRNNClassifier(**QUICK, scale="max").fit(digits[:100] * 1e-9, labels[:100])
+    assert (
+        dim.score(digits[:100] * 1e-9, labels[:100])
+        > bright.score(digits[:100], labels[:100]) - 0.1
+    )
+
+
 def test_it_learns_from_a_stream(digits, labels):
     model = LRNNClassifier(60, batch_size=50, random_state=0)
     for first in range(0, 1500, 250):

@@ -39,6 +39,7 @@ from lrnn.training import (
     Run,
     Settings,
     Trained,
+    brightest,
     ever_saturated,
     first_weights,
     passes_for,
@@ -308,6 +309,7 @@ class LRNNClassifier(
         rows, labels = self._labelled(X, found, classes, sample_weight, reset=True)
         self._random = check_random_state(self.random_state)
         settings = self._settings(rows)
+        _warn_of_noise(rows, settings)
         start = self._start(rows, len(classes), settings)
         soft = replace(labels, smoothing=self.label_smoothing)
         watched = nullcontext(Observer()) if watch is None else watch(rows, labels, classes)
@@ -319,6 +321,8 @@ class LRNNClassifier(
             evaluation = recognise(rows, labels, trained.weights)
             self._become(self._after(trained, evaluation, classes, frozen))
         warn_if_interrupted(trained)
+        if len(classes) > 1:
+            _warn_if_untrained(trained, start, settings)
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -406,6 +410,7 @@ class LRNNClassifier(
         if self.class_weight is not None:
             found = classes[numbers]
             each = compute_class_weight(self.class_weight, classes=classes, y=found)
+            _check_class_weights(each, classes)
             weights = weights * each[numbers]
         rows = rows.in_memory()
         if not rows.in_any_order:
@@ -416,6 +421,8 @@ class LRNNClassifier(
                 "with partial_fit"
             )
         kept = np.flatnonzero(weights)
+        if not len(kept):
+            raise ValueError("no row has any weight: class_weight or sample_weight is 0 for each")
         if len(kept) < len(weights):
             rows = held(rows.take(rows.backend.array(kept)))
             numbers, weights = numbers[kept], weights[kept]
@@ -800,6 +807,44 @@ class LRNNClassifier(
 def _as_json(scaling: Scaling | None) -> Any:
     """A scaling as a value that can be compared; None if it changes nothing."""
     return None if scaling is None or scaling.kind == "none" else scaling.to_json()
+
+
+def _check_class_weights(each: Floats, classes: NDArray[Any]) -> None:
+    """A class weighs a finite number, 0 or more, and not all of them nothing."""
+    wrong = ~(np.isfinite(each) & (each >= 0))
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise ValueError(
+            f"class_weight is {each[first]:g} for the class {classes.tolist()[first]!r}; a weight "
+            "is a finite number, 0 or more"
+        )
+
+
+def _warn_of_noise(rows: Rows, settings: Settings) -> None:
+    """Noise is as large as it is said to be, however dim the data are."""
+    corruption = settings.corruption
+    if corruption is None or corruption.kind != "noise":
+        return
+    peak = brightest(rows)
+    if peak < corruption.level:
+        warn(
+            f"corruption=('noise', {corruption.level:g}) drowns X, whose highest number is "
+            f"{peak:.3g}; give scale='max', which divides X by that, or less noise"
+        )
+
+
+def _warn_if_untrained(trained: Trained, start: Weights, settings: Settings) -> None:
+    """The first weights may be the best ones by the rows that judge them."""
+    if trained.weights is not start or trained.interrupted:
+        return
+    judged, remedy = "", "more passes (max_iter)"
+    if settings.held_out:
+        judged = " on the rows held out, which may be too few"
+        remedy = "a higher validation_fraction, or early_stopping=False"
+    warn(
+        f"no pass has lowered the loss{judged}: the weights are those before training. Give "
+        f"{remedy}"
+    )
 
 
 def _shares(layers: Sequence[Layer], block: Array) -> Array:

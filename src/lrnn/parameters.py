@@ -47,7 +47,7 @@ def check_layer_sizes(sizes: Any, attributes: int) -> tuple[int, ...]:
     widths = _widths(sizes, "hidden_layer_sizes")
     if not widths:
         raise ValueError(
-            "hidden_layer_sizes is empty; an autoencoder needs at least one hidden layer, "
+            "hidden_layer_sizes is empty; a network needs at least one hidden layer, "
             "for example (100,)"
         )
     return widths

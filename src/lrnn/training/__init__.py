@@ -27,6 +27,7 @@ from lrnn.training.minibatch import train_jointly, train_layerwise
 from lrnn.training.recognition import (
     Labels,
     Recognition,
+    brightest,
     first_weights,
     passes_for,
     recognise,
@@ -54,6 +55,7 @@ __all__ = [
     "StateError",
     "StopReason",
     "Trained",
+    "brightest",
     "evaluate",
     "evaluate_both",
     "ever_saturated",

@@ -24,6 +24,7 @@ from lrnn.functional.shares import cross_entropy, log_spikes, share_gradients, s
 from lrnn.moments import Corruption
 from lrnn.parameters import held_out_rows
 from lrnn.rows import Rows, held
+from lrnn.tables.words import warn
 from lrnn.training.adam import Descent, StepSchedule
 from lrnn.training.end_to_end import loosened
 from lrnn.training.evaluation import Evaluation
@@ -36,6 +37,7 @@ from lrnn.weights import Weights, activations, widest
 PASSES, LEAST_STEPS = 40, 200  # over the data and in all, at least, if nobody says how many
 STEADY = 0.3  # share of the passes after which steps become smaller
 ENOUGH = 4.0  # spread of the logarithms of first weights, times the root of how many are summed
+DIM = 1e-7  # data below need first weights that are higher than any may become
 DRIVE = 1.0  # sum of a neuron's first weights, where nothing inhibits it
 
 
@@ -175,13 +177,23 @@ def first_weights(
 
 def _for_inputs(rows: Rows, weights: Weights, known: bool) -> Weights:
     """The same, with a first layer for data of this brightness, unless it is known."""
-    peak = rows.fold(_peak, max, rows.shape[1])
+    peak = brightest(rows)
     if known or not 0 < peak < 1:
         return weights
+    if peak < DIM:
+        warn(
+            f"the highest number in X is {peak:.3g}, so dim that weights may not be as large as "
+            "would be needed; give scale='max', which divides X by that"
+        )
     plus, minus = list(weights.excitatory), list(weights.inhibitory or ())
     for matrices in (plus, minus):
         matrices[:1] = [at_most(weight / peak, LARGEST) for weight in matrices[:1]]
     return Weights.of(plus, minus or None)
+
+
+def brightest(rows: Rows) -> float:
+    """The highest number in the rows."""
+    return float(rows.fold(_peak, max, rows.shape[1]))
 
 
 def _peak(block: Array) -> float:
