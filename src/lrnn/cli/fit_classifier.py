@@ -23,7 +23,7 @@ from lrnn.cli.inputs import (
     say_how_to_go_on,
     tell,
 )
-from lrnn.cli.labels import as_labels, check_classes, rows_told, with_label, without_class
+from lrnn.cli.labels import as_labels, check_classes, tell_unlabelled, with_label, without_class
 from lrnn.cli.model_place import ModelPlace
 from lrnn.cli.tables import TableOptions, allow_not_offered, scale_note
 from lrnn.cli.voice import Voice
@@ -92,8 +92,6 @@ class Labelled:
     @classmethod
     def of(cls, given: Given, source: str) -> "Labelled":
         """Rows that have a class; others are left out, and told of."""
-        from lrnn.tables.words import warn
-
         found = given.classes
         if found is None:
             raise _no_classes(given, source)
@@ -101,13 +99,8 @@ class Labelled:
         count, total = int(np.count_nonzero(lacking)), len(lacking)
         if count == total:
             raise ValueError(f"{_place(given, source)}: no row has a label")
+        tell_unlabelled(lacking, given.cut.dropped, source)
         if count:
-            in_file = np.delete(np.arange(total + len(given.cut.dropped)), given.cut.dropped)
-            one = count == 1
-            warn(
-                f"{source!r}: {count:,} of {total:,} rows {'has' if one else 'have'} no label, and "
-                f"{'is' if one else 'are'} left out: {rows_told(in_file[lacking])}"
-            )
             given = replace(given, data=given.data[np.flatnonzero(~lacking)])
         known = [cell for cell, gone in zip(found, lacking, strict=True) if not gone]
         return cls(given, as_labels(known), count)

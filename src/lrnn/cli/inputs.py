@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,6 +52,7 @@ Hidden = Annotated[
     ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")]
+Split = StrEnum("Split", ["train", "test", "all"])
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 Resume = Annotated[
     bool | None,
@@ -359,6 +361,20 @@ def given_for(
         table = open_table(source, True, reading, split)
         table = with_gaps(table, getattr(model, "missing", "refuse"), source)
         return given_of(table, scaling, model, source, stream)
+
+
+def part_taken(data: str, split: StrEnum | None) -> str | None:
+    """Which part of a data set is meant; None of what has no parts, for which none may be named."""
+    from lrnn.datasets import DATA_SETS
+
+    entry = None if Path(data).exists() else DATA_SETS.get(data)
+    if entry is None and split is not None:
+        raise typer.BadParameter(
+            f"{data!r} is no data set, of which there are parts", param_hint="--split"
+        )
+    if entry is None or "test" not in entry.splits:
+        return None if split is None else split.value
+    return entry.default_split if split is None else split.value
 
 
 def given_of(table: Any, scaling: Any, model: Any, source: str, stream: bool = False) -> Given:

@@ -111,6 +111,56 @@ def with_label(model: Any, source: str, label: str, index: str | None = None) ->
     return replace(scaling, recipe=replace(recipe, columns=tuple(taken_in_order)))
 
 
+def tell_unlabelled(lacking: NDArray[np.bool_], dropped: NDArray[np.intp], source: str) -> None:
+    """Warn of rows without a label; ``dropped`` are those of the file that are not among them."""
+    from lrnn.tables.words import warn
+
+    count, total = int(np.count_nonzero(lacking)), len(lacking)
+    if count:
+        one = count == 1
+        warn(
+            f"{source!r}: {count:,} of {total:,} rows {'has' if one else 'have'} no label, and "
+            f"{'is' if one else 'are'} left out: {rows_told(_in_file(lacking, dropped))}"
+        )
+
+
+def tell_strange(
+    strange: NDArray[np.bool_],
+    labelled: NDArray[np.bool_],
+    texts: Sequence[str],
+    names: Sequence[str],
+    dropped: NDArray[np.intp],
+    source: str,
+) -> None:
+    """Warn of rows whose label is no class of a model; complain, if all are such.
+
+    ``labelled`` are rows that have one; ``texts`` are all labels, ``names`` the model's classes.
+    """
+    from lrnn.tables.words import warn
+
+    example = texts[int(strange.argmax())]
+    if (strange == labelled).all():
+        raise ValueError(
+            f"none of the labels of {source!r}, such as {example!r}, is a class of the "
+            f"model, which are {', '.join(map(repr, names[:5]))}"
+            + (" …" if len(names) > 5 else "")
+            + "; --label names the column that holds them"
+        )
+    one = np.count_nonzero(strange) == 1
+    warn(
+        f"{np.count_nonzero(strange):,} of {np.count_nonzero(labelled):,} rows "
+        f"{'has' if one else 'have'} a label that is no class of the model, such as {example!r} "
+        f"in row {_in_file(strange, dropped)[0] + 1:,}: "
+        f"{'it counts' if one else 'they count'} as wrong"
+    )
+
+
+def _in_file(chosen: NDArray[np.bool_], dropped: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Numbers, from 0, of chosen rows in their file, some rows of which were dropped."""
+    numbers = np.delete(np.arange(len(chosen) + len(dropped)), dropped)
+    return np.asarray(numbers[chosen])
+
+
 def rows_told(numbers: NDArray[np.intp]) -> str:
     """The first of some rows, whose numbers are counted from 0."""
     more = ", …" if len(numbers) > SHOWN else ""
