@@ -405,3 +405,27 @@ def test_the_report_of_a_classifier(call, folder):
     assert "one is a classifier and one an autoencoder" in done.said
     done = call(*line, "--frontier", "none", cwd=folder)
     assert (done.returncode, "a frontier is of autoencoders" in done.said) == (2, True)
+
+
+def test_a_report_counts_labels_as_other_commands_do(call, folder):
+    """Unknown ones are wrong, rows without one are left out, and both are told of."""
+    frame = table()
+    frame.loc[[3, 60], "kind"] = "moscato"
+    frame.loc[8, "kind"] = None
+    frame.to_csv(folder / "other.csv", index=False)
+    line = ("m.safetensors", "other.csv", "--force")
+    done = call("report", *line, "-o", "page", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    said = "2 of 177 rows have a label that is no class of the model, such as 'moscato' in row 4"
+    lacking = "'other.csv': 1 of 178 rows has no label, and is left out: 9"
+    assert (said in done.said, lacking in done.said) == (True, True)
+    other = call("classify", *line, "--json", cwd=folder)
+    assert (said in other.said, lacking in other.said) == (True, True)
+    accuracy = json.loads(other.stdout)["accuracy"]
+    page = (folder / "page" / "index.html").read_text(encoding="utf-8")
+    assert f"<dd>{accuracy:.4f}</dd>" in page
+    frame.assign(kind="moscato").to_csv(folder / "other.csv", index=False)
+    done = call("report", *line, "-o", "none", cwd=folder)
+    assert done.returncode == 1
+    assert "none of the labels of 'other.csv', such as 'moscato', is a class" in done.said
+    assert not (folder / "none").exists()

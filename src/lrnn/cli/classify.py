@@ -27,6 +27,7 @@ TABLES, FIGURES = (".csv", ".tsv", ".parquet"), (".png", ".svg", ".pdf")
 EVENTS, CONFIDENCE = 1e6, 0.95
 FEW_CLASSES = 20  # of which all confusions are shown
 SHOWN = 10  # confusions, of more classes
+REMEDY = "; --label names the column that holds them"
 SPLITS = {
     "train": "those to train on (--split test has others)",
     "test": "those to test with",
@@ -280,22 +281,19 @@ class _Truth:
     labels : ndarray of str
         Of the rows, as their table has them.
     numbers : ndarray of int
-        Which class of the model each is; −1: none of them.
-    labelled : ndarray of bool
-        Which rows have a label; others are neither right nor wrong.
+        Which class of the model each is; UNKNOWN: none of them; UNLABELLED: it is not told.
     names : list of str
         Of the model's classes.
     """
 
     labels: NDArray[Any]
     numbers: NDArray[np.intp]
-    labelled: NDArray[np.bool_]
     names: list[str]
 
     @classmethod
     def of(cls, given: Given, classes: NDArray[Any], label: str | None, data: str) -> Any:
         """What the data tell of them; None, if they tell nothing."""
-        from lrnn.tables.frame import label_text
+        from lrnn.tables.frame import class_names, class_numbers, label_text
         from lrnn.tables.words import warn
 
         told = given.classes
@@ -308,19 +306,21 @@ class _Truth:
             warn(f"{data!r}: no row has a label, so that nothing is said of accuracy")
             return None
         tell_unlabelled(~labelled, given.cut.dropped, data)
-        truths = classes.dtype.kind == "b"
-        names = [str(c) if truths else label_text(c) for c in classes.tolist()]
-        places = {name.lower() if truths else name: i for i, name in enumerate(names)}
         texts = [
             label_text(cell) if sure else "" for cell, sure in zip(told, labelled, strict=True)
         ]
-        numbers = [places.get(text.lower() if truths else text, -1) for text in texts]
         found = cls(
-            np.array(texts, dtype=object), np.array(numbers, dtype=np.intp), labelled, names
+            np.array(texts, dtype=object), class_numbers(told, classes), class_names(classes)
         )
-        if found.strange.any():
-            tell_strange(found.strange, labelled, texts, names, given.cut.dropped, data)
+        tell_strange(found.numbers, texts, found.names, given.cut.dropped, data, REMEDY)
         return found
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Which rows have a label; others are neither right nor wrong."""
+        from lrnn.tables.frame import UNLABELLED
+
+        return np.asarray(self.numbers != UNLABELLED)
 
     @property
     def strange(self) -> NDArray[np.bool_]:

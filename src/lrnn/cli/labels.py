@@ -125,33 +125,37 @@ def tell_unlabelled(lacking: NDArray[np.bool_], dropped: NDArray[np.intp], sourc
 
 
 def tell_strange(
-    strange: NDArray[np.bool_],
-    labelled: NDArray[np.bool_],
+    numbers: NDArray[np.intp],
     texts: Sequence[str],
     names: Sequence[str],
     dropped: NDArray[np.intp],
     source: str,
+    remedy: str = "",
 ) -> None:
     """Warn of rows whose label is no class of a model; complain, if all are such.
 
-    ``labelled`` are rows that have one; ``texts`` are all labels, ``names`` the model's classes.
+    ``numbers`` are those of the classes of all rows, ``texts`` their labels, and ``names`` the
+    model's classes.
     """
+    from lrnn.tables.frame import UNKNOWN, UNLABELLED
     from lrnn.tables.words import warn
 
+    strange, labelled = numbers == UNKNOWN, numbers != UNLABELLED
+    if not strange.any():
+        return
     example = texts[int(strange.argmax())]
     if (strange == labelled).all():
+        more = " …" if len(names) > 5 else ""
         raise ValueError(
-            f"none of the labels of {source!r}, such as {example!r}, is a class of the "
-            f"model, which are {', '.join(map(repr, names[:5]))}"
-            + (" …" if len(names) > 5 else "")
-            + "; --label names the column that holds them"
+            f"none of the labels of {source!r}, such as {example!r}, is a class of the model, "
+            f"which are {', '.join(map(repr, names[:5]))}{more}{remedy}"
         )
-    one = np.count_nonzero(strange) == 1
+    count = int(np.count_nonzero(strange))
+    one = count == 1
     warn(
-        f"{np.count_nonzero(strange):,} of {np.count_nonzero(labelled):,} rows "
-        f"{'has' if one else 'have'} a label that is no class of the model, such as {example!r} "
-        f"in row {_in_file(strange, dropped)[0] + 1:,}: "
-        f"{'it counts' if one else 'they count'} as wrong"
+        f"{count:,} of {np.count_nonzero(labelled):,} rows {'has' if one else 'have'} a label that "
+        f"is no class of the model, such as {example!r} in row "
+        f"{_in_file(strange, dropped)[0] + 1:,}: {'it counts' if one else 'they count'} as wrong"
     )
 
 
