@@ -30,7 +30,7 @@ from lrnn.cli.voice import Voice
 
 PANEL = "Recognition: with --classify"
 HIDDEN = (300,)  # neurons, unless it is said how many
-DEAR = 1e5  # firings per output spike, that are hard to simulate
+DEAR = 1e7  # firings per output spike: a decision of ten of them takes a core ten seconds
 
 ClassWeight = StrEnum("ClassWeight", ["none", "balanced"])
 
@@ -227,8 +227,9 @@ def fit_classifier(
         say_how_to_go_on(place.unfinished, voice)
     elif spikes > DEAR and not parameters["spike_penalty"]:
         voice.note(
-            "its spikes are free, and more than a simulation can count; --spike-penalty 0.01 makes "
-            "a network with far fewer, nearly as accurate"
+            f"its spikes are free, and an output spike takes {spikes:.1e} firings, too many to "
+            "simulate decisions; --spike-penalty 0.01 makes a network with far fewer, nearly as "
+            "accurate"
         )
 
 
@@ -285,8 +286,20 @@ def _sizes(text: str | None, attributes: int, encoder: Any) -> tuple[int, ...]:
     """Sizes of the hidden layers; behind an encoder there may be none."""
     if text is None:
         return HIDDEN
-    if encoder is not None and text.strip() == "0":
-        return ()
+    if text.strip() == "0":
+        if encoder is not None:
+            return ()
+        raise typer.BadParameter(
+            "0 hidden layers are for --pretrain MODEL, behind whose layers the classes may stand; "
+            "give a number of neurons, such as 300",
+            param_hint="--hidden",
+        )
+    if "+" in text:
+        raise typer.BadParameter(
+            f"{text!r}: + is for autoencoders, which have layers behind the code; give sizes of "
+            "hidden layers, such as 300 or 300-100",
+            param_hint="--hidden",
+        )
     return hidden_sizes(text, attributes)
 
 

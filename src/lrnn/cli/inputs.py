@@ -194,18 +194,26 @@ def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
         from lrnn.parameters import check_layer_sizes
 
         return check_layer_sizes(None, n_attributes)
-    try:
-        sizes = tuple(int(part) for part in text.split("-"))
-    except ValueError:
-        sizes = ()
-    if not sizes or min(sizes) < 1:
-        raise typer.BadParameter(
-            f"{text!r} should be a number of code neurons, such as 100, or sizes of hidden layers, "
-            "such as 1000-500-50",
-            param_hint="--hidden",
-        )
+    sizes = _sizes(text, text)
     if len(sizes) > 1 and sizes[0] == n_attributes:
         return sizes[1:]
+    return sizes
+
+
+def _sizes(part: str, whole: str) -> tuple[int, ...]:
+    """Sizes in a part of what a user gave."""
+    words = part.split("-")
+    try:
+        sizes = tuple(int(word) for word in words if "+" not in word)
+    except ValueError:
+        sizes = ()
+    if len(sizes) < len(words) or min(sizes) < 1:
+        raise typer.BadParameter(
+            f"{whole!r} should be a number of code neurons, such as 100, or sizes of hidden "
+            "layers, such as 1000-500-50, of an autoencoder also with others behind the code, such "
+            "as 50+1000",
+            param_hint="--hidden",
+        )
     return sizes
 
 
@@ -219,8 +227,9 @@ def layer_sizes(
     before, plus, behind = (text or "").partition("+")
     if not plus:
         return hidden_sizes(text, n_attributes), None
-    sizes = hidden_sizes(behind, -1)  # the output's own size is not among them
-    if sizes[-1] == n_attributes and len(sizes) > 1:
+    _sizes(before, str(text))
+    sizes = _sizes(behind, str(text))
+    if sizes[-1] == n_attributes and len(sizes) > 1:  # the output's own size is not among them
         sizes = sizes[:-1]
     return hidden_sizes(before, n_attributes), sizes
 

@@ -212,6 +212,7 @@ class TableOptions:
         from lrnn.tables.words import TableError
 
         data = table.data
+        _check_sparse(data, source, self)
         names, width = _columns_of(table)
         label, index = columns_beside(table, source, self.label, self.index)
         try:
@@ -232,6 +233,20 @@ class TableOptions:
             known = repr(source) in error.text
             raise error if known else TableError(f"{source!r}: {error.text}") from None
         return replace(found, reading=self.reading)
+
+
+def _check_sparse(data: Any, source: str, options: TableOptions) -> None:
+    """Of a sparse matrix no columns can be chosen."""
+    from scipy import sparse
+
+    chosen = ("--columns", "--drop", "--label", "--index")
+    given = [option for option in options.given if option in chosen]
+    if given and sparse.issparse(data):
+        raise typer.BadParameter(
+            f"{source!r} is a sparse matrix, all of whose columns are attributes; write it as a "
+            "table (.csv, .parquet) or an array (.npy), of which columns can be chosen",
+            param_hint=", ".join(given),
+        )
 
 
 def with_gaps(table: Any, missing: str, source: str) -> Any:
