@@ -210,6 +210,8 @@ def test_rows_without_a_label_are_left_out(call, folder, missing):
         (["wine.csv", "--label", "kind", "--hidden", "8+40"], 2, "'8+40': + is for autoencoders"),
         (["wine.csv", "--label", "kind", "--hidden", "8-"], 2, "'8-' should be a number"),
         (["sparse.npz", "--label", "14"], 2, "--label: 'sparse.npz' is a sparse matrix"),
+        (["sparse.npz", "--categories", "onehot"], 2, "--categories: 'sparse.npz' is a sparse"),
+        (["sparse.npz", "--missing", "median"], 2, "--missing: 'sparse.npz' is a sparse matrix"),
         (["sparse.npz"], 2, "'sparse.npz' does not tell classes"),
         (["wine.csv", "--label", "kind", "--pretrain", "m.safetensors"], 1, "is a classifier"),
         (["wine.csv", "--label", "kind", "--test", "none.csv"], 1, "there is no file 'none.csv'"),
@@ -376,6 +378,12 @@ def test_spikes_tell_the_class(call, tmp_path):
     assert f"by the numbers: class {p.argmax()} with {p.max():.3f} of the output spikes" in told
     done = call(*line, "--part", "encoder", "--no-figure", cwd=tmp_path)
     assert "is a classifier, which has no such parts" in done.said
+
+
+def test_a_sparse_matrix_has_no_column_of_labels(call, folder):
+    done = call("classify", "m.safetensors", "sparse.npz", "--label", "14", cwd=folder)
+    assert done.returncode == 2
+    assert "--label: 'sparse.npz' is a sparse matrix, which is taken as it is" in done.said
 
 
 def test_export(call, folder):

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from lrnn.cli.tables import columns_beside
+from lrnn.cli.tables import check_sparse, columns_beside
 
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
 FEW = 20  # different numbers that are not whole, and yet classes
@@ -89,6 +89,7 @@ def with_label(model: Any, source: str, label: str, index: str | None = None) ->
 
     scaling, path = model.scaling_ or Scaling("none"), Path(source)
     table = open_table(source, True, taken(path, scaling.reading) if path.exists() else Reading())
+    check_sparse(table.data, source, "--label")
     matrix = not isinstance(table.data, Columns)
     if table.labels is not None or (matrix and table.names is None and not label.isdigit()):
         raise typer.BadParameter(
