@@ -170,14 +170,39 @@ def test_a_score_does_not_count_rows_without_spikes(found):
 
 def test_networks_whose_spikes_are_free_are_refused_at_once(digits, labels):
     free = LRNNClassifier(30, random_state=0).fit(digits[:500], labels[:500])
-    with pytest.raises(ValueError, match=r"no row can be expected to decide within 1,000,000 ev"):
+    with pytest.raises(
+        decisions.UndecidableError, match=r"no row .* within 1,000,000 events"
+    ) as told:
         free.decide(digits[500:600])
+    assert "or train with a spike_penalty, such as 0.1: output spikes get cheaper" in str(
+        told.value
+    )
+    assert "from 0" not in str(told.value)
     with pytest.warns(UserWarning, match=r"fewer than one output spike in 1,000 events"):
         curve = decisions.accuracy_by_events(
             free, digits[500:505], labels[500:505], events=1_000, random_state=0
         )
     assert curve.silent[-1].all()
     assert (curve.accuracy == 0).all()
+
+
+def test_a_remedy_is_none_that_the_model_has_already(model, rows):
+    """A higher price, if output spikes are dear; a ratio, if classes fire almost alike."""
+    with pytest.raises(decisions.UndecidableError) as told:
+        model.decide(rows, events=100)
+    price = model.spike_penalty
+    assert f"a higher spike_penalty than its {price:g}, such as {3 * price:.2g}" in str(told.value)
+    near = np.array([[0.5, 0.45, 0.05]])
+    spikes = decisions.expected_spikes(near)
+    sooner = decisions.expected_spikes(near, lead=decisions.lead_for(0.95, 1.5, 3))
+    assert sooner < spikes / 5
+    each = np.array([10.0])
+    with pytest.raises(decisions.UndecidableError, match=r"or give a ratio such as 1\.5"):
+        decisions._check_budget(spikes, each, int(5 * spikes[0]), sooner, 0.1)
+    with pytest.raises(decisions.UndecidableError, match=r"higher spike_penalty than its 0\.1"):
+        decisions._check_budget(spikes, each, int(5 * sooner[0]), sooner, 0.1)
+    with pytest.raises(decisions.UndecidableError, match="no number of events decides; give a rat"):
+        decisions._check_budget(np.array([np.inf]), each, 10_000, sooner, 0.1)
 
 
 def test_undecided_rows_are_told_of_with_the_reason(digits, model, rows):

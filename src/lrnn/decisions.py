@@ -35,18 +35,23 @@ if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
     from lrnn.classifier import LRNNClassifier
 
-__all__ = ["Decisions", "EventCurve", "accuracy_by_events", "decide"]
+__all__ = ["Decisions", "EventCurve", "UndecidableError", "accuracy_by_events", "decide"]
 
 FIRST_LOOK, BETWEEN_LOOKS = 16, 1.25  # events: when it is asked first, and how much later again
 SNAPSHOT_BYTES = 1 << 28
 RECORD_BYTES = 1 << 29  # of output spikes, of some rows at a time
 ROWS_AT_ONCE = 256
+NEAR = 1.5  # times as often as others fires a best class that need not be told from a nearer one
 LONG = 1e10  # events of all rows, that a user will want to know of before
 PER_SECOND = 1e7  # events, about, on one core
 FIRST_MILESTONE = 10
 DRAWS = 40  # of what might be behind counts
 LEAST = 1e-100  # spikes that a neuron could have handled
 IGNORED = "the simulated time is too short|the limit came first"  # told here in other words
+
+
+class UndecidableError(ValueError):
+    """No row can be expected to decide, and nothing was simulated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +159,11 @@ def decide(
     shown = _Shown(check_data(model, X, reset=False), network)
     forecast = _Forecast.of(shown, classes)
     spikes = expected_spikes(forecast.shares, confidence=confidence, lead=lead)
-    _check_budget(spikes, forecast.events_per_spike, limit)
+    near = None  # what a decision would take that need not tell apart what fires almost alike
+    if lead is None:
+        sooner = lead_for(confidence, NEAR, classes)
+        near = expected_spikes(forecast.shares, confidence=confidence, lead=sooner)
+    _check_budget(spikes, forecast.events_per_spike, limit, near, model.spike_penalty)
 
     n_rows = shown.count
     taken, happened = np.zeros(n_rows, np.int64), np.zeros(n_rows)
@@ -256,24 +265,30 @@ class _Forecast:
             return np.where(total > 0, self.happening / np.where(total > 0, total, 1), np.inf)
 
 
-def _check_budget(spikes: Floats, each: Floats, limit: int) -> None:
+def _check_budget(
+    spikes: Floats, each: Floats, limit: int, near: Floats | None, penalty: float
+) -> None:
     """Refuse what cannot succeed, and tell beforehand what will take long."""
     awake = np.isfinite(each)
     if not awake.any():
-        raise ValueError(
+        raise UndecidableError(
             f"none of the {len(each):,} rows makes an output spike: there is nothing to decide by"
         )
     with np.errstate(over="ignore"):
         events = spikes * each
+        sooner = near is not None and bool((near * each <= limit).any())
     if not (events <= limit).any():
         easiest = int(np.argmin(events))
+        ratio = f"give a ratio such as {NEAR}, by which classes that fire almost alike end sooner"
         if not np.isfinite(events[easiest]):
-            raise ValueError("two classes lead together in every row: no number of events decides")
-        raise ValueError(
-            f"no row can be expected to decide within {limit:,} events: the easiest, row {easiest} "
-            f"(from 0), takes about {events[easiest]:.1e}, for each of about "
-            f"{ceil(spikes[easiest]):,} output spikes {each[easiest]:.1e}. Allow more events, or "
-            "train with a spike_penalty such as 0.1, which makes output spikes cheaper"
+            raise UndecidableError(
+                "two classes lead together in every row: no number of events decides"
+                + (f"; {ratio}" if sooner else "")
+            )
+        raise UndecidableError(
+            f"no row can be expected to decide within {limit:,} events: the easiest takes about "
+            f"{events[easiest]:.1e}, for each of about {ceil(spikes[easiest]):,} output spikes "
+            f"{each[easiest]:.1e}. Allow more events, or {ratio if sooner else _dearer(penalty)}"
         )
     whole = float(np.minimum(events[awake], limit).sum())
     if whole > LONG:
@@ -281,6 +296,12 @@ def _check_budget(spikes: Floats, each: Floats, limit: int) -> None:
             f"these decisions take about {whole:.1e} events, some {whole / PER_SECOND / 60:,.0f} "
             "minutes on one core; fewer rows, or a smaller limit of events, take less"
         )
+
+
+def _dearer(penalty: float) -> str:
+    """A remedy, if output spikes are dear."""
+    higher = f"higher spike_penalty than its {penalty:g}" if penalty else "spike_penalty"
+    return f"train with a {higher}, such as {max(0.1, 3 * penalty):.2g}: output spikes get cheaper"
 
 
 def _tell_undecided(found: Decisions) -> None:
@@ -528,7 +549,7 @@ def accuracy_by_events(
         return ask.curve()
     classes = model.classes_
     forecast = _Forecast.of(shown, len(classes))
-    _tell_of_silence(forecast.events_per_spike, limit)
+    _tell_of_silence(forecast.events_per_spike, limit, model.spike_penalty)
     counts = np.zeros((len(moments), shown.count, len(classes)), np.int64)
     for rows, result in runs.of(everybody):
         for i, moment in enumerate(moments.tolist()):
@@ -546,14 +567,13 @@ def accuracy_by_events(
     )
 
 
-def _tell_of_silence(each: Floats, limit: int) -> None:
+def _tell_of_silence(each: Floats, limit: int, penalty: float) -> None:
     """Where output spikes are so dear that hardly any will come."""
     dear = int(np.count_nonzero(each > limit))
     if 2 * dear > len(each):
         warn(
             f"{dear:,} of {len(each):,} rows make fewer than one output spike in {limit:,} events: "
-            f"one takes about {np.median(each):.1e}. Allow more, or train with a spike_penalty "
-            "such as 0.1, which makes output spikes cheaper"
+            f"one takes about {np.median(each):.1e}. Allow more, or {_dearer(penalty)}"
         )
 
 

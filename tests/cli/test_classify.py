@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_wine
+from sklearn.utils import Bunch
 
 from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling
 
@@ -129,6 +130,60 @@ def test_labels_that_the_model_does_not_know_are_wrong_and_told_of(call, folder,
 
 
 @TELLS
+def test_rows_without_a_label_are_neither_right_nor_wrong(call, folder, wine, tmp_path):
+    """As fit --test and report have it; unknown labels beside them are wrong."""
+    some = wine.copy()
+    some.loc[[2, 70, 170], "kind"] = None
+    some.loc[[3, 5], "kind"] = "green"
+    some.to_csv(tmp_path / "s.csv", index=False)
+    done = call(
+        "classify", folder / "wine.safetensors", "s.csv", "--json", "--events", "1e5",
+        "--plot", "p.png", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "'s.csv': 3 of 178 rows have no label, and are left out: 3, 71, 171" in done.said
+    assert "2 of 175 rows have a label that is no class of the model, such as 'green'" in done.said
+    assert "in row 4: they count as wrong" in done.said
+    document, model = json.loads(done.stdout), model_of(folder, "wine")
+    known = some.kind.notna().to_numpy()
+    right = (model.predict(wine) == some.kind)[known]
+    assert document["accuracy"] == pytest.approx(right.mean())
+    assert document["rows_without_label"] == 3
+    assert np.sum(document["confusion"]) == 175
+    assert sum(document["confusion"][3]) == 2
+    found = pd.read_csv(tmp_path / "s-classes.csv")
+    assert len(found) == 178
+    told = (found.decision == some.kind)[known]
+    assert document["decisions"]["accuracy"] == pytest.approx(told.mean())
+    sure = (found.decided == "yes")[known]
+    assert document["decisions"]["accuracy_of_decided"] == pytest.approx(told[sure].mean())
+    assert document["curve"][-1][1] <= 173 / 175
+    assert document["curve"][-1][1] * 175 == pytest.approx(round(document["curve"][-1][1] * 175))
+
+
+@TELLS
+def test_a_column_without_any_label_tells_nothing(call, folder, wine, tmp_path):
+    wine.assign(kind=None).to_csv(tmp_path / "s.csv", index=False)
+    done = call("classify", folder / "wine.safetensors", "s.csv", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "no row has a label" in done.said
+    assert "accuracy" not in json.loads(done.stdout)
+
+
+@TELLS
+def test_numbers_for_labels_may_lack(call, folder, tmp_path):
+    """Which makes them fractions, and a missing one no text."""
+    table = pd.read_csv(folder / "digits.csv").astype({"which": float})
+    table.loc[4, "which"] = np.nan
+    table.to_csv(tmp_path / "d.csv", index=False)
+    arguments = ("classify", folder / "digits.safetensors", "d.csv", "--label", "which", "--json")
+    document = json.loads(call(*arguments, cwd=tmp_path).stdout)
+    rows, y = np.delete(np.load(folder / "digits.npy"), 4, 0), table.which.dropna()
+    assert document["accuracy"] == pytest.approx(model_of(folder, "digits").score(rows, y))
+    assert document["rows_without_label"] == 1
+
+
+@TELLS
 def test_rows_left_out_keep_their_numbers(call, wine, tmp_path):
     frame = wine.drop(columns="id")
     how = Scaling.fit(frame, "minmax", label="kind", missing="drop")
@@ -160,6 +215,9 @@ def test_spike_by_spike(call, folder, wine, tmp_path):
     np.testing.assert_array_equal(found.events, same.events.round())
     told = document["decisions"]
     assert told["decided"] == same.decided.sum() > 150
+    assert told["median_events"] == np.median(same.events[same.decided])
+    assert told["median_output_spikes"] == np.median(same.spikes[same.decided])
+    assert told["median_expected_events"] == np.median(same.expected_events[same.decided])
     assert told["agreement"] == same.agreement
     assert told["accuracy"] == same.score(wine.kind)
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
@@ -204,6 +262,67 @@ def test_a_row_without_spikes_has_no_decision(call, folder, tmp_path):
 
 
 @TELLS
+def test_what_decisions_took_is_that_of_those_that_were_made(call, folder, tmp_path):
+    """Though most rows go on to the limit."""
+    line = ("classify", "digits.safetensors", "digits.npy", "--events", "2e4", "--force")
+    done = call(*line, "-o", tmp_path / "o.csv", "--json", cwd=folder)
+    told, found = json.loads(done.stdout)["decisions"], pd.read_csv(tmp_path / "o.csv")
+    made = found[found.decided == "yes"]
+    assert 0 < told["decided"] == len(made) < 30
+    assert told["median_events"] == pytest.approx(made.events.median(), abs=1)
+    assert told["median_events"] < 20_000
+    done = call(*line, "-o", tmp_path / "o.csv", cwd=folder)
+    assert f"in their median after {told['median_events']:,.0f} events" in done.stdout
+
+
+@TELLS
+def test_where_no_row_can_decide_classes_and_plot_are_written_all_the_same(call, folder, tmp_path):
+    line = ("classify", "free.safetensors", "digits.csv", "--label", "which", "--events", "1e4")
+    done = call(*line, "-o", tmp_path / "o.csv", "--plot", tmp_path / "p.png", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "nothing is decided spike by spike: no row can be expected to decide" in done.said
+    assert "Allow more events, or train with a spike_penalty, such as 0.1" in done.said
+    assert "rows decided" not in done.stdout
+    assert (tmp_path / "p.png").exists()
+    found = pd.read_csv(tmp_path / "o.csv")
+    told = model_of(folder, "free").predict(np.load(folder / "digits.npy"))
+    np.testing.assert_array_equal(found.predicted, told)
+    assert found[["decision", "events", "output spikes"]].isna().all(axis=None)
+    assert (found.decided == "no").all()
+    for ending in ("tsv", "parquet"):
+        other = call(*line, "-o", tmp_path / f"o.{ending}", "--json", cwd=folder)
+        assert other.returncode == 0, other.stderr
+        assert json.loads(other.stdout)["decisions"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "rows", "said"),
+    [
+        ("mnist", None, 60, "of mnist, those to train on (--split test has others), classified"),
+        ("mnist", "test", 20, "of mnist, those to test with, classified"),
+        ("cifar10", None, 80, "of cifar10, all there are (--split test has those to test with"),
+    ],
+)
+def test_parts_of_a_data_set(call, tmp_path, monkeypatch, name, split, rows, said):
+    """It is said which is classified, and another may be named."""
+    X, y = load_digits(return_X_y=True)
+    LRNNClassifier(5, max_iter=2, random_state=0, scale="levels").fit(X, y).save(
+        tmp_path / "m.safetensors"
+    )
+    parts = {"train": slice(60), "test": slice(60, 80), "all": slice(80)}
+
+    def load(name, *, split, scaled):
+        part = parts[split]
+        return Bunch(data=X[part], target=y[part], target_names=np.arange(10).astype(str))
+
+    monkeypatch.setattr("lrnn.datasets.open.load", load)
+    arguments = ("classify", "m.safetensors", name, *(("--split", split) if split else ()))
+    done = call(*arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"{rows} rows {said}" in " ".join(done.stdout.split())
+
+
+@TELLS
 def test_a_person_is_told_what_decisions_took(call, folder, tmp_path):
     done = call(
         "classify", "wine.safetensors", "wine.csv", "-o", tmp_path / "o.csv", "--confidence", 0.8,
@@ -219,13 +338,16 @@ def test_a_person_is_told_what_decisions_took(call, folder, tmp_path):
     [
         ("auto.safetensors digits.npy", 1, "is an autoencoder, which knows no classes; lrnn fit"),
         ("digits.npy digits.safetensors", 1, "are MODEL and DATA swapped?"),
-        ("free.safetensors digits.npy --events 1e4", 1, "Allow more events, or train"),
         ("digits.safetensors digits.npy --events 0.5", 2, "should be a whole number"),
         ("digits.safetensors digits.npy --confidence 95", 2, "should be between 0 and 1"),
         ("digits.safetensors digits.npy --ratio 1", 2, "1.0 should be above 1"),
         ("digits.safetensors digits.npy --label which", 2, "is no table with columns"),
         ("digits.safetensors digits.csv --label what", 2, "has no column 'what'"),
         ("digits.safetensors digits.npy --plot a.png", 2, "give --events"),
+        ("digits.safetensors digits.npy --start stationary", 2, "is for decisions spike by spike"),
+        ("digits.safetensors digits.npy --seed 0", 2, "is for decisions spike by spike"),
+        ("digits.safetensors digits.npy --split test", 2, "'digits.npy' is no data set"),
+        ("digits.safetensors digits --split test", 1, "'digits' has no split 'test'"),
         ("digits.safetensors digits.npy --events 1e4 --plot a.gif", 2, "should end in .png"),
         ("digits.safetensors digits.npy --events 1e4 --plot a.png", 1, "its true classes"),
         ("digits.safetensors digits.npy -o a.npy", 2, "should end in .csv"),

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_digits, load_wine
 
 import lrnn
@@ -35,6 +36,7 @@ def folder(call, tmp_path_factory):
     frame.to_csv(folder / "wine.csv", index=False)
     frame.assign(kind=load_wine().target).to_csv(folder / "numbers.csv", index=False)
     np.save(folder / "numbers.npy", np.c_[load_wine().data, load_wine().target])
+    sparse.save_npz(folder / "sparse.npz", sparse.csr_array(np.load(folder / "numbers.npy")))
     frame.assign(one="x", none=None).to_csv(folder / "odd.csv", index=False)
     done = call(*FIT, *QUICK, "-o", "m.safetensors", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -125,6 +127,17 @@ def test_a_person_is_told_how_well_it_recognises(call, folder):
     assert "lrnn classify told.safetensors DATA" in said
 
 
+@pytest.mark.parametrize("spikes", [1.4e5, 3e8])
+def test_only_spikes_that_no_simulation_can_count_are_said_to_be_such(
+    call, folder, monkeypatch, spikes
+):
+    monkeypatch.setattr(LRNNClassifier, "spikes_per_decision", lambda self, X: spikes)
+    done = call(*FIT, *QUICK, "-o", "dear.safetensors", "--force", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    said = "an output spike takes 3.0e+08 firings, too many to simulate decisions"
+    assert (said in done.said) == ("its spikes are free" in done.said) == (spikes > 1e7)
+
+
 def test_rows_that_are_not_trained_on_are_tested(call, folder):
     frame = table().sample(frac=1, random_state=0)
     frame[:120].to_csv(folder / "train.csv", index=False)
@@ -193,7 +206,13 @@ def test_rows_without_a_label_are_left_out(call, folder, missing):
         (["wine.csv", "--label", "kind", "--fine-tune", "3"], 2, "--fine-tune: is for an autoenc"),
         (["wine.csv", "--label", "kind", "--workers", "2"], 2, "--workers: is for an autoencoder"),
         (["wine.csv", "--label", "kind", "--freeze"], 2, "needs --pretrain MODEL"),
-        (["wine.csv", "--label", "kind", "--hidden", "0"], 2, "'0' should be a number"),
+        (["wine.csv", "--label", "kind", "--hidden", "0"], 2, "0 hidden layers are for --pretrain"),
+        (["wine.csv", "--label", "kind", "--hidden", "8+40"], 2, "'8+40': + is for autoencoders"),
+        (["wine.csv", "--label", "kind", "--hidden", "8-"], 2, "'8-' should be a number"),
+        (["sparse.npz", "--label", "14"], 2, "--label: 'sparse.npz' is a sparse matrix"),
+        (["sparse.npz", "--categories", "onehot"], 2, "--categories: 'sparse.npz' is a sparse"),
+        (["sparse.npz", "--missing", "median"], 2, "--missing: 'sparse.npz' is a sparse matrix"),
+        (["sparse.npz"], 2, "'sparse.npz' does not tell classes"),
         (["wine.csv", "--label", "kind", "--pretrain", "m.safetensors"], 1, "is a classifier"),
         (["wine.csv", "--label", "kind", "--test", "none.csv"], 1, "there is no file 'none.csv'"),
         (["m.safetensors"], 1, "'m.safetensors' is a model, not data"),
@@ -361,6 +380,12 @@ def test_spikes_tell_the_class(call, tmp_path):
     assert "is a classifier, which has no such parts" in done.said
 
 
+def test_a_sparse_matrix_has_no_column_of_labels(call, folder):
+    done = call("classify", "m.safetensors", "sparse.npz", "--label", "14", cwd=folder)
+    assert done.returncode == 2
+    assert "--label: 'sparse.npz' is a sparse matrix, which is taken as it is" in done.said
+
+
 def test_export(call, folder):
     pytest.importorskip("onnx", reason="onnx is not installed")
     onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -405,3 +430,27 @@ def test_the_report_of_a_classifier(call, folder):
     assert "one is a classifier and one an autoencoder" in done.said
     done = call(*line, "--frontier", "none", cwd=folder)
     assert (done.returncode, "a frontier is of autoencoders" in done.said) == (2, True)
+
+
+def test_a_report_counts_labels_as_other_commands_do(call, folder):
+    """Unknown ones are wrong, rows without one are left out, and both are told of."""
+    frame = table()
+    frame.loc[[3, 60], "kind"] = "moscato"
+    frame.loc[8, "kind"] = None
+    frame.to_csv(folder / "other.csv", index=False)
+    line = ("m.safetensors", "other.csv", "--force")
+    done = call("report", *line, "-o", "page", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    said = "2 of 177 rows have a label that is no class of the model, such as 'moscato' in row 4"
+    lacking = "'other.csv': 1 of 178 rows has no label, and is left out: 9"
+    assert (said in done.said, lacking in done.said) == (True, True)
+    other = call("classify", *line, "--json", cwd=folder)
+    assert (said in other.said, lacking in other.said) == (True, True)
+    accuracy = json.loads(other.stdout)["accuracy"]
+    page = (folder / "page" / "index.html").read_text(encoding="utf-8")
+    assert f"<dd>{accuracy:.4f}</dd>" in page
+    frame.assign(kind="moscato").to_csv(folder / "other.csv", index=False)
+    done = call("report", *line, "-o", "none", cwd=folder)
+    assert done.returncode == 1
+    assert "none of the labels of 'other.csv', such as 'moscato', is a class" in done.said
+    assert not (folder / "none").exists()

@@ -229,7 +229,8 @@ def test_layers_behind_the_code_stand_behind_a_plus(call, tmp_path):
     assert lrnn.load(model).weights_.sizes == (64, 6, 20, 30, 64)
     done = call("report", model, "digits", "-o", tmp_path / "page")
     assert done.returncode == 0, done.said
-    done = call("fit", "digits", "--hidden", "6+", "-o", tmp_path / "b.safetensors")
-    assert done.returncode == 2
-    assert "should be a number of code neurons" in done.said
+    for text in ("6+", "+40", "6++40", "6+40+6", "6-+40", "6+0"):
+        done = call("fit", "digits", "--hidden", text, "-o", tmp_path / "b.safetensors")
+        assert done.returncode == 2
+        assert f"'{text}' should be a number of code neurons" in done.said
     assert not (tmp_path / "b.safetensors").exists()

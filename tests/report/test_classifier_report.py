@@ -128,9 +128,30 @@ def test_rows_of_classes_that_were_not_learnt_are_told_of(of_wine, tmp_path):
     classes[:5], classes[5] = "moscato", None
     subject = Subject(of_wine.model, of_wine.X, name="wine", command="lrnn", classes=classes)
     _, _, text = read(subject, tmp_path)
-    assert "Beware: 6 rows have no class that the model has learnt" in text
-    right = of_wine.model.predict(of_wine.X)[6:] == of_wine.classes[6:]
-    assert subject.audit.standing.accuracy == pytest.approx(right.mean())
+    assert "Beware: 5 of 177 rows are of classes that the model has not learnt: they count" in text
+    assert "Beware: 1 rows have no label, and are not counted in the accuracy" in text
+    told = of_wine.model.predict(of_wine.X)
+    right = told[6:] == of_wine.classes[6:]
+    standing = subject.audit.standing
+    assert standing.accuracy == pytest.approx(right.sum() / 177)
+    assert standing.commonest == pytest.approx(
+        np.unique(classes[6:], return_counts=True)[1].max() / 177
+    )
+    *_, last = recognised(subject)["confusions"].rows
+    assert last[0] == "(other)"
+    assert sum(int(cell) for cell in last[1:] if cell != "·") == 5
+    known = Subject(
+        of_wine.model, of_wine.X[6:], name="", command="", classes=of_wine.classes[6:]
+    ).audit.standing
+    assert standing.loss == pytest.approx(known.loss)
+
+
+def test_where_no_class_was_learnt_it_is_said(of_wine, tmp_path):
+    strange = ["moscato"] * len(of_wine.X)
+    subject = Subject(of_wine.model, of_wine.X, name="wine", command="lrnn", classes=strange)
+    _, _, text = read(subject, tmp_path)
+    assert "none of the rows is of a class that the model has learnt" in text
+    assert "do not tell the classes" not in text
 
 
 def test_of_many_classes_the_commonest_mistakes_are_listed(rng):

@@ -1,6 +1,6 @@
 """``lrnn classify``: the classes of rows, also spike by spike."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,8 +9,16 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from lrnn.cli.inputs import DataOf, Given, Seed, given_for, model_for, numbers_explained
-from lrnn.cli.labels import with_label
+from lrnn.cli.inputs import (
+    DataOf,
+    Given,
+    Split,
+    given_for,
+    model_for,
+    numbers_explained,
+    part_taken,
+)
+from lrnn.cli.labels import tell_strange, tell_unlabelled, with_label, without_class
 from lrnn.cli.outputs import Force, check_named, check_new, check_output, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -19,6 +27,12 @@ TABLES, FIGURES = (".csv", ".tsv", ".parquet"), (".png", ".svg", ".pdf")
 EVENTS, CONFIDENCE = 1e6, 0.95
 FEW_CLASSES = 20  # of which all confusions are shown
 SHOWN = 10  # confusions, of more classes
+REMEDY = "; --label names the column that holds them"
+SPLITS = {
+    "train": "those to train on (--split test has others)",
+    "test": "those to test with",
+    "all": "all there are (--split test has those to test with)",
+}
 
 
 def classify(
@@ -67,8 +81,9 @@ def classify(
         ),
     ] = None,
     start: Annotated[
-        Start, typer.Option(help="Begin with all neurons at rest, or in their steady state.")
-    ] = Start.empty,
+        Start | None,
+        typer.Option(help="Begin with all neurons at rest (by default), or in their steady state."),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -76,7 +91,13 @@ def classify(
             help="Draw accuracy against events (.png, .svg or .pdf), up to --events.",
         ),
     ] = None,
-    seed: Seed = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the simulation; by default 0.")
+    ] = None,
+    split: Annotated[
+        Split | None,
+        typer.Option(help="Which rows of a data set; by default those the paper trains on."),
+    ] = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -84,16 +105,19 @@ def classify(
     """Tell the classes of data: one row for each of theirs, with the probability of each class.
 
     The probability of a class is its share of the network's output spikes. Where the data tell
-    their true classes, accuracy is shown, and what was taken for what. With --events the network is
-    also simulated, row by row, until its output spikes decide; how many that takes is told by
-    theory beforehand, and a network that needs far more is refused. Decisions that begin in the
-    steady state agree with the probabilities as surely as --confidence says.
+    their true classes, accuracy is shown, and what was taken for what; rows without a label are
+    left out of it. With --events the network is also simulated, row by row, until its output spikes
+    decide; how many that takes is told by theory beforehand, and where no row can be expected to
+    decide none is tried. Decisions that begin in the steady state agree with the probabilities as
+    surely as --confidence says.
 
     Examples:
 
         lrnn classify wine.safetensors wine.csv -o classes.csv
 
         lrnn classify wine.safetensors new.csv --label class
+
+        lrnn classify mnist.safetensors mnist --split test
 
         lrnn classify digits.safetensors digits --events 1e6 --confidence 0.99
 
@@ -105,6 +129,7 @@ def classify(
     asked = any(given is not None for given in (events, confidence, ratio))
     limit = _number(events) if asked else None
     _check_rule(confidence, ratio)
+    _check_simulated(limit, start=start, seed=seed)
     output = output or named_after(data, "-classes.csv")
     check_named(output, TABLES)
     check_output(output, force, model, data)
@@ -112,7 +137,8 @@ def classify(
     found = _classifier(model, data)
     if label is not None:
         found.scaling_ = with_label(found, data, label)
-    given = given_for(found, data, voice)
+    part = part_taken(data, split)
+    given = given_for(found, data, voice, split=part)
     with numbers_explained(given, data, fitting=False), voice.working(f"classifying {data}"):
         shares = np.asarray(found.predict_proba(given.data))
     truth = _Truth.of(given, found.classes_, label, data)
@@ -122,20 +148,26 @@ def classify(
             "name their column with --label"
         )
     told = shares.argmax(axis=1)
-    document: dict[str, Any] = {"output": str(output), "rows": len(told)}
+    document: dict[str, Any] = {"output": str(output), "rows": len(told), "split": part}
     columns = _probabilities(found.classes_, shares)
-    lines = [f"{len(told):,} rows classified, written to {output}"]
+    whose = "" if part is None else f" of {data}, {SPLITS[part]},"
+    lines = [f"{len(told):,} rows{whose} classified, written to {output}"]
     if truth is not None:
         document |= truth.document(told)
         lines.append(truth.line(told))
-    how = {"start": start.value, "progress": bool(voice.verbose), "random_state": seed}
+    how = {
+        "start": (start or Start.empty).value,
+        "progress": bool(voice.verbose),
+        "random_state": seed or 0,
+    }
     if limit is not None:
-        decided = found.decide(
-            given.data, confidence=confidence or CONFIDENCE, ratio=ratio, events=limit, **how
+        decided = _decided(
+            found, given, confidence=confidence or CONFIDENCE, ratio=ratio, events=limit, **how
         )
-        columns |= _decisions(decided)
-        document["decisions"] = _summary(decided, truth)
-        lines.append(_decisions_line(decided, truth))
+        columns |= _decisions(decided, len(told))
+        document["decisions"] = None if decided is None else _summary(decided, truth)
+        if decided is not None:
+            lines.append(_decisions_line(decided, truth))
     _write(output, columns, given, truth)
     if plot is not None:
         document |= {"plot": str(plot), "curve": _draw(found, given, truth, plot, limit, how)}
@@ -152,6 +184,15 @@ def _check_rule(confidence: float | None, ratio: float | None) -> None:
         )
     if ratio is not None and not 1 < ratio < np.inf:
         raise typer.BadParameter(f"{ratio} should be above 1", param_hint="--ratio")
+
+
+def _check_simulated(limit: int | None, **given: Any) -> None:
+    """Complain of what is for a simulation, if none is asked for."""
+    for name, value in given.items():
+        if limit is None and value is not None:
+            raise typer.BadParameter(
+                "is for decisions spike by spike; give --events, too", param_hint=f"--{name}"
+            )
 
 
 def _check_plot(plot: Path | None, limit: int | None, force: bool, *inputs: str | Path) -> None:
@@ -173,8 +214,28 @@ def _probabilities(classes: NDArray[Any], shares: NDArray[Any]) -> dict[str, Any
     return told | each
 
 
-def _decisions(decided: Any) -> dict[str, Any]:
+def _decided(model: Any, given: Given, **how: Any) -> Any:
+    """What is decided spike by spike; None, with a warning, if no row can be expected to decide."""
+    from lrnn.decisions import UndecidableError
+    from lrnn.tables.words import warn
+
+    try:
+        return model.decide(given.data, **how)
+    except UndecidableError as error:
+        warn(f"nothing is decided spike by spike: {error}")
+        return None
+
+
+def _decisions(decided: Any, rows: int) -> dict[str, Any]:
     """Columns: the class in front, empty where no spike has come, and what it took."""
+    if decided is None:
+        nothing = np.full(rows, None, dtype=object)
+        return {
+            "decision": nothing,
+            "decided": np.full(rows, "no"),
+            "events": nothing,
+            "output spikes": nothing,
+        }
     labels = decided.labels
     if not decided.spikes.all():
         labels = labels.astype(object)
@@ -220,7 +281,7 @@ class _Truth:
     labels : ndarray of str
         Of the rows, as their table has them.
     numbers : ndarray of int
-        Which class of the model each is; −1: none of them.
+        Which class of the model each is; UNKNOWN: none of them; UNLABELLED: it is not told.
     names : list of str
         Of the model's classes.
     """
@@ -232,7 +293,7 @@ class _Truth:
     @classmethod
     def of(cls, given: Given, classes: NDArray[Any], label: str | None, data: str) -> Any:
         """What the data tell of them; None, if they tell nothing."""
-        from lrnn.tables.frame import is_missing, label_text
+        from lrnn.tables.frame import class_names, class_numbers, label_text
         from lrnn.tables.words import warn
 
         told = given.classes
@@ -240,38 +301,41 @@ class _Truth:
             if label is not None:
                 raise ValueError(f"{data!r} has no column {label!r} of classes")
             return None
-        cells = np.asarray(told, dtype=object)
-        known = ~is_missing(cells)
-        truths = classes.dtype.kind == "b"
-        names = [str(c) if truths else label_text(c) for c in classes.tolist()]
-        places = {name.lower() if truths else name: i for i, name in enumerate(names)}
-        texts = [label_text(cell) if sure else "" for cell, sure in zip(cells, known, strict=True)]
-        numbers = [places.get(text.lower() if truths else text, -1) for text in texts]
-        found = cls(np.array(texts, dtype=object), np.array(numbers, dtype=np.intp), names)
-        strange = np.flatnonzero(found.numbers < 0)
-        if len(strange):
-            if len(strange) == len(cells):
-                raise ValueError(
-                    f"none of the labels of {data!r}, such as {texts[0]!r}, is a class of the "
-                    f"model, which are {', '.join(map(repr, names[:5]))}"
-                    + (" …" if len(names) > 5 else "")
-                    + "; --label names the column that holds them"
-                )
-            first = int(strange[0])
-            warn(
-                f"{len(strange):,} of {len(cells):,} rows have a label that is no class of the "
-                f"model, such as {texts[first]!r} in row {first + 1}: they count as wrong"
-            )
+        labelled = ~without_class(told)
+        if not labelled.any():
+            warn(f"{data!r}: no row has a label, so that nothing is said of accuracy")
+            return None
+        tell_unlabelled(~labelled, given.cut.dropped, data)
+        texts = [
+            label_text(cell) if sure else "" for cell, sure in zip(told, labelled, strict=True)
+        ]
+        found = cls(
+            np.array(texts, dtype=object), class_numbers(told, classes), class_names(classes)
+        )
+        tell_strange(found.numbers, texts, found.names, given.cut.dropped, data, REMEDY)
         return found
 
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Which rows have a label; others are neither right nor wrong."""
+        from lrnn.tables.frame import UNLABELLED
+
+        return np.asarray(self.numbers != UNLABELLED)
+
+    @property
+    def strange(self) -> NDArray[np.bool_]:
+        """Which rows have a label that is no class of the model."""
+        return np.asarray(self.labelled & (self.numbers < 0))
+
     def right(self, told: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which rows are of the class that they are told to be of."""
-        return np.asarray(told == self.numbers)
+        """Which rows are of the class that they are told to be of; of those that have a label."""
+        return np.asarray(told == self.numbers)[self.labelled]
 
     def document(self, told: NDArray[np.intp]) -> dict[str, Any]:
         """Accuracy and confusions, as JSON can hold them."""
         return {
             "accuracy": float(self.right(told).mean()),
+            "rows_without_label": int(np.count_nonzero(~self.labelled)),
             "classes": self.names,
             "confusion": self.confusion(told).tolist(),
         }
@@ -280,7 +344,7 @@ class _Truth:
         """How many rows of each class are told to be of each; the last are of no known class."""
         count = len(self.names)
         found = np.zeros((count + 1, count), dtype=np.intp)
-        np.add.at(found, (self.numbers, told), 1)
+        np.add.at(found, (self.numbers[self.labelled], told[self.labelled]), 1)
         return found if found[-1].any() else found[:-1]
 
     def line(self, told: NDArray[np.intp]) -> str:
@@ -340,17 +404,23 @@ def _summary(decided: Any, truth: _Truth | None) -> dict[str, Any]:
         "most_events": decided.limit,
         "start": decided.start,
         "decided": int(sure.sum()),
-        "median_events": float(np.median(decided.events)),
-        "median_expected_events": _finite(np.median(decided.expected_events)),
-        "median_output_spikes": float(np.median(decided.spikes)),
+        "median_events": _median(decided.events[sure]),
+        "median_expected_events": _median(decided.expected_events[sure]),
+        "median_output_spikes": _median(decided.spikes[sure]),
         "agreement": _finite(decided.agreement),
         "interrupted": bool(decided.interrupted),
     }
     if truth is not None:
-        right = truth.right(decided.counts.argmax(axis=1)) & (decided.spikes > 0)
+        known = truth.labelled
+        right = truth.right(decided.counts.argmax(axis=1)) & (decided.spikes > 0)[known]
         document["accuracy"] = float(right.mean())
-        document["accuracy_of_decided"] = _finite(right[sure].mean()) if sure.any() else None
+        both = right[sure[known]]
+        document["accuracy_of_decided"] = float(both.mean()) if len(both) else None
     return document
+
+
+def _median(values: NDArray[Any]) -> float | None:
+    return _finite(np.median(values)) if len(values) else None
 
 
 def _finite(value: Any) -> float | None:
@@ -363,12 +433,15 @@ def _decisions_line(decided: Any, truth: _Truth | None) -> str:
     many = f"{sure.sum():,} of {len(sure):,} rows decided"
     expected = told["median_expected_events"]
     theory = "" if expected is None else f" (by theory {expected:,.0f})"
-    spent = f"{told['median_events']:,.0f} events{theory} and {told['median_output_spikes']:,.0f}"
-    lines = [f"{many}, in the median after {spent} output spikes"]
+    lines = [many]
     if sure.any():
+        spikes = told["median_output_spikes"]
+        spent = f"{told['median_events']:,.0f} events{theory} and {spikes:,.0f} output spikes"
+        lines = [f"{many}, in their median after {spent}"]
         lines.append(f"{100 * decided.agreement:.1f} % of these are as without spikes")
     if truth is not None:
-        lines.append(f"accuracy {told['accuracy']:.4f} of all rows as they stand")
+        all_rows = "all rows" if truth.labelled.all() else "all rows with a label"
+        lines.append(f"accuracy {told['accuracy']:.4f} of {all_rows} as they stand")
     interrupted = " (interrupted)" if decided.interrupted else ""
     return "spike by spike: " + "; ".join(lines) + interrupted
 
@@ -386,6 +459,14 @@ def _draw(
     known = truth.numbers >= 0
     labels = model.classes_[truth.numbers[known]]
     curve = accuracy_by_events(model, given.data[known], labels, events=limit, **how)
+    if strange := int(np.count_nonzero(truth.strange)):  # they are never right
+        share = len(labels) / (len(labels) + strange)
+        curve = replace(
+            curve,
+            right=np.pad(curve.right, ((0, 0), (0, strange))),
+            exact=share * curve.exact,
+            expected=share * np.asarray(curve.expected),
+        )
     figure = Figure(figsize=(4.8, 3.4), dpi=150, layout="constrained")
     plots.accuracy_by_events(curve, ax=figure.add_subplot())
     write_figure(figure, plot)

@@ -1,14 +1,13 @@
 """``lrnn data``: the data sets, and their files."""
 
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lrnn.cli.commands import CommandLine
-from lrnn.cli.inputs import _data_names
+from lrnn.cli.inputs import Split, _data_names
 from lrnn.cli.outputs import Force
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -23,8 +22,6 @@ def _names(incomplete: str) -> list[str]:
 
     return [name for name in ("all", *NAMES) if name.startswith(incomplete)]
 
-
-Split = StrEnum("Split", ["train", "test", "all"])
 
 data_app = CommandLine(
     help="The paper's data sets: list them, fetch them, check their files, write them as files."

@@ -23,14 +23,14 @@ from lrnn.cli.inputs import (
     say_how_to_go_on,
     tell,
 )
-from lrnn.cli.labels import as_labels, check_classes, rows_told, with_label, without_class
+from lrnn.cli.labels import as_labels, check_classes, tell_unlabelled, with_label, without_class
 from lrnn.cli.model_place import ModelPlace
 from lrnn.cli.tables import TableOptions, allow_not_offered, scale_note
 from lrnn.cli.voice import Voice
 
 PANEL = "Recognition: with --classify"
 HIDDEN = (300,)  # neurons, unless it is said how many
-DEAR = 1e5  # firings per output spike, that are hard to simulate
+DEAR = 1e7  # firings per output spike: a decision of ten of them takes a core ten seconds
 
 ClassWeight = StrEnum("ClassWeight", ["none", "balanced"])
 
@@ -92,8 +92,6 @@ class Labelled:
     @classmethod
     def of(cls, given: Given, source: str) -> "Labelled":
         """Rows that have a class; others are left out, and told of."""
-        from lrnn.tables.words import warn
-
         found = given.classes
         if found is None:
             raise _no_classes(given, source)
@@ -101,13 +99,8 @@ class Labelled:
         count, total = int(np.count_nonzero(lacking)), len(lacking)
         if count == total:
             raise ValueError(f"{_place(given, source)}: no row has a label")
+        tell_unlabelled(lacking, given.cut.dropped, source)
         if count:
-            in_file = np.delete(np.arange(total + len(given.cut.dropped)), given.cut.dropped)
-            one = count == 1
-            warn(
-                f"{source!r}: {count:,} of {total:,} rows {'has' if one else 'have'} no label, and "
-                f"{'is' if one else 'are'} left out: {rows_told(in_file[lacking])}"
-            )
             given = replace(given, data=given.data[np.flatnonzero(~lacking)])
         known = [cell for cell, gone in zip(found, lacking, strict=True) if not gone]
         return cls(given, as_labels(known), count)
@@ -234,8 +227,9 @@ def fit_classifier(
         say_how_to_go_on(place.unfinished, voice)
     elif spikes > DEAR and not parameters["spike_penalty"]:
         voice.note(
-            "its spikes are free, and more than a simulation can count; --spike-penalty 0.01 makes "
-            "a network with far fewer, nearly as accurate"
+            f"its spikes are free, and an output spike takes {spikes:.1e} firings, too many to "
+            "simulate decisions; --spike-penalty 0.01 makes a network with far fewer, nearly as "
+            "accurate"
         )
 
 
@@ -292,8 +286,20 @@ def _sizes(text: str | None, attributes: int, encoder: Any) -> tuple[int, ...]:
     """Sizes of the hidden layers; behind an encoder there may be none."""
     if text is None:
         return HIDDEN
-    if encoder is not None and text.strip() == "0":
-        return ()
+    if text.strip() == "0":
+        if encoder is not None:
+            return ()
+        raise typer.BadParameter(
+            "0 hidden layers are for --pretrain MODEL, behind whose layers the classes may stand; "
+            "give a number of neurons, such as 300",
+            param_hint="--hidden",
+        )
+    if "+" in text:
+        raise typer.BadParameter(
+            f"{text!r}: + is for autoencoders, which have layers behind the code; give sizes of "
+            "hidden layers, such as 300 or 300-100",
+            param_hint="--hidden",
+        )
     return hidden_sizes(text, attributes)
 
 

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,6 +52,7 @@ Hidden = Annotated[
     ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")]
+Split = StrEnum("Split", ["train", "test", "all"])
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 Resume = Annotated[
     bool | None,
@@ -192,18 +194,26 @@ def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
         from lrnn.parameters import check_layer_sizes
 
         return check_layer_sizes(None, n_attributes)
-    try:
-        sizes = tuple(int(part) for part in text.split("-"))
-    except ValueError:
-        sizes = ()
-    if not sizes or min(sizes) < 1:
-        raise typer.BadParameter(
-            f"{text!r} should be a number of code neurons, such as 100, or sizes of hidden layers, "
-            "such as 1000-500-50",
-            param_hint="--hidden",
-        )
+    sizes = _sizes(text, text)
     if len(sizes) > 1 and sizes[0] == n_attributes:
         return sizes[1:]
+    return sizes
+
+
+def _sizes(part: str, whole: str) -> tuple[int, ...]:
+    """Sizes in a part of what a user gave."""
+    words = part.split("-")
+    try:
+        sizes = tuple(int(word) for word in words if "+" not in word)
+    except ValueError:
+        sizes = ()
+    if len(sizes) < len(words) or min(sizes) < 1:
+        raise typer.BadParameter(
+            f"{whole!r} should be a number of code neurons, such as 100, or sizes of hidden "
+            "layers, such as 1000-500-50, of an autoencoder also with others behind the code, such "
+            "as 50+1000",
+            param_hint="--hidden",
+        )
     return sizes
 
 
@@ -217,8 +227,9 @@ def layer_sizes(
     before, plus, behind = (text or "").partition("+")
     if not plus:
         return hidden_sizes(text, n_attributes), None
-    sizes = hidden_sizes(behind, -1)  # the output's own size is not among them
-    if sizes[-1] == n_attributes and len(sizes) > 1:
+    _sizes(before, str(text))
+    sizes = _sizes(behind, str(text))
+    if sizes[-1] == n_attributes and len(sizes) > 1:  # the output's own size is not among them
         sizes = sizes[:-1]
     return hidden_sizes(before, n_attributes), sizes
 
@@ -359,6 +370,20 @@ def given_for(
         table = open_table(source, True, reading, split)
         table = with_gaps(table, getattr(model, "missing", "refuse"), source)
         return given_of(table, scaling, model, source, stream)
+
+
+def part_taken(data: str, split: StrEnum | None) -> str | None:
+    """Which part of a data set is meant; None of what has no parts, for which none may be named."""
+    from lrnn.datasets import DATA_SETS
+
+    entry = None if Path(data).exists() else DATA_SETS.get(data)
+    if entry is None and split is not None:
+        raise typer.BadParameter(
+            f"{data!r} is no data set, of which there are parts", param_hint="--split"
+        )
+    if entry is None or "test" not in entry.splits:
+        return None if split is None else split.value
+    return entry.default_split if split is None else split.value
 
 
 def given_of(table: Any, scaling: Any, model: Any, source: str, stream: bool = False) -> Given:

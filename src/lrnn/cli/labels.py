@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from lrnn.cli.tables import columns_beside
+from lrnn.cli.tables import check_sparse, columns_beside
 
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
 FEW = 20  # different numbers that are not whole, and yet classes
@@ -89,6 +89,7 @@ def with_label(model: Any, source: str, label: str, index: str | None = None) ->
 
     scaling, path = model.scaling_ or Scaling("none"), Path(source)
     table = open_table(source, True, taken(path, scaling.reading) if path.exists() else Reading())
+    check_sparse(table.data, source, "--label")
     matrix = not isinstance(table.data, Columns)
     if table.labels is not None or (matrix and table.names is None and not label.isdigit()):
         raise typer.BadParameter(
@@ -109,6 +110,60 @@ def with_label(model: Any, source: str, label: str, index: str | None = None) ->
     recipe, _ = Recipe.fit(columns, columns=list(order) or None, **own)
     taken_in_order = sorted(recipe.columns, key=lambda column: order.get(column.name, 0))
     return replace(scaling, recipe=replace(recipe, columns=tuple(taken_in_order)))
+
+
+def tell_unlabelled(lacking: NDArray[np.bool_], dropped: NDArray[np.intp], source: str) -> None:
+    """Warn of rows without a label; ``dropped`` are those of the file that are not among them."""
+    from lrnn.tables.words import warn
+
+    count, total = int(np.count_nonzero(lacking)), len(lacking)
+    if count:
+        one = count == 1
+        warn(
+            f"{source!r}: {count:,} of {total:,} rows {'has' if one else 'have'} no label, and "
+            f"{'is' if one else 'are'} left out: {rows_told(_in_file(lacking, dropped))}"
+        )
+
+
+def tell_strange(
+    numbers: NDArray[np.intp],
+    texts: Sequence[str],
+    names: Sequence[str],
+    dropped: NDArray[np.intp],
+    source: str,
+    remedy: str = "",
+) -> None:
+    """Warn of rows whose label is no class of a model; complain, if all are such.
+
+    ``numbers`` are those of the classes of all rows, ``texts`` their labels, and ``names`` the
+    model's classes.
+    """
+    from lrnn.tables.frame import UNKNOWN, UNLABELLED
+    from lrnn.tables.words import warn
+
+    strange, labelled = numbers == UNKNOWN, numbers != UNLABELLED
+    if not strange.any():
+        return
+    example = texts[int(strange.argmax())]
+    if (strange == labelled).all():
+        more = " …" if len(names) > 5 else ""
+        raise ValueError(
+            f"none of the labels of {source!r}, such as {example!r}, is a class of the model, "
+            f"which are {', '.join(map(repr, names[:5]))}{more}{remedy}"
+        )
+    count = int(np.count_nonzero(strange))
+    one = count == 1
+    warn(
+        f"{count:,} of {np.count_nonzero(labelled):,} rows {'has' if one else 'have'} a label that "
+        f"is no class of the model, such as {example!r} in row "
+        f"{_in_file(strange, dropped)[0] + 1:,}: {'it counts' if one else 'they count'} as wrong"
+    )
+
+
+def _in_file(chosen: NDArray[np.bool_], dropped: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Numbers, from 0, of chosen rows in their file, some rows of which were dropped."""
+    numbers = np.delete(np.arange(len(chosen) + len(dropped)), dropped)
+    return np.asarray(numbers[chosen])
 
 
 def rows_told(numbers: NDArray[np.intp]) -> str:

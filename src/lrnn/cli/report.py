@@ -10,6 +10,7 @@ import typer
 
 from lrnn.cli.inputs import (
     DataOf,
+    Given,
     ModelOf,
     given_for,
     is_classifier,
@@ -17,6 +18,7 @@ from lrnn.cli.inputs import (
     model_for,
     numbers_explained,
 )
+from lrnn.cli.labels import tell_strange, tell_unlabelled
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -79,6 +81,8 @@ def report(
             param_hint="--frontier",
         )
     given = given_for(found, data, voice).without_gaps(found)
+    if is_classifier(found):
+        _tell_labels(found, given, data)
     place = None if row is None else given.row(row, data)
     others = {}
     for path in against or []:
@@ -120,6 +124,22 @@ def report(
     )
     if open_it:
         typer.launch(page.resolve().as_uri())
+
+
+def _tell_labels(model: Any, given: Given, data: str) -> None:
+    """Which rows cannot be told right: those without a label, and of classes it does not know."""
+    from lrnn.tables.frame import UNLABELLED, class_names, class_numbers, label_text
+
+    if given.classes is None:
+        return
+    numbers = class_numbers(given.classes, model.classes_)
+    texts = [
+        "" if n == UNLABELLED else label_text(c)
+        for n, c in zip(numbers, given.classes, strict=True)
+    ]
+    dropped = given.cut.dropped
+    tell_unlabelled(numbers == UNLABELLED, dropped, data)
+    tell_strange(numbers, texts, class_names(model.classes_), dropped, data)
 
 
 def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:

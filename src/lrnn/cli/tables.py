@@ -181,6 +181,13 @@ class TableOptions:
         return found + [f"--{name}" for name in own if own[name] != default[name]]
 
     @property
+    def _choosing(self) -> list[str]:
+        """Those that choose among columns or rows."""
+        own = ["--columns", "--drop", "--label", "--index", "--categories"]
+        own += [] if self.gaps else ["--missing"]
+        return [option for option in self.given if option in own]
+
+    @property
     def gaps(self) -> bool:
         """Whether missing cells stay missing, for a model that fills them."""
         return self.missing in ("allow", "unstored")
@@ -212,6 +219,7 @@ class TableOptions:
         from lrnn.tables.words import TableError
 
         data = table.data
+        check_sparse(data, source, *self._choosing)
         names, width = _columns_of(table)
         label, index = columns_beside(table, source, self.label, self.index)
         try:
@@ -232,6 +240,19 @@ class TableOptions:
             known = repr(source) in error.text
             raise error if known else TableError(f"{source!r}: {error.text}") from None
         return replace(found, reading=self.reading)
+
+
+def check_sparse(data: Any, source: str, *choosing: str) -> None:
+    """Complain of options that choose among columns or rows, if given for a sparse matrix."""
+    from scipy import sparse
+
+    if choosing and sparse.issparse(data):
+        raise typer.BadParameter(
+            f"{source!r} is a sparse matrix, which is taken as it is: all of its columns are "
+            "attributes, and all of its cells numbers; write it as a table (.csv, .parquet) or an "
+            "array (.npy)",
+            param_hint=", ".join(choosing),
+        )
 
 
 def with_gaps(table: Any, missing: str, source: str) -> Any:

@@ -12,12 +12,14 @@ from lrnn.plots.matrix import matrix
 from lrnn.report import pictures
 from lrnn.report.content import SHARED, Section, TableOf
 from lrnn.report.subject import Subject
+from lrnn.tables.frame import UNKNOWN, UNLABELLED
 
 MOST_CLASSES = 20  # of which all confusions are shown; of more only the commonest
 CONFUSIONS = 20  # that are listed then
 IMAGES = 24  # rows that are shown, if they are images
 ROWS = 6  # likewise, if they are of a table
 BARS = 4  # classes that are named of a row
+OTHER = "(other)"  # classes, that the model has not learnt
 QUANTILES = {"a tenth of the rows needs less than": 0.1, "half": 0.5, "nine tenths": 0.9}
 
 
@@ -25,16 +27,18 @@ def recognised(subject: Subject) -> dict[str, Any]:
     """How many rows of each class are told right, and what the others are taken for."""
     names = [str(label) for label in subject.classifier.classes_.tolist()]
     told = subject.probabilities.argmax(axis=1)
-    known = np.flatnonzero(subject.numbers >= 0)
-    true, told = subject.numbers[known], told[known]
-    counts = np.zeros((len(names), len(names)), dtype=np.int64)
-    np.add.at(counts, (true, told), 1)
+    true = subject.numbers
+    strange, lacking = (int(np.count_nonzero(true == n)) for n in (UNKNOWN, UNLABELLED))
+    counts = np.zeros((len(names) + 1, len(names)), dtype=np.int64)  # the last: of none of them
+    np.add.at(counts, (true[true != UNLABELLED], told[true != UNLABELLED]), 1)
     many = len(names) > MOST_CLASSES
+    rows = [*names, *([OTHER] if strange else [])]
     return {
-        "known": len(known),
-        "unknown": len(subject.numbers) - len(known) if len(known) else 0,
+        "labelled": len(true) - lacking,
+        "strange": strange,
+        "lacking": lacking if lacking < len(true) else 0,
         "classes": _by_class(counts, names),
-        "confusions": _commonest(counts, names) if many else _matrix(counts, names),
+        "confusions": (_commonest if many else _matrix)(counts[: len(rows)], rows, names),
         "many": many,
     }
 
@@ -57,16 +61,17 @@ def _by_class(counts: NDArray[np.int64], names: Sequence[str]) -> TableOf:
     )
 
 
-def _matrix(counts: NDArray[np.int64], names: Sequence[str]) -> TableOf:
-    lines = [[name, *(f"{n:,}" if n else "·" for n in counts[i])] for i, name in enumerate(names)]
+def _matrix(counts: NDArray[np.int64], rows: Sequence[str], names: Sequence[str]) -> TableOf:
+    lines = [[name, *(f"{n:,}" if n else "·" for n in counts[i])] for i, name in enumerate(rows)]
     return TableOf("Rows by their class (left) and what they are taken for", ["", *names], lines)
 
 
-def _commonest(counts: NDArray[np.int64], names: Sequence[str]) -> TableOf:
-    wrong = counts - np.diag(counts.diagonal())
+def _commonest(counts: NDArray[np.int64], rows: Sequence[str], names: Sequence[str]) -> TableOf:
+    wrong = counts.copy()
+    np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:CONFUSIONS]
     places = [divmod(int(place), len(names)) for place in order]
-    lines = [[names[i], names[j], f"{wrong[i, j]:,}"] for i, j in places if wrong[i, j]]
+    lines = [[rows[i], names[j], f"{wrong[i, j]:,}"] for i, j in places if wrong[i, j]]
     return TableOf("The commonest mistakes", ["class", "taken for", "rows"], lines)
 
 

@@ -15,7 +15,7 @@ from lrnn.classifier import LRNNClassifier
 from lrnn.frontiers import Frontier
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.spiking import Simulation
-from lrnn.tables.frame import label_text
+from lrnn.tables.frame import UNLABELLED, class_numbers
 
 RASTER_NEURONS = 48
 RASTER_SPIKES = 1_200
@@ -107,18 +107,19 @@ class Subject:
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
-        """Those of the true classes of all rows; -1 where the classifier knows none such."""
+        """Those of the true classes of all rows, as `class_numbers` tells them."""
         return self._numbers(self.classifier)
 
     def _numbers(self, model: LRNNClassifier) -> NDArray[np.int64]:
         if self.classes is None:
-            return np.full(self.X.shape[0], -1)
-        known = {label_text(label): number for number, label in enumerate(model.classes_.tolist())}
-        texts = ("" if label is None else label_text(label) for label in self.classes)
-        return np.array([known.get(text, -1) for text in texts], dtype=np.int64)
+            return np.full(self.X.shape[0], UNLABELLED)
+        return class_numbers(self.classes, model.classes_)
 
     def standing_of(self, model: LRNNClassifier) -> Recognised | None:
-        """How well a classifier recognises the rows whose classes it knows, if there are any."""
+        """How well a classifier recognises rows that have a class, if it knows any of these.
+
+        Rows of classes that it does not know are not told right; they have no cross-entropy.
+        """
         numbers = self._numbers(model)
         known = np.flatnonzero(numbers >= 0)
         if not len(known):
@@ -128,7 +129,11 @@ class Subject:
         with warnings.catch_warnings():  # of rows that make no spike, which the page tells itself
             warnings.simplefilter("ignore")
             spikes = model.spikes_per_decision(self.X)
-        return Recognised.of(found[known].astype(np.float64), numbers[known], spikes)
+        standing = Recognised.of(found[known].astype(np.float64), numbers[known], spikes)
+        share = len(known) / np.count_nonzero(numbers != UNLABELLED)
+        return replace(
+            standing, accuracy=share * standing.accuracy, commonest=share * standing.commonest
+        )
 
     @cached_property
     def codes(self) -> Floats:
