@@ -389,3 +389,11 @@ def test_nothing_is_said_without_need(model, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.decide(rows[:5], random_state=0, progress=False)
+
+
+def test_input_spikes_need_data_in_range(digits, labels):
+    linear = LogisticRegression(max_iter=200).fit(digits[:300], labels[:300])
+    with pytest.raises(ValueError, match=r"in \[0, 1\], and it has 0 to 16"):
+        decisions.accuracy_by_events(
+            None, digits[:5] * 16, labels[:5], classifier=linear, events=100
+        )

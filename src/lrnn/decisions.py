@@ -670,10 +670,15 @@ def _of_inputs(
     seed: np.random.SeedSequence,
 ) -> EventCurve:
     """Spikes of the inputs alone, which are Poisson processes: their law needs no simulation."""
-    if X.ndim != 2 or not X.size or not (np.isfinite(X).all() and X.min() >= 0):
+    if X.ndim != 2 or not X.size:
         raise ValueError(f"X must be a matrix of numbers in [0, 1], got shape {X.shape}")
+    if not (X.min() >= 0 and X.max() <= 1):
+        raise ValueError(
+            f"X must be a matrix of numbers in [0, 1], and it has {X.min():g} to {X.max():g}; "
+            "scale it as the classifier's data were"
+        )
     _check_labels(labels, len(X))
-    rates, random = np.minimum(X, 1), np.random.default_rng(seed)
+    rates, random = X, np.random.default_rng(seed)
     total = rates.sum(axis=1, keepdims=True)
     bright = total > 0
     routes = np.where(bright, rates / np.where(bright, total, 1), 1 / X.shape[1])

@@ -271,8 +271,8 @@ class Recipe:
         also = f" (and {more} more in this column)" if more else ""
         return TableError(
             f"{where}: {self._cell(frame.number(row), column)} is missing{also}, and "
-            "the model was trained to refuse such; train with {missing=allow}, which fills them, "
-            "or fill them before"
+            "the model was trained to refuse such; train with {missing=median}, which fills them, "
+            "or an autoencoder with {missing=allow}, or fill them before"
         )
 
     def _cell(self, row: int, column: Column) -> str:

@@ -243,8 +243,8 @@ class Scaling:
             first = next(i for i, name in enumerate(found) if name != self.seen[i])
             raise TableError(
                 f"column {first + 1} is {found[first]!r}, where the scaling was made of "
-                f"{self.seen[first]!r}: the same columns in another order; give "
-                "X[list(scaling.seen)]"
+                f"{self.seen[first]!r}: the same columns in another order; give X "
+                f"with its columns in that order, X[{list(self.seen)!r:.200}]"
             )
 
     def scaled(self, X: Any, cut: CutOff | None = None) -> Any:
