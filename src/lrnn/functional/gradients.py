@@ -31,6 +31,7 @@ Spikes cost what neurons fire: with output rates 1, rates are :math:`r_{l-1} = P
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import sqrt
 from typing import Any
 
 from array_api_compat import array_namespace, is_numpy_array
@@ -86,8 +87,13 @@ def reweight(weights: Array, change: Array) -> Array:
     None becomes too small to come back, or so large that products of a few of them overflow.
     """
     xp = array_namespace(weights)
-    smallest = float(xp.finfo(weights.dtype).smallest_normal) ** 0.25
-    return at_most(at_least(weights * xp.exp(change), smallest), LARGEST)
+    return at_most(at_least(weights * xp.exp(change), smallest(weights)), LARGEST)
+
+
+def smallest(weights: Array) -> float:
+    """A weight of this type is never less: four of them multiplied are still a number."""
+    tiny = float(array_namespace(weights).finfo(weights.dtype).smallest_normal)
+    return sqrt(sqrt(tiny))
 
 
 def root_gradient(weights: Array, gradient: Array) -> Array:
@@ -105,8 +111,8 @@ def reroot(weights: Array, change: Array) -> Array:
     array([[0.36, 0.  ]])
     """
     xp = array_namespace(weights)
-    smallest = float(xp.finfo(weights.dtype).smallest_normal) ** 0.125
-    return at_most(xp.square(at_least(xp.sqrt(weights) + change, smallest)), LARGEST)
+    least = sqrt(smallest(weights))
+    return at_most(xp.square(at_least(xp.sqrt(weights) + change, least)), LARGEST)
 
 
 def route_gradient(weights: Array, gradient: Array) -> Array:

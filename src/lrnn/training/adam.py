@@ -13,7 +13,7 @@ from typing import Any
 
 from array_api_compat import array_namespace, is_numpy_array
 
-from lrnn.arrays import Array, Rates
+from lrnn.arrays import Array, Rates, backend_of
 from lrnn.functional import (
     free_gradient,
     reroot,
@@ -22,6 +22,7 @@ from lrnn.functional import (
     root_gradient,
     route_gradient,
 )
+from lrnn.functional.gradients import LARGEST, smallest
 from lrnn.moments import Corruption
 from lrnn.training import states
 from lrnn.training.history import Batches, History, MinibatchStepper
@@ -87,6 +88,7 @@ class Adam:
         self.weights, self._rates = weights, rates
         self._on = ROUTES if rates == "unit" else ROOTS if roots else LOGARITHMS
         self._units = [self._on.unit(weight) for weight in weights]
+        self._fused = self._on is not ROUTES and backend_of(weights[0]).on_gpu
         self._means = [0 * w for w in weights]
         self._squares = [0 * w for w in weights]
         self._steps = 0
@@ -135,10 +137,26 @@ class Adam:
         for unit, matrices in zip(self._units, every, strict=True):
             rows, columns = matrices[0].shape
             size = scale * unit
+            if self._fused:
+                self._step_on_gpu(*matrices, size)
+                continue
             height = max(1, CELLS_IN_CACHE // columns) if is_numpy_array(matrices[0]) else rows
             for first in range(0, rows, height):
                 weight, gradient, mean, square = (m[first : first + height, :] for m in matrices)
                 self._step(weight, gradient, mean, square, size)
+
+    def _step_on_gpu(
+        self, weight: Array, gradient: Array, mean: Array, square: Array, size: Any
+    ) -> None:
+        """The same as `_step`, in one kernel."""
+        from lrnn.functional.cuda_adam import step
+
+        roots = self._on is ROOTS
+        least = smallest(weight)
+        step(
+            weight, gradient, mean, square, size, roots=roots, keep=(MEAN, SQUARE), tiny=TINY,
+            least=sqrt(least) if roots else least, most=LARGEST,
+        )  # fmt: skip
 
     def _step(self, weight: Array, gradient: Array, mean: Array, square: Array, size: Any) -> None:
         xp = array_namespace(weight)
