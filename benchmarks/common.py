@@ -83,6 +83,12 @@ def write(path: Path, title: str, rows: Sequence[dict[str, Any]]) -> None:
     console.print(f"written to {path}")
 
 
+def known(name: str) -> list[dict[str, Any]]:
+    """What was measured before."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text())["results"] if path.exists() else []
+
+
 def _shown(value: Any) -> str:
     if value is None:
         return "–"
