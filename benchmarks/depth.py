@@ -3,6 +3,7 @@
     LRNN_DATA_DIR=... python benchmarks/depth.py [--device cuda] [--what mnist …] [--passes 12]
     LRNN_DATA_DIR=... python benchmarks/depth.py --look
     python benchmarks/depth.py --draw docs/images/depth.png
+    LRNN_DATA_DIR=... python benchmarks/depth.py --show docs/images/thirty-codes.png --networks ...
 
 mnist: networks with a code of 50 neurons and a wide layer, before and behind the code or only
 behind it, at some prices of a spike and free; wide: with twice as many neurons there; quick: with
@@ -15,6 +16,8 @@ image. What is not asked for stays as it was measured before. --output takes the
 --look: what the layers of a deep network do. 784→300→50 on the first 10,000 images of MNIST at 10⁻⁶
 a spike: what is lost without the saturation or without the inhibition of each layer of weights
 alone (a neuron's divisor is its mean then, each row with its excitation as a weight).
+
+--show: test images as such networks reconstruct them, beside as many principal components.
 """
 
 import argparse
@@ -23,13 +26,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from sklearn.decomposition import PCA
 
 import lrnn
 from common import known, load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import load
 from lrnn.paper import STRUCTURES
-from lrnn.plots.axes import COLOURS, key, levels, logarithmic, plain
+from lrnn.plots import image_grid
+from lrnn.plots.axes import COLOURS, key, levels, logarithmic, plain, written_out
 
 PRICES = (3e-6, 1.05e-6, 4e-7, 1e-7, 3e-8, 8e-9)
 SCIENCE = (1000, 500, 250)
@@ -51,6 +56,7 @@ GROUPS: dict[str, tuple[list[dict[str, Any]], tuple[float, ...] | int]] = {
     "yale": ([{"hidden_layer_sizes": 50}, *structures(50, 400)], 6),
     "cifar": ([{"hidden_layer_sizes": 150}, *structures(150, 1000)], (1e-6, 1e-7, 1e-8, 1e-9)),
 }
+DRAWN = ("784→1000→50", "784→50→1000→784", "784→50→2000→784")
 QUICK = 10_000  # of MNIST's images
 TRAINING = 50_000  # of CIFAR-10's images
 
@@ -86,7 +92,7 @@ def frontier(
         })  # fmt: skip
         if output is not None:
             output.mkdir(parents=True, exist_ok=True)
-            p.model.save(output / f"{name}-{number:02}.safetensors")
+            p.model.save(output / f"{name.replace('→', '-')}-{number:02}.safetensors")
     return [*rows, {"what": f"{name}, all of it", "svd": found.svd, "seconds": found.seconds}]
 
 
@@ -137,7 +143,7 @@ def draw(path: Path) -> None:
     figure = Figure(figsize=(5.8, 4.0), dpi=150, layout="constrained")
     ax = figure.add_subplot()
     shallow = [r for r in known("inhibition_cuda") if r["what"].startswith("784→50, a spike costs")]
-    deep = [r for r in known("depth_cuda") if r.get("penalty") and "→50" in r["what"]]
+    deep = [r for r in known("depth_cuda") if r.get("penalty") and r["what"] in DRAWN]
     lines = {"784→50": shallow}
     for r in deep:
         lines.setdefault(r["what"], []).append(r)
@@ -151,13 +157,38 @@ def draw(path: Path) -> None:
     plain_one = next(r for r in known("inhibition_cuda") if r["what"] == "784→50, excitatory")
     ax.plot([plain_one["spikes"]], [plain_one["train"]], "D", color=COLOURS[5], markersize=5,
             label="784→50, excitatory")  # fmt: skip
-    svd = next(r["svd"] for r in known("depth_cuda") if r.get("svd") and "→50" in r["what"])
+    svd = next(r["svd"] for r in known("depth_cuda") if r["what"] == f"{DRAWN[0]}, all of it")
     papers = STRUCTURES["mnist-50"].paper
     assert papers is not None
     logarithmic(ax, "x")
     levels(ax, {"no linear map is below": svd, "Yin & Gelenbe 2016": papers}, side="right")
     key(ax)
     plain(ax, "spikes per unit time", "mean squared error (dotted: on test images)")
+    figure.savefig(path)
+
+
+def show(path: Path, networks: list[Path]) -> None:
+    """Ten test images, their principal components, and what each network makes of them."""
+    train, test = load_mnist(dtype=np.float32), load_mnist("test", dtype=np.float32)
+    models = [lrnn.load(one) for one in networks]
+    codes = models[0].components_.shape[0]
+    pca = PCA(codes, random_state=0).fit(train)
+    chosen = test[:10]
+    lines = {"test images": (chosen, test)}
+    lines[f"{codes} principal components"] = tuple(
+        pca.inverse_transform(pca.transform(rows)) for rows in (chosen, test)
+    )
+    for model in models:
+        spikes = written_out(float(f"{model.spike_cost_:.2g}"))
+        lines[f"{spikes} spikes"] = tuple(model.reconstruct(rows) for rows in (chosen, test))
+    figure = Figure(figsize=(5.8, 0.52 * len(lines)), dpi=150, layout="constrained")
+    ax = figure.add_subplot()
+    images = np.concatenate([np.clip(few, 0, 1) for few, _ in lines.values()])
+    image_grid(images, (28, 28), columns=len(chosen), own_scale=False, ax=ax)
+    height = ax.get_images()[0].get_array().shape[0] / len(lines)
+    for number, (name, (_, rows)) in enumerate(lines.items()):
+        error = f"\n{((rows - test) ** 2).sum(axis=1).mean():.2f}" if number else ""
+        ax.text(-4, (number + 0.5) * height, name + error, ha="right", va="center", fontsize=7)
     figure.savefig(path)
 
 
@@ -169,7 +200,12 @@ def main() -> None:
     parser.add_argument("--what", nargs="+", choices=GROUPS, default=list(GROUPS))
     parser.add_argument("--look", action="store_true", help="what the layers of a network do")
     parser.add_argument("--draw", type=Path, default=None, help="only the plot of what is known")
+    parser.add_argument("--show", type=Path, default=None, help="only the plot of test images")
+    parser.add_argument("--networks", type=Path, nargs="+", default=(), help="for --show")
     wanted = parser.parse_args()
+    if wanted.show is not None:
+        show(wanted.show, wanted.networks)
+        return
     if wanted.draw is not None or wanted.look:
         look() if wanted.look else draw(wanted.draw)
         return
