@@ -4,6 +4,7 @@
     LRNN_DATA_DIR=... python benchmarks/depth.py --look
     python benchmarks/depth.py --draw docs/images/depth.png
     LRNN_DATA_DIR=... python benchmarks/depth.py --show docs/images/thirty-codes.png --networks ...
+    python benchmarks/depth.py --parts docs/images/deep-parts.png --networks ...
 
 mnist: networks with a code of 50 neurons and a wide layer, before and behind the code or only
 behind it, at some prices of a spike and free; wide: with twice as many neurons there; quick: with
@@ -17,7 +18,8 @@ image. What is not asked for stays as it was measured before. --output takes the
 a spike: what is lost without the saturation or without the inhibition of each layer of weights
 alone (a neuron's divisor is its mean then, each row with its excitation as a weight).
 
---show: test images as such networks reconstruct them, beside as many principal components.
+--show: test images as such networks reconstruct them, beside as many principal components. --parts:
+what the code of one of them can say, and with which neurons of the layer behind it.
 """
 
 import argparse
@@ -59,6 +61,7 @@ GROUPS: dict[str, tuple[list[dict[str, Any]], tuple[float, ...] | int]] = {
 DRAWN = ("784→1000→50", "784→50→1000→784", "784→50→2000→784")
 QUICK = 10_000  # of MNIST's images
 TRAINING = 50_000  # of CIFAR-10's images
+LINES, BEHIND, FAINT = 6, 6, (0.02, 0.1, 1.0)  # code neurons, neurons behind each, what they fire
 
 
 def rows_of(what: str) -> tuple[Any, Any]:
@@ -192,6 +195,35 @@ def show(path: Path, networks: list[Path]) -> None:
     figure.savefig(path)
 
 
+def show_parts(path: Path, network: Path) -> None:
+    """Each line a code neuron: what it makes alone, faint and strong, and the neurons behind it.
+
+    Behind it are those that it excites most of all, the strongest first: what they excite (dark),
+    less what they inhibit (white).
+    """
+    weights = lrnn.load(network).weights_
+    codes = len(weights.encoders)
+    first, *_, last = zip(weights.decoders, weights.inhibitory[codes:], strict=True)
+    own = first[0].argmax(axis=0)
+    drive = (first[0] * (last[0] + last[1]).sum(axis=1)).sum(axis=1)
+    lines = []
+    for code in np.argsort(-drive)[: 3 * LINES : 3]:
+        excites = np.where(own == code, first[0][code] * last[0].sum(axis=1), 0)
+        behind = [n for n in np.argsort(-excites) if excites[n] > 1e-3 * excites.max()]
+        alone = np.zeros((len(FAINT), first[0].shape[0]))
+        alone[:, code] = FAINT
+        for plus, minus in zip(weights.decoders, weights.inhibitory[codes:], strict=True):
+            alone = np.minimum(alone @ plus / (1 + alone @ minus), 1)
+        shapes = np.zeros((BEHIND, last[0].shape[1]))
+        found = np.maximum((last[0] - last[1])[behind[:BEHIND]], 0)
+        shapes[: len(found)] = found / found.max(axis=1, keepdims=True)
+        lines.append(np.concatenate([alone, shapes]))
+    figure = Figure(figsize=(5.8, 0.5 * LINES), dpi=150, layout="constrained")
+    image_grid(np.concatenate(lines), (28, 28), columns=len(FAINT) + BEHIND, own_scale=False,
+               ax=figure.add_subplot())  # fmt: skip
+    figure.savefig(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default=None)
@@ -201,10 +233,13 @@ def main() -> None:
     parser.add_argument("--look", action="store_true", help="what the layers of a network do")
     parser.add_argument("--draw", type=Path, default=None, help="only the plot of what is known")
     parser.add_argument("--show", type=Path, default=None, help="only the plot of test images")
+    parser.add_argument("--parts", type=Path, default=None, help="only the plot of neurons")
     parser.add_argument("--networks", type=Path, nargs="+", default=(), help="for --show")
     wanted = parser.parse_args()
-    if wanted.show is not None:
-        show(wanted.show, wanted.networks)
+    if wanted.show or wanted.parts:
+        show(wanted.show, wanted.networks) if wanted.show else show_parts(
+            wanted.parts, wanted.networks[0]
+        )
         return
     if wanted.draw is not None or wanted.look:
         look() if wanted.look else draw(wanted.draw)

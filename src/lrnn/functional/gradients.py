@@ -45,16 +45,18 @@ LARGEST = 4e9
 
 
 def error_gradients(
-    inputs: Array, weights: Sequence[Array], targets: Array | None = None
+    inputs: Array, weights: Sequence[Array], targets: Array | None = None, unit: float = 1.0
 ) -> tuple[Array, list[Array]]:
     """Squared error of ``inputs`` in [0, 1] (may be sparse), a number, and half its gradients.
 
-    With ``targets`` it is that to these, which the inputs should become.
+    With ``targets`` it is that to these, which the inputs should become. Gradients are told in a
+    ``unit``: those of dim data are so small that their squares could not be told from 0.
     """
     layers = list(accumulate(weights, propagate, initial=inputs))
     xp = array_namespace(layers[-1])
     back = _difference(layers[-1], inputs if targets is None else targets)
     error = xp.sum(xp.vecdot(back, back), dtype=xp.float64)
+    back = _in_units(back, unit)
     gradients: list[Array] = []
     for layer in reversed(range(len(weights))):
         back = _silenced(back, layers[layer + 1] >= 1)  # saturated neurons pass nothing on
@@ -62,6 +64,10 @@ def error_gradients(
         if layer:
             back = back @ weights[layer].T
     return error, gradients
+
+
+def _in_units(back: Array, unit: float) -> Array:
+    return back if unit == 1 else back / unit
 
 
 def _difference(outputs: Array, targets: Array) -> Array:
@@ -150,13 +156,14 @@ def penalised_gradients(
     inhibitory: Sequence[Array],
     penalty: Any = None,
     targets: Array | None = None,
+    unit: float = 1.0,
 ) -> tuple[Array, Array, Gradients]:
     """Squared error and spikes of all rows together, and gradients of error/2 + penalty × spikes.
 
     Gradients are by the excitatory and by the inhibitory weights. ``inputs`` in [0, 1] may be
     sparse, ``penalty`` an array of one number. Without it spikes are not counted: 0. Prices beyond
     all measure are cut off, such that steps always have a direction. With ``targets`` the error is
-    that to these.
+    that to these. Gradients of the error are told in a ``unit``; the penalty should be told in it.
     """
     xp = array_namespace(excitatory[0])
     passed = pass_on(inputs, excitatory, inhibitory)
@@ -178,7 +185,7 @@ def penalised_gradients(
             )
             return by_weights, at_most(penalty * rates[layer], LARGEST)[None, :]
 
-    return error, spikes, flow_back(passed, excitatory, inhibitory, back, price)
+    return error, spikes, flow_back(passed, excitatory, inhibitory, _in_units(back, unit), price)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 end to end, with inhibition, and for the recognition of classes.
 """
 
+from lrnn.training.brightness import brightest
 from lrnn.training.end_to_end import fine_tuned, never_worse, train_end_to_end, tune
 from lrnn.training.evaluation import (
     Evaluation,
@@ -27,7 +28,6 @@ from lrnn.training.minibatch import train_jointly, train_layerwise
 from lrnn.training.recognition import (
     Labels,
     Recognition,
-    brightest,
     first_weights,
     passes_for,
     recognise,

@@ -12,6 +12,7 @@ from lrnn.functional import error_gradients
 from lrnn.rows import Rows
 from lrnn.rows.memory import CELLS_AT_ONCE
 from lrnn.training.adam import Descent, StepSchedule
+from lrnn.training.brightness import brightness, dimmed
 from lrnn.training.evaluation import evaluate_both
 from lrnn.training.history import Batches, History, Trained
 from lrnn.training.run import Run
@@ -30,7 +31,8 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     """
     settings, count = run.settings, rows.shape[0]
     history = History(rows, start, corruption=settings.corruption)
-    current = loosened(start, settings.rates, run.random)
+    peak = brightness(rows) if settings.rates == "free" else 1.0
+    current = loosened(start, settings.rates, run.random, peak)
     layers, passes = current.layers, settings.max_iter
     size = large_batches(count, widest(layers), settings.batch_size)
     batches = Batches(rows, size, run.random)
@@ -40,7 +42,7 @@ def train_end_to_end(rows: Rows, start: Weights, run: Run) -> Trained:
     def gradients(
         inputs: Array, targets: Array, _price: Any, _step: Any
     ) -> tuple[Array, list[Array]]:
-        error, found = error_gradients(inputs, layers, targets)
+        error, found = error_gradients(inputs, layers, targets, peak**2)
         return error / math.prod(targets.shape), found
 
     descent = Descent(
@@ -87,10 +89,18 @@ def never_worse(rows: Rows, trained: Trained, run: Run) -> Trained:
     return replace(trained, evaluation=after)
 
 
-def loosened(weights: Weights, rates: Rates, random: np.random.RandomState) -> Weights:
+def loosened(
+    weights: Weights,
+    rates: Rates,
+    random: np.random.RandomState,
+    peak: float = 1.0,
+    *,
+    outputs: bool = True,
+) -> Weights:
     """A copy without zeros, from which steps on a logarithmic scale could never leave.
 
     They become so small that no drive changes by more than some ``LEAK``, and differ at random.
+    ``peak`` is the highest number in the data, which ``outputs`` are like if they are data.
     """
 
     def matrix(weight: Array) -> Array:
@@ -99,4 +109,5 @@ def loosened(weights: Weights, rates: Rates, random: np.random.RandomState) -> W
             return (1 - LEAK) * weight + noise / (2 * weight.shape[1])
         return array_namespace(weight).maximum(weight, noise / weight.shape[0])
 
-    return weights.each(matrix).copy()
+    loose = dimmed(weights, 1 / peak, outputs=outputs).each(matrix)
+    return dimmed(loose, peak, outputs=outputs).copy()

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from lrnn.rows import Rows
+from lrnn.training.brightness import brightness
 from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.history import Trained
 from lrnn.training.inhibition import (
@@ -79,13 +80,13 @@ def train_frontier(
     """
     walk = Walk(rows, excitatory, run)
     walk.go(excitatory, penalties, "down")
-    walk.go(from_scratch(rows, run), penalties[-1:], "from scratch", cheap=True)
+    walk.go(from_scratch(rows, run, walk.peak), penalties[-1:], "from scratch", cheap=True)
     ends = [one for one in walk.found if one.penalty == penalties[-1]]
     if ends:  # nobody has interrupted it
         best = min(ends, key=lambda one: one.error + penalties[-1] * one.spikes)
         walk.go(best, penalties[::-1], "up")
     walk.go(min(walk.found, key=lambda one: one.error), [0.0], "spikes are free")
-    walk.go(from_scratch(rows, run), [0.0], "spikes are free, from scratch")
+    walk.go(from_scratch(rows, run, walk.peak), [0.0], "spikes are free, from scratch")
     return [walk.thin(one) for one in undominated(walk.found)], walk.interrupted
 
 
@@ -128,7 +129,7 @@ class Walk:
     def __init__(self, rows: Rows, excitatory: PenalisedNetwork, run: Run) -> None:
         self.found = [excitatory]
         self.interrupted = False
-        self._rows, self._run = rows, run
+        self._rows, self._run, self.peak = rows, run, brightness(rows)
 
     def go(
         self,
@@ -140,7 +141,7 @@ class Walk:
         """Train at these penalties, each time from where the last has ended."""
         weights = start.trained.weights if isinstance(start, PenalisedNetwork) else start
         if weights.inhibitory is None:
-            weights = inhibited(weights, self._run.random)
+            weights = inhibited(weights, self._run.random, self.peak)
         for i, penalty in enumerate(penalties, start=1):
             if self.interrupted:
                 return
@@ -162,4 +163,4 @@ class Walk:
 
     def _training(self, penalty: float) -> InhibitoryTraining:
         settings = replace(self._run.settings, spike_penalty=penalty)
-        return InhibitoryTraining(self._rows, replace(self._run, settings=settings))
+        return InhibitoryTraining(self._rows, replace(self._run, settings=settings), self.peak)

@@ -21,6 +21,7 @@ from lrnn.moments import Corruption
 from lrnn.parameters import held_out_rows
 from lrnn.rows import Rows, held
 from lrnn.training.adam import Descent, StepSchedule
+from lrnn.training.brightness import brightness, dimmed
 from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.history import Batches, History, Trained
 from lrnn.training.run import Run
@@ -40,10 +41,10 @@ def train_inhibitory(rows: Rows, excitatory: Trained, run: Run) -> Trained:
     """Train for ``fine_tune`` passes, or as many as are good, to better the excitatory network."""
     trainer = InhibitoryTraining(rows, run)
     passes = run.settings.inhibitory_passes(rows.shape[0])
-    first = from_scratch(rows, run)
+    first = from_scratch(rows, run, trainer.peak)
     found = [trainer.train(first, schedule_of(passes, run.settings, cheap=True), "from scratch")]
     if not found[0].interrupted:
-        start = inhibited(excitatory.weights, run.random)
+        start = inhibited(excitatory.weights, run.random, trainer.peak)
         schedule = schedule_of(passes, run.settings, cheap=run.settings.deep)
         found.append(trainer.train(start, schedule, "from the excitatory network"))
     better = min(found, key=lambda trained: trainer.price(trained.weights))
@@ -59,9 +60,9 @@ def train_on_part(rows: Rows, weights: Weights | None, run: Run) -> Trained:
     run = replace(run, settings=replace(run.settings, held_out=0.0))
     trainer = InhibitoryTraining(rows, run)
     if weights is None:
-        start = from_scratch(rows, run)
+        start = from_scratch(rows, run, trainer.peak)
         return trainer.train(start, schedule_of(1, run.settings, cheap=True), "training")
-    start = weights if weights.inhibitory else inhibited(weights, run.random)
+    start = weights if weights.inhibitory else inhibited(weights, run.random, trainer.peak)
     return trainer.train(start, schedule_of(1, run.settings, later=True), "training")
 
 
@@ -69,12 +70,13 @@ class InhibitoryTraining:
     """Trainings on the same rows at the same penalty of a spike, from whatever start.
 
     The best weights are those with the lowest error (and penalty of spikes) on all rows, or on
-    those that are held out.
+    those that are held out. ``peak`` is the highest number in the rows, if it is known.
     """
 
-    def __init__(self, rows: Rows, run: Run) -> None:
+    def __init__(self, rows: Rows, run: Run, peak: float | None = None) -> None:
         self.rows, self.run, self._judged = rows, run, rows
         self._numbers = None
+        self.peak = brightness(rows) if peak is None else peak
         if run.settings.held_out:
             order = run.random.permutation(rows.shape[0])
             count = held_out_rows(len(order), run.settings.held_out)
@@ -99,13 +101,16 @@ class InhibitoryTraining:
         history = History(self._judged, start, self._priced, settings.corruption)
         current = start.copy()
         plus, minus = current.excitatory, current.inhibitory or ()
-        per_row = settings.spike_penalty * self.rows.shape[1] / 2
+        unit = self.peak**2
+        per_row = settings.spike_penalty * self.rows.shape[1] / 2 / unit
 
         def gradients(
             inputs: Array, targets: Array, share: Any, _step: Any
         ) -> tuple[Array, list[Array]]:
             price = per_row * share if per_row else None
-            error, _, (by_plus, by_minus) = penalised_gradients(inputs, plus, minus, price, targets)
+            error, _, (by_plus, by_minus) = penalised_gradients(
+                inputs, plus, minus, price, targets, unit
+            )
             return error / math.prod(targets.shape), [*by_plus, *by_minus]
 
         batches = Batches(self.rows, settings.batch_size, self.run.random, self._numbers)
@@ -140,11 +145,11 @@ def wide_spread(_senders: int) -> float:
     return SPREAD
 
 
-def from_scratch(rows: Rows, run: Run) -> Weights:
-    """Weights of an autoencoder that knows nothing."""
+def from_scratch(rows: Rows, run: Run, peak: float) -> Weights:
+    """Weights of an autoencoder that knows nothing but the highest number in the rows."""
     settings = run.settings
     drawn = scratch(rows, settings.widths, run.random)
-    return Weights.of(drawn.excitatory, drawn.inhibitory, len(settings.sizes) - 1)
+    return dimmed(Weights.of(drawn.excitatory, drawn.inhibitory, len(settings.sizes) - 1), peak)
 
 
 def scratch(
@@ -165,8 +170,13 @@ def scratch(
     return Weights.of(plus, [matrix(*shape, INHIBITION) for shape in layers])
 
 
-def inhibited(weights: Weights, random: np.random.RandomState) -> Weights:
-    """An excitatory network with faint inhibition, and without zeros: both may grow."""
+def inhibited(
+    weights: Weights, random: np.random.RandomState, peak: float, *, outputs: bool = True
+) -> Weights:
+    """An excitatory network with faint inhibition, and without zeros: both may grow.
+
+    ``peak`` is the highest number in the data, which ``outputs`` are like if they are data.
+    """
 
     def faint(weight: Array) -> Array:
         noise = random.uniform(0, 2 * FAINT, size=tuple(weight.shape)) / weight.shape[0]
@@ -175,8 +185,9 @@ def inhibited(weights: Weights, random: np.random.RandomState) -> Weights:
     def raised(weight: Array) -> Array:
         return array_namespace(weight).maximum(weight, faint(weight))
 
-    loose = weights.each(raised)
-    return replace(loose, inhibitory=tuple(faint(weight) for weight in weights.excitatory))
+    loose = dimmed(weights, 1 / peak, outputs=outputs).each(raised)
+    both = replace(loose, inhibitory=tuple(faint(weight) for weight in loose.excitatory))
+    return dimmed(both, peak, outputs=outputs)
 
 
 def pruned(rows: Rows, weights: Weights, corruption: Corruption | None = None) -> Weights:

@@ -15,17 +15,15 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
-from scipy import sparse
 
-from lrnn.arrays import Array, Floats, Layer, at_most, like, take_rows, to_numpy
+from lrnn.arrays import Array, Floats, Layer, like, take_rows, to_numpy
 from lrnn.functional import column_sums
-from lrnn.functional.gradients import LARGEST
 from lrnn.functional.shares import cross_entropy, log_spikes, share_gradients, shares
 from lrnn.moments import Corruption
 from lrnn.parameters import held_out_rows
 from lrnn.rows import Rows, held
-from lrnn.tables.words import warn
 from lrnn.training.adam import Descent, StepSchedule
+from lrnn.training.brightness import brightness, dimmed
 from lrnn.training.end_to_end import loosened
 from lrnn.training.evaluation import Evaluation
 from lrnn.training.history import Batches, History, Trained
@@ -37,7 +35,6 @@ from lrnn.weights import Weights, activations, widest
 PASSES, LEAST_STEPS = 40, 200  # over the data and in all, at least, if nobody says how many
 STEADY = 0.3  # share of the passes after which steps become smaller
 ENOUGH = 4.0  # spread of the logarithms of first weights, times the root of how many are summed
-DIM = 1e-7  # data below need first weights that are higher than any may become
 DRIVE = 1.0  # sum of a neuron's first weights, where nothing inhibits it
 
 
@@ -162,43 +159,21 @@ def first_weights(
     rest = widths[len(own) :]
     if not inhibition:
         if encoder is not None and not frozen:
-            own = list(loosened(encoder, "free", random).excitatory)
-        return _for_inputs(rows, Weights.of([*own, *_excitatory(rows, rest, random)]), bool(own))
+            peak = brightness(rows)
+            own = list(loosened(encoder, "free", random, peak, outputs=False).excitatory)
+        drawn = Weights.of([*own, *_excitatory(rows, rest, random)])
+        return drawn if own else dimmed(drawn, brightness(rows), outputs=False)
     last = scratch(rows, rest, random, first_spread)
     if encoder is None:
-        return _for_inputs(rows, last, False)
+        return dimmed(last, brightness(rows), outputs=False)
     if frozen:
         minus = encoder.inhibitory or [0 * weight for weight in own]
     else:
-        loose = encoder if encoder.inhibitory else inhibited(encoder, random)
+        loose = encoder
+        if encoder.inhibitory is None:
+            loose = inhibited(encoder, random, brightness(rows), outputs=False)
         own, minus = list(loose.excitatory), loose.inhibitory or ()
     return Weights.of([*own, *last.excitatory], [*minus, *(last.inhibitory or ())])
-
-
-def _for_inputs(rows: Rows, weights: Weights, known: bool) -> Weights:
-    """The same, with a first layer for data of this brightness, unless it is known."""
-    peak = brightest(rows)
-    if known or not 0 < peak < 1:
-        return weights
-    if peak < DIM:
-        warn(
-            f"the highest number in X is {peak:.3g}, so dim that weights may not be as large as "
-            "would be needed; give scale='max', which divides X by that"
-        )
-    plus, minus = list(weights.excitatory), list(weights.inhibitory or ())
-    for matrices in (plus, minus):
-        matrices[:1] = [at_most(weight / peak, LARGEST) for weight in matrices[:1]]
-    return Weights.of(plus, minus or None)
-
-
-def brightest(rows: Rows) -> float:
-    """The highest number in the rows."""
-    return float(rows.fold(_peak, max, rows.shape[1]))
-
-
-def _peak(block: Array) -> float:
-    """The highest number in a block, which may be sparse."""
-    return float(block.max() if sparse.issparse(block) else array_namespace(block).max(block))
 
 
 def first_spread(senders: int) -> float:
