@@ -126,7 +126,7 @@ def test_labels_that_the_model_does_not_know_are_wrong_and_told_of(call, folder,
     strange.assign(kind="green").to_csv(tmp_path / "s.csv", index=False)
     done = call(*arguments, cwd=tmp_path)
     assert done.returncode == 1
-    assert "none of the labels of 's.csv', such as 'green', is a class of the model" in done.said
+    assert "'s.csv': none of the labels, such as 'green' in row 1, is a class of" in done.said
 
 
 @TELLS

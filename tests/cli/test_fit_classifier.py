@@ -10,7 +10,6 @@ from sklearn.datasets import load_digits, load_wine
 
 import lrnn
 from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling, checkpoints
-from lrnn.cli.labels import as_labels
 from storage.test_checkpoints import kill_after
 
 pytestmark = [
@@ -91,12 +90,66 @@ def test_classes_that_are_whole_numbers_are_numbers(call, folder, given):
     assert model.score(rows, y + first) > 0.8
 
 
-def test_labels_become_numbers_if_all_are_whole():
-    assert as_labels(["1", "2.0", "-3"]).tolist() == [1, 2, -3]
-    assert as_labels(["1", "02"]).tolist() == ["1", "02"]
-    assert as_labels(["1", "1.5"]).tolist() == ["1", "1.5"]
-    assert as_labels(np.array([True, False])).tolist() == [1, 0]
-    assert as_labels(["9" * 30, "1"]).dtype.kind == "U"
+def test_classes_of_a_text_of_floats_are_whole_numbers(call, folder):
+    """As NumPy writes them, and pandas if one was missing; new rows may be written otherwise."""
+    X, y = load_wine(return_X_y=True)
+    floats = np.c_[X, y + 1]
+    np.savetxt(folder / "floats.csv", floats, delimiter=",")
+    frame = pd.DataFrame(floats.astype(object), columns=[*map(str, range(13)), "kind"])
+    model = fitted(call, folder, "floats.csv", "--classify", "--label", "14", *QUICK)
+    assert model.classes_.tolist() == [1, 2, 3]
+    right = model.score(floats, y + 1)
+    for spelling, told in (("1", False), ("1.0", False), ("01", True)):
+        frame.kind = [spelling.replace("1", str(kind)) for kind in y + 1]
+        frame.to_csv(folder / "spelled.csv", index=False, header=False)
+        done = call(
+            "classify", "other.safetensors", "spelled.csv", "--json", "-o", "told.csv", "--force",
+            cwd=folder,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["accuracy"] == right
+        assert ("taken for the same numbers" in done.said) == told
+        written = pd.read_csv(folder / "told.csv")
+        assert (written["column 14"] == y + 1).all()
+
+
+def test_one_number_in_several_spellings_is_told(call, folder):
+    frame = table().assign(kind=load_wine().target.astype(object))
+    for spelling, classes, said in (
+        ("2.0", [0, 1, 2], "'2', '2.0' are the same class; write text, such as 'no. 2'"),
+        ("02", ["0", "02", "1", "2"], "'2', '02' are different classes, as it is a column of te"),
+    ):
+        frame.loc[frame.index[-9:], "kind"] = spelling
+        frame.to_csv(folder / "several.csv", index=False)
+        path = folder / "several.safetensors"
+        done = call(
+            "fit", "several.csv", "--classify", "--label", "kind", *QUICK, "-o", path, "--force",
+            cwd=folder,
+        )  # fmt: skip
+        assert f"'several.csv', column 'kind' writes one number in several ways: {said}" in (
+            done.said
+        )
+        assert lrnn.load(path).classes_.tolist() == classes
+
+
+def test_rows_to_test_with_may_write_classes_otherwise(call, folder):
+    frame = table().assign(kind=load_wine().target)
+    frame.to_csv(folder / "whole.csv", index=False)
+    frame.assign(kind=frame.kind.map("{:.3e}".format)).to_csv(folder / "points.csv", index=False)
+    done = call(
+        "fit", "whole.csv", "--classify", "--label", "kind", "--test", "points.csv", *QUICK,
+        "-o", "whole.safetensors", "--force", "--json", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["test_accuracy"] == document["accuracy"]
+    frame.assign(kind="other").to_csv(folder / "points.csv", index=False)
+    done = call(
+        "fit", "whole.csv", "--classify", "--label", "kind", "--test", "points.csv", *QUICK,
+        "-o", "never.safetensors", cwd=folder,
+    )  # fmt: skip
+    assert "'points.csv': none of the labels, such as 'other' in row 1, is a class" in done.said
+    assert not (folder / "never.safetensors").exists()
 
 
 def test_settings_are_those_of_the_library(call, folder):
@@ -155,7 +208,7 @@ def test_rows_that_are_not_trained_on_are_tested(call, folder):
     assert document["test_rows"] == 58
     assert document["test_accuracy"] == pytest.approx(right.mean())
     lost = (rest.kind == "moscato").sum()
-    assert f"'rest.csv': {lost} test rows are of classes that training has not seen" in done.said
+    assert f"'rest.csv': {lost} of 58 rows have a label that is no class of the model" in done.said
 
 
 @pytest.mark.parametrize("missing", ["drop", "median"])
@@ -452,5 +505,5 @@ def test_a_report_counts_labels_as_other_commands_do(call, folder):
     frame.assign(kind="moscato").to_csv(folder / "other.csv", index=False)
     done = call("report", *line, "-o", "none", cwd=folder)
     assert done.returncode == 1
-    assert "none of the labels of 'other.csv', such as 'moscato', is a class" in done.said
+    assert "'other.csv': none of the labels, such as 'moscato' in row 1, is a class" in done.said
     assert not (folder / "none").exists()

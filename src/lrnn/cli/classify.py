@@ -18,7 +18,7 @@ from lrnn.cli.inputs import (
     numbers_explained,
     part_taken,
 )
-from lrnn.cli.labels import tell_strange, tell_unlabelled, with_label, without_class
+from lrnn.cli.labels import numbered, tell_unlabelled, with_label, without_class
 from lrnn.cli.outputs import Force, check_named, check_new, check_output, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -279,7 +279,7 @@ class _Truth:
     Attributes
     ----------
     labels : ndarray of str
-        Of the rows, as their table has them.
+        Of the rows: names of classes, or, of others, as their table has them.
     numbers : ndarray of int
         Which class of the model each is; UNKNOWN: none of them; UNLABELLED: it is not told.
     names : list of str
@@ -293,7 +293,8 @@ class _Truth:
     @classmethod
     def of(cls, given: Given, classes: NDArray[Any], label: str | None, data: str) -> Any:
         """What the data tell of them; None, if they tell nothing."""
-        from lrnn.tables.frame import class_names, class_numbers, label_text
+        from lrnn.tables.frame import as_text
+        from lrnn.tables.labels import class_names
         from lrnn.tables.words import warn
 
         told = given.classes
@@ -306,19 +307,18 @@ class _Truth:
             warn(f"{data!r}: no row has a label, so that nothing is said of accuracy")
             return None
         tell_unlabelled(~labelled, given.cut.dropped, data)
+        numbers = numbered(told, classes, given.cut.dropped, data, REMEDY)
+        names = class_names(classes)
         texts = [
-            label_text(cell) if sure else "" for cell, sure in zip(told, labelled, strict=True)
+            names[n] if n >= 0 else as_text(cell) if sure else ""
+            for cell, n, sure in zip(told, numbers, labelled, strict=True)
         ]
-        found = cls(
-            np.array(texts, dtype=object), class_numbers(told, classes), class_names(classes)
-        )
-        tell_strange(found.numbers, texts, found.names, given.cut.dropped, data, REMEDY)
-        return found
+        return cls(np.array(texts, dtype=object), numbers, names)
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """Which rows have a label; others are neither right nor wrong."""
-        from lrnn.tables.frame import UNLABELLED
+        from lrnn.tables.labels import UNLABELLED
 
         return np.asarray(self.numbers != UNLABELLED)
 

@@ -18,7 +18,7 @@ from lrnn.cli.inputs import (
     model_for,
     numbers_explained,
 )
-from lrnn.cli.labels import tell_strange, tell_unlabelled
+from lrnn.cli.labels import numbered, tell_unlabelled, without_class
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -128,18 +128,9 @@ def report(
 
 def _tell_labels(model: Any, given: Given, data: str) -> None:
     """Which rows cannot be told right: those without a label, and of classes it does not know."""
-    from lrnn.tables.frame import UNLABELLED, class_names, class_numbers, label_text
-
-    if given.classes is None:
-        return
-    numbers = class_numbers(given.classes, model.classes_)
-    texts = [
-        "" if n == UNLABELLED else label_text(c)
-        for n, c in zip(numbers, given.classes, strict=True)
-    ]
-    dropped = given.cut.dropped
-    tell_unlabelled(numbers == UNLABELLED, dropped, data)
-    tell_strange(numbers, texts, class_names(model.classes_), dropped, data)
+    if given.classes is not None:
+        tell_unlabelled(without_class(given.classes), given.cut.dropped, data)
+        numbered(given.classes, model.classes_, given.cut.dropped, data)
 
 
 def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:
