@@ -36,6 +36,7 @@ def folder(call, tmp_path_factory):
     frame.assign(kind=load_wine().target).to_csv(folder / "numbers.csv", index=False)
     np.save(folder / "numbers.npy", np.c_[load_wine().data, load_wine().target])
     sparse.save_npz(folder / "sparse.npz", sparse.csr_array(np.load(folder / "numbers.npy")))
+    frame[:5].assign(kind=list("abcde")).to_csv(folder / "five.csv", index=False)
     frame.assign(one="x", none=None).to_csv(folder / "odd.csv", index=False)
     done = call(*FIT, *QUICK, "-o", "m.safetensors", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -254,6 +255,7 @@ def test_rows_without_a_label_are_left_out(call, folder, missing):
         (["odd.csv", "--label", "none", "--drop", "kind,one"], 1, "'none': no row has a label"),
         (["numbers.csv", "--label", "alcohol"], 1, "holds 126 different numbers, such as 14.23"),
         (["numbers.csv", "--label", "proline"], 1, "holds 121 different labels for 178 rows"),
+        (["five.csv", "--label", "kind"], 1, "holds 5 different labels for 5 rows, such as 'a'"),
         (["wine.csv", "--label", "kind", "--missing", "allow"], 2, "takes no missing cells"),
         (["wine.csv", "--label", "kind", "--solver", "minibatch"], 2, "--solver: is for an autoen"),
         (["wine.csv", "--label", "kind", "--fine-tune", "3"], 2, "--fine-tune: is for an autoenc"),

@@ -58,10 +58,11 @@ def check_classes(labels: NDArray[Any], where: str) -> None:
             f"{where} holds {count:,} different numbers, such as {example}: a quantity, and no "
             "classes; name another column with --label, or put its values into few classes before"
         )
-    if count > max(FEWEST, len(labels) / 2):
+    if count > max(FEWEST, len(labels) / 2) or count == len(labels):
         raise ValueError(
             f"{where} holds {count:,} different labels for {len(labels):,} rows, such as "
-            f"{example!r}: too many to learn of each; name a column of classes with --label"
+            f"{example!r}: too many to learn of each; name a column of classes with --label, or "
+            "give more rows of each class"
         )
     if count > FEW and values.dtype.kind == "i":
         warn(
