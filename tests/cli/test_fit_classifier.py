@@ -390,18 +390,15 @@ def test_codes_are_the_last_hidden_layer(call, folder):
     np.testing.assert_allclose(codes.drop(columns="kind"), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "reconstruct m.safetensors wine.csv -o back.csv",
-        "encode m.safetensors wine.csv -o codes.npy --refine 1",
-    ],
-)
-def test_what_needs_an_autoencoder_says_so(call, folder, line):
-    done = call(*line.split(), cwd=folder)
+def test_what_needs_an_autoencoder_says_so(call, folder):
+    done = call("reconstruct", "m.safetensors", "wine.csv", "-o", "back.csv", cwd=folder)
     assert done.returncode == 1
     assert "'m.safetensors' is a classifier, which gives no rows back" in done.said
     assert "lrnn classify m.safetensors DATA tells the classes" in done.said
+    done = call("encode", "m.safetensors", "wine.csv", "--refine", "1", cwd=folder)
+    assert done.returncode == 2
+    assert "--refine: 'm.safetensors' is a classifier" in done.said
+    assert "lrnn encode" not in done.said.partition("Error")[2]
 
 
 def test_inspect(call, folder):

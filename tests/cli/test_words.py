@@ -87,6 +87,26 @@ def test_arguments_in_the_wrong_order(call, folder, command):
     assert "swapped" not in done.said
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            "--hidden 8+40 --solver minibatch",
+            "what stands behind the plus of --hidden needs --solver gram and --rates free: the "
+            "printed algorithms train layers in pairs. Give --hidden alone, which is mirrored",
+        ),
+        ("--spike-penalty 0.1", "--spike-penalty 0.1 needs --inhibition: an excitatory network"),
+        ("--early-stopping", "--early-stopping needs --inhibition; otherwise see --tol"),
+        ("--inhibition --rates unit", "--inhibition needs --rates free, got 'unit'"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_named_as_options(call, folder, options, said):
+    done = call("fit", "x.npy", *options.split(), "-o", "never.safetensors", cwd=folder)
+    assert done.returncode == 1
+    assert said in done.said
+    assert not (folder / "never.safetensors").exists()
+
+
 def test_models_load_silently(folder):
     assert lrnn.load(folder / "a.safetensors").verbose == 0
 

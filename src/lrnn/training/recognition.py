@@ -24,7 +24,7 @@ from lrnn.functional.shares import cross_entropy, log_spikes, share_gradients, s
 from lrnn.moments import Corruption
 from lrnn.parameters import held_out_rows
 from lrnn.rows import Rows, held
-from lrnn.tables.words import warn
+from lrnn.tables.words import SettingWarning, warn
 from lrnn.training.adam import Descent, StepSchedule
 from lrnn.training.end_to_end import loosened
 from lrnn.training.evaluation import Evaluation
@@ -182,8 +182,10 @@ def _for_inputs(rows: Rows, weights: Weights, known: bool) -> Weights:
         return weights
     if peak < DIM:
         warn(
-            f"the highest number in X is {peak:.3g}, so dim that weights may not be as large as "
-            "would be needed; give scale='max', which divides X by that"
+            SettingWarning(
+                f"the highest number in X is {peak:.3g}, so dim that weights may not be as large "
+                "as would be needed; give {scale=max}, which divides X by that"
+            )
         )
     plus, minus = list(weights.excitatory), list(weights.inhibitory or ())
     for matrices in (plus, minus):
