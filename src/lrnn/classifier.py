@@ -314,7 +314,7 @@ class LRNNClassifier(
         soft = replace(labels, smoothing=self.label_smoothing)
         watched = nullcontext(Observer()) if watch is None else watch(rows, labels, classes)
         with watched as watcher:
-            with watching(self, X, settings.max_iter, watcher) as observer:
+            with watching(self, X, settings.max_iter, watcher, measure="cross-entropy") as observer:
                 run = Run(settings, self._random, observer)
                 frozen = self._layers_to_freeze()
                 trained = train_recognition(rows, soft, start, run, frozen=frozen, cheap=True)
@@ -351,7 +351,7 @@ class LRNNClassifier(
         settings = replace(self._settings(rows), max_iter=1, held_out=0.0)
         start = self._start(rows, len(known), settings) if first else self._own(rows)
         soft = replace(labels, smoothing=self.label_smoothing)
-        with watching(self, X, 1) as observer:
+        with watching(self, X, 1, measure="cross-entropy") as observer:
             run = Run(settings, self._random, observer)
             frozen = self._layers_to_freeze() if first else self._frozen
             trained = train_recognition(
