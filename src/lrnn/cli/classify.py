@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from lrnn.cli.inputs import (
     DataOf,
     Given,
-    Split,
+    SplitOf,
     given_for,
     model_for,
     numbers_explained,
     part_taken,
+    rows_of_part,
 )
 from lrnn.cli.labels import numbered, tell_unlabelled, with_label, without_class
 from lrnn.cli.outputs import Force, check_named, check_new, check_output, named_after
@@ -28,11 +29,6 @@ EVENTS, CONFIDENCE = 1e6, 0.95
 FEW_CLASSES = 20  # of which all confusions are shown
 SHOWN = 10  # confusions, of more classes
 REMEDY = "; --label names the column that holds them"
-SPLITS = {
-    "train": "those to train on (--split test has others)",
-    "test": "those to test with",
-    "all": "all there are (--split test has those to test with)",
-}
 
 
 def classify(
@@ -94,10 +90,7 @@ def classify(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the simulation; by default 0.")
     ] = None,
-    split: Annotated[
-        Split | None,
-        typer.Option(help="Which rows of a data set; by default those the paper trains on."),
-    ] = None,
+    split: SplitOf = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -150,8 +143,7 @@ def classify(
     told = shares.argmax(axis=1)
     document: dict[str, Any] = {"output": str(output), "rows": len(told), "split": part}
     columns = _probabilities(found.classes_, shares)
-    whose = "" if part is None else f" of {data}, {SPLITS[part]},"
-    lines = [f"{len(told):,} rows{whose} classified, written to {output}"]
+    lines = [f"{rows_of_part(len(told), data, part)} classified, written to {output}"]
     if truth is not None:
         document |= truth.document(told)
         lines.append(truth.line(told))
