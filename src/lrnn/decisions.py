@@ -80,8 +80,13 @@ class Decisions:
         How many events an output spike takes, in steady state; infinite where none comes.
     classes : ndarray
         The labels of the classes.
-    confidence, lead : float, int or None
-        When a class was far enough in front.
+    confidence : float or None
+        How surely, in steady state, a decision is the network's own verdict; None where a ``lead``
+        was asked for, which promises nothing of the kind.
+    ratio : float or None
+        That is promised only of rows whose best class fires so many times as often as each other.
+    lead : int or None
+        Spikes by which a class was far enough in front; None where the evidence decided.
     limit : int
         Most events of a row.
     start : {"empty", "stationary"}
@@ -99,7 +104,8 @@ class Decisions:
     expected_spikes: Floats
     events_per_spike: Floats
     classes: NDArray[Any]
-    confidence: float
+    confidence: float | None
+    ratio: float | None
     lead: int | None
     limit: int
     start: str
@@ -153,6 +159,7 @@ def decide(
     classes = len(model.classes_)
     outputs = np.arange(network.n_neurons - classes, network.n_neurons)
     check_until(SpikeCount(outputs, confidence, lead), network.n_neurons)
+    promised = confidence if lead is None else None
     if ratio is not None:
         lead = _lead(confidence, ratio, lead, classes)
     rule = SpikeCount(outputs, confidence, lead)
@@ -192,7 +199,7 @@ def decide(
         happened[rows] = result.events_at(ends)
     found = Decisions(
         model.classes_[counts.argmax(axis=1)], decided, taken, happened, counts, forecast.shares,
-        spikes, forecast.events_per_spike, model.classes_, confidence, lead, limit, start,
+        spikes, forecast.events_per_spike, model.classes_, promised, ratio, lead, limit, start,
         runs.interrupted,
     )  # fmt: skip
     _tell_undecided(found)

@@ -392,6 +392,7 @@ def _summary(decided: Any, truth: _Truth | None) -> dict[str, Any]:
     sure = decided.decided
     document = {
         "confidence": decided.confidence,
+        "ratio": decided.ratio,
         "lead": decided.lead,
         "most_events": decided.limit,
         "start": decided.start,
