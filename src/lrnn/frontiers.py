@@ -254,8 +254,9 @@ def frontier(
     base._validate_params()
     watcher: Any = None
     if checkpoint is not None:
-        from lrnn.storage.checkpoints import checkpoint_of
+        from lrnn.storage.checkpoints import checkpoint_of, seed_for
 
+        base.set_params(random_state=seed_for(base, Path(checkpoint), resume))
         facts: dict[str, Any] = {"frontier": wanted}
         if structures is not None:
             facts["structures"] = [_plain(one) for one in chosen]
