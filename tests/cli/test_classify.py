@@ -141,7 +141,7 @@ def test_rows_without_a_label_are_neither_right_nor_wrong(call, folder, wine, tm
         "--plot", "p.png", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "'s.csv': 3 of 178 rows have no label, and are left out: 3, 71, 171" in done.said
+    assert "'s.csv': 3 of 178 rows have no label, and are left out of the accuracy: 3" in done.said
     assert "2 of 175 rows have a label that is no class of the model, such as 'green'" in done.said
     assert "in row 4: they count as wrong" in done.said
     document, model = json.loads(done.stdout), model_of(folder, "wine")
@@ -281,7 +281,7 @@ def test_where_no_row_can_decide_classes_and_plot_are_written_all_the_same(call,
     done = call(*line, "-o", tmp_path / "o.csv", "--plot", tmp_path / "p.png", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "nothing is decided spike by spike: no row can be expected to decide" in done.said
-    assert "Allow more events, or train with a spike_penalty, such as 0.1" in done.said
+    assert "Allow more --events, or train with a --spike-penalty, such as 0.1" in done.said
     assert "rows decided" not in done.stdout
     assert (tmp_path / "p.png").exists()
     found = pd.read_csv(tmp_path / "o.csv")

@@ -37,6 +37,7 @@ def folder(call, tmp_path_factory):
     np.save(folder / "numbers.npy", np.c_[load_wine().data, load_wine().target])
     sparse.save_npz(folder / "sparse.npz", sparse.csr_array(np.load(folder / "numbers.npy")))
     frame[:5].assign(kind=list("abcde")).to_csv(folder / "five.csv", index=False)
+    frame.assign(town=["Alba", "Asti"] * 89).to_csv(folder / "town.csv", index=False)
     frame.assign(one="x", none=None).to_csv(folder / "odd.csv", index=False)
     done = call(*FIT, *QUICK, "-o", "m.safetensors", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -244,13 +245,14 @@ def test_rows_without_a_label_are_left_out(call, folder, missing):
     ("arguments", "status", "message"),
     [
         (["wine.csv"], 1, "--label kind keeps it as the class"),
+        (["town.csv", "--label", "kind"], 1, "makes a column of each of its 2 values, --drop town"),
         (["numbers.csv"], 2, "'numbers.csv' does not tell classes: name the column that does with"),
         (["numbers.npy"], 2, "'numbers.npy' does not tell classes"),
         (["wine.csv", "--label", "kin"], 2, "'wine.csv' has no column 'kin'; it has 'alcohol'"),
         (
             ["odd.csv", "--label", "one", "--drop", "kind"],
             1,
-            "column 'one': all 178 rows are of th",
+            "column 'one' holds no class but 'x' (178 times)",
         ),
         (["odd.csv", "--label", "none", "--drop", "kind,one"], 1, "'none': no row has a label"),
         (["numbers.csv", "--label", "alcohol"], 1, "holds 126 different numbers, such as 14.23"),
@@ -494,7 +496,7 @@ def test_a_report_counts_labels_as_other_commands_do(call, folder):
     done = call("report", *line, "-o", "page", cwd=folder)
     assert done.returncode == 0, done.stderr
     said = "2 of 177 rows have a label that is no class of the model, such as 'moscato' in row 4"
-    lacking = "'other.csv': 1 of 178 rows has no label, and is left out: 9"
+    lacking = "'other.csv': 1 of 178 rows has no label, and is left out of the accuracy: 9"
     assert (said in done.said, lacking in done.said) == (True, True)
     other = call("classify", *line, "--json", cwd=folder)
     assert (said in other.said, lacking in other.said) == (True, True)

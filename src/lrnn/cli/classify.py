@@ -209,12 +209,12 @@ def _probabilities(classes: NDArray[Any], shares: NDArray[Any]) -> dict[str, Any
 def _decided(model: Any, given: Given, **how: Any) -> Any:
     """What is decided spike by spike; None, with a warning, if no row can be expected to decide."""
     from lrnn.decisions import UndecidableError
-    from lrnn.tables.words import warn
+    from lrnn.tables.words import SettingWarning, warn
 
     try:
         return model.decide(given.data, **how)
     except UndecidableError as error:
-        warn(f"nothing is decided spike by spike: {error}")
+        warn(SettingWarning(f"nothing is decided spike by spike: {error.text}"))
         return None
 
 
@@ -298,7 +298,7 @@ class _Truth:
         if not labelled.any():
             warn(f"{data!r}: no row has a label, so that nothing is said of accuracy")
             return None
-        tell_unlabelled(~labelled, given.cut.dropped, data)
+        tell_unlabelled(~labelled, given.cut.dropped, data, "the accuracy")
         numbers = numbered(told, classes, given.cut.dropped, data, REMEDY)
         names = class_names(classes)
         texts = [

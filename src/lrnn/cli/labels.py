@@ -50,8 +50,8 @@ def check_classes(labels: NDArray[Any], where: str) -> None:
     count, example = len(values), str(labels[0])
     if count == 1:
         raise ValueError(
-            f"{where}: all {len(labels):,} rows are of the class {example!r}, and there is nothing "
-            "to tell apart; name another column with --label, or give rows of several classes"
+            f"{where} holds no class but {example!r} ({len(labels):,} times): there is nothing to "
+            "tell apart; name another column with --label, or give rows of several classes"
         )
     if count > FEW and _are_fractions(values):
         raise ValueError(
@@ -115,16 +115,21 @@ def with_label(model: Any, source: str, label: str, index: str | None = None) ->
     return replace(scaling, recipe=replace(recipe, columns=tuple(taken_in_order)))
 
 
-def tell_unlabelled(lacking: NDArray[np.bool_], dropped: NDArray[np.intp], source: str) -> None:
-    """Warn of rows without a label; ``dropped`` are those of the file that are not among them."""
+def tell_unlabelled(
+    lacking: NDArray[np.bool_], dropped: NDArray[np.intp], source: str, what: str = ""
+) -> None:
+    """Warn of rows without a label, that are left out (of ``what``, if not of all).
+
+    ``dropped`` are those of the file that are not among them.
+    """
     from lrnn.tables.words import warn
 
     count, total = int(np.count_nonzero(lacking)), len(lacking)
     if count:
-        one = count == 1
+        one, rows = count == 1, rows_told(_in_file(lacking, dropped))
         warn(
             f"{source!r}: {count:,} of {total:,} rows {'has' if one else 'have'} no label, and "
-            f"{'is' if one else 'are'} left out: {rows_told(_in_file(lacking, dropped))}"
+            f"{'is' if one else 'are'} left out{what and f' of {what}'}: {rows}"
         )
 
 

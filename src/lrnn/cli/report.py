@@ -144,7 +144,8 @@ def report(
 def _tell_labels(model: Any, given: Given, data: str) -> None:
     """Which rows cannot be told right: those without a label, and of classes it does not know."""
     if given.classes is not None:
-        tell_unlabelled(without_class(given.classes), given.cut.dropped, data)
+        lacking = without_class(given.classes)
+        tell_unlabelled(lacking, given.cut.dropped, data, "the accuracy")
         numbered(given.classes, model.classes_, given.cut.dropped, data)
 
 
