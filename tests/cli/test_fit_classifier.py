@@ -213,6 +213,23 @@ def test_rows_that_are_not_trained_on_are_tested(call, folder):
     assert f"'rest.csv': {lost} of 58 rows have a label that is no class of the model" in done.said
 
 
+@pytest.mark.parametrize("kind", ["numbers", "text"])
+def test_rows_of_arrays_may_lack_a_label(call, folder, kind):
+    """What is not a number, or empty, is no class of its own."""
+    X, y = load_wine(return_X_y=True)
+    labels = y.astype(float) if kind == "numbers" else KINDS[y]
+    labels[[3, 60]] = np.nan if kind == "numbers" else ""
+    np.savez(folder / "lacking.npz", X=X, y=labels)
+    path = folder / "lacking.safetensors"
+    done = call("fit", "lacking.npz", "--classify", *QUICK, "-o", path, "--force", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "'lacking.npz': 2 of 178 rows have no label, and are left out: 4, 61" in done.said
+    assert len(lrnn.load(path).classes_) == 3
+    done = call("encode", path, "lacking.npz", "-o", "lacking.csv", "--force", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert pd.read_csv(folder / "lacking.csv").label.isna().sum() == 2
+
+
 @pytest.mark.parametrize("missing", ["drop", "median"])
 def test_rows_without_a_label_are_left_out(call, folder, missing):
     frame = table()

@@ -49,5 +49,9 @@ def test_a_class_of_a_model_is_the_one_that_is_written_so_or_else_the_only_equal
     numbers = class_numbers(labels, text)
     assert numbers.tolist() == [2, 0, 2, 1, 1, -1, -1, 3]
     assert respelled(labels, numbers, text).tolist() == [*[False] * 3, True, True, *[False] * 3]
-    assert class_numbers(["TRUE", "false", "1"], np.array([False, True])).tolist() == [1, 0, -1]
+    truths, told = np.array([False, True]), ["TRUE", "false", np.True_, "1", 0, "2"]
+    numbers = class_numbers(told, truths)
+    assert numbers.tolist() == [1, 0, 1, 1, 0, -1]
+    assert respelled(told, numbers, truths).tolist() == [*[False] * 3, True, True, False]
+    assert class_numbers(["True", np.False_], np.array([0, 1])).tolist() == [1, 0]
     assert class_numbers(["0.50", 1, "1.0"], np.array([0.5, 1.0])).tolist() == [0, 1, 1]

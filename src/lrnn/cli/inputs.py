@@ -92,7 +92,7 @@ class Given:
     data: Any
     names: Any
     image_shape: tuple[int, ...] | None
-    labels: tuple[str, ...] | None
+    labels: tuple[str | None, ...] | None
     scaling: Any
     cut: Any
     carried: Any

@@ -27,6 +27,7 @@ __all__ = [
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 PADDED = re.compile(r"[+-]?0\d.*")  # a code rather than a number: 007
 DIGITS = 18  # of the longest whole number
+TRUTHS = {"false": 0, "true": 1}
 UNKNOWN, UNLABELLED = -1, -2  # numbers of what is no class of a model, and of no label
 
 
@@ -89,6 +90,11 @@ def spelled_twice(labels: Iterable[Any]) -> list[str]:
     return next((texts for texts in found.values() if len(texts) > 1), [])
 
 
+def _value(label: str) -> int | float | None:
+    """The number that a label stands for; truths are 0 and 1."""
+    return TRUTHS.get(label.lower(), number_in(label))
+
+
 def class_names(classes: NDArray[Any]) -> list[str]:
     """Classes of a model as text; those of truths are True and False."""
     truths = classes.dtype.kind == "b"
@@ -104,18 +110,20 @@ def class_numbers(labels: Iterable[Any], classes: NDArray[Any]) -> NDArray[np.in
     array([ 0,  1, -2, -1, -2,  1])
     >>> class_numbers(["1", "1.0", "001"], np.array(["01", "1"]))  # 001 may be either
     array([ 1,  1, -1])
+    >>> class_numbers(["TRUE", "0"], np.array([False, True]))
+    array([1, 0])
     """
     truths = classes.dtype.kind == "b"
     names = class_names(classes)
     written = {name.lower() if truths else name: i for i, name in enumerate(names)}
     equal: dict[Any, int] = {}
-    for i, value in enumerate(map(number_in, names)):
+    for i, value in enumerate(map(_value, names)):
         equal[value] = UNKNOWN if value is None or value in equal else i
 
     @cache
     def number_of(text: str) -> int:
         place = written.get(text, written.get(label_text(text)))
-        return equal.get(number_in(text), UNKNOWN) if place is None else place
+        return equal.get(_value(text), UNKNOWN) if place is None else place
 
     def number(label: Any) -> int:
         if label is None or label != label:
@@ -135,8 +143,10 @@ def respelled(
     >>> respelled(["01", "2.0", "2"], np.array([0, 1, 1]), np.array([1, 2]))
     array([ True, False, False])
     """
-    if classes.dtype.kind == "b":
-        return np.zeros(len(numbers), dtype=bool)
-    texts = list(map(label_text, class_names(classes)))
-    pairs = zip(labels, numbers, strict=True)
-    return np.array([n >= 0 and label_text(label) != texts[n] for label, n in pairs], dtype=bool)
+    truths = classes.dtype.kind == "b"
+    texts = [name.lower() if truths else label_text(name) for name in class_names(classes)]
+
+    def other(label: Any, n: int) -> bool:
+        return n >= 0 and (str(label).lower() if truths else label_text(label)) != texts[n]
+
+    return np.array([other(*pair) for pair in zip(labels, numbers, strict=True)], dtype=bool)
