@@ -61,8 +61,8 @@ def check_decoding(estimator: Any) -> tuple[int, ...] | None:
     if estimator.solver != "gram" or estimator.rates != "free":
         raise SettingError(
             f"{{decoder_layer_sizes={sizes!r}}} needs {{solver=gram}} and {{rates=free}}: the "
-            "printed algorithms train layers in pairs. Give {hidden_layer_sizes} alone, which is "
-            "mirrored"
+            "printed algorithms train layers in pairs. Leave {decoder_layer_sizes} out, and the "
+            "layers before the code are mirrored"
         )
     return _widths(sizes, "decoder_layer_sizes")
 

@@ -111,7 +111,8 @@ def test_arguments_in_the_wrong_order(call, folder, command):
         (
             "--hidden 8+40 --solver minibatch",
             "what stands behind the plus of --hidden needs --solver gram and --rates free: the "
-            "printed algorithms train layers in pairs. Give --hidden alone, which is mirrored",
+            "printed algorithms train layers in pairs. Leave what stands behind the plus of "
+            "--hidden out, and the layers before the code are mirrored",
         ),
         ("--spike-penalty 0.1", "--spike-penalty 0.1 needs --inhibition: an excitatory network"),
         ("--early-stopping", "--early-stopping needs --inhibition; otherwise see --tol"),
