@@ -36,7 +36,7 @@ from lrnn.rows.gaps import Filling, full
 from lrnn.tables.filled_frames import filled_frame
 from lrnn.tables.frame import is_frame
 from lrnn.tables.scaling import KINDS, Scaling
-from lrnn.tables.words import warn
+from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import (
     MOST_STEPS,
     Evaluation,
@@ -148,6 +148,25 @@ def warn_if_falling(trained: Trained, settings: Settings) -> None:
             "tol to be content with this one",
             ConvergenceWarning,
         )
+
+
+def warn_if_excitatory(trained: Trained, settings: Settings, rows: int) -> None:
+    """Inhibition was asked for, and has bettered nothing."""
+    if not settings.inhibition or trained.interrupted or trained.weights.inhibitory is not None:
+        return
+    passes = settings.inhibitory_passes(rows)
+    remedies = [f"more passes, such as {{fine_tune={5 * passes}}}"]
+    if settings.spike_penalty:
+        remedies.append(f"a lower {{spike_penalty}} than {settings.spike_penalty:g}")
+    if settings.held_out:
+        remedies.append("more rows to hold out")
+    warn(
+        SettingWarning(
+            f"with inhibition, {passes:,} pass{'es' * (passes > 1)} found no network that is "
+            "better than the excitatory one, which is kept: nothing inhibits in it. Give "
+            f"{', or '.join(remedies)}"
+        )
+    )
 
 
 class LRNNAutoencoder(
@@ -518,6 +537,8 @@ class LRNNAutoencoder(
         self._become(Fitted.after(trained, evaluation, self.rates))
         warn_if_interrupted(trained)
         warn_if_falling(trained, settings)
+        if self.reconstruction_err_:
+            warn_if_excitatory(trained, settings, near.shape[0])
         return rows
 
     def _train(self, rows: Rows, run: Run) -> Trained:

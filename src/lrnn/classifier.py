@@ -27,10 +27,10 @@ from lrnn.autoencoder import LRNNAutoencoder, warn_if_interrupted
 from lrnn.functional.shares import log_spikes, shares
 from lrnn.moments import Corruption, Dropout
 from lrnn.network import RandomNeuralNetwork
-from lrnn.parameters import check_layer_sizes, held_out_rows
+from lrnn.parameters import check_layer_sizes, held_out_rows, no_row_left
 from lrnn.rows import Rows, held
 from lrnn.tables.scaling import KINDS, Scaling
-from lrnn.tables.words import warn
+from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import (
     Labels,
     LearningCurve,
@@ -314,7 +314,7 @@ class LRNNClassifier(
         soft = replace(labels, smoothing=self.label_smoothing)
         watched = nullcontext(Observer()) if watch is None else watch(rows, labels, classes)
         with watched as watcher:
-            with watching(self, X, settings.max_iter, watcher) as observer:
+            with watching(self, X, settings.max_iter, watcher, measure="cross-entropy") as observer:
                 run = Run(settings, self._random, observer)
                 frozen = self._layers_to_freeze()
                 trained = train_recognition(rows, soft, start, run, frozen=frozen, cheap=True)
@@ -351,7 +351,7 @@ class LRNNClassifier(
         settings = replace(self._settings(rows), max_iter=1, held_out=0.0)
         start = self._start(rows, len(known), settings) if first else self._own(rows)
         soft = replace(labels, smoothing=self.label_smoothing)
-        with watching(self, X, 1) as observer:
+        with watching(self, X, 1, measure="cross-entropy") as observer:
             run = Run(settings, self._random, observer)
             frozen = self._layers_to_freeze() if first else self._frozen
             trained = train_recognition(
@@ -432,10 +432,7 @@ class LRNNClassifier(
         """How to train on these rows; what does not go together is refused."""
         count, share = rows.shape[0], self.validation_fraction
         if self.early_stopping and held_out_rows(count, share) >= count:
-            raise ValueError(
-                f"validation_fraction={share!r} of n_samples={count} leaves no row to train on; "
-                "give more rows, or early_stopping=False"
-            )
+            raise no_row_left(share, count)
         settings = Settings(
             batch_size=self.batch_size,
             tol=self.tol,
@@ -828,8 +825,10 @@ def _warn_of_noise(rows: Rows, settings: Settings) -> None:
     peak = brightest(rows)
     if peak < corruption.level:
         warn(
-            f"corruption=('noise', {corruption.level:g}) drowns X, whose highest number is "
-            f"{peak:.3g}; give scale='max', which divides X by that, or less noise"
+            SettingWarning(
+                f"noise of {corruption.level:g} ({{corruption}}) drowns X, whose highest number is "
+                f"{peak:.3g}; give {{scale=max}}, which divides X by that, or less noise"
+            )
         )
 
 
@@ -837,13 +836,14 @@ def _warn_if_untrained(trained: Trained, start: Weights, settings: Settings) -> 
     """The first weights may be the best ones by the rows that judge them."""
     if trained.weights is not start or trained.interrupted:
         return
-    judged, remedy = "", "more passes (max_iter)"
+    judged, remedy = "", "Give more passes ({max_iter})"
     if settings.held_out:
         judged = " on the rows held out, which may be too few"
-        remedy = "a higher validation_fraction, or early_stopping=False"
+        remedy = "Hold out more rows, or train without {early_stopping=True}"
     warn(
-        f"no pass has lowered the loss{judged}: the weights are those before training. Give "
-        f"{remedy}"
+        SettingWarning(
+            f"no pass has lowered the loss{judged}: the weights are those before training. {remedy}"
+        )
     )
 
 

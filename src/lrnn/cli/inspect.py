@@ -108,7 +108,7 @@ def _inspect_classifier(path: Any, found: Any, voice: Voice) -> None:
             "largest_row_sum": audit.largest_row_sum,
             "largest_routed": audit.largest_routed,
             "firing_rates": [layer.rates for layer in audit.layers],
-            "training": _stages(found),
+            "training": _stages(found, "loss"),
         },
         f"{path}: {' → '.join(map(str, sizes))}, a classifier{' with inhibition' * inhibition}"
         f"{price if found.spike_penalty else ''}, on data scaled by {scaling}\n"
@@ -118,13 +118,14 @@ def _inspect_classifier(path: Any, found: Any, voice: Voice) -> None:
     )
 
 
-def _stages(model: Any) -> list[dict[str, Any]]:
+def _stages(model: Any, measure: str = "error") -> list[dict[str, Any]]:
+    """How training went; what was to become low is called the ``measure``."""
     return [
         {
             "stage": c.stage,
             "layer": c.layer,
             "passes": c.passes,
-            "error": c.lowest,
+            measure: c.lowest,
             "stopped": c.stopped,
         }
         for c in model.history_

@@ -15,7 +15,7 @@ from lrnn.classifier import LRNNClassifier
 from lrnn.frontiers import Frontier
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.spiking import Simulation
-from lrnn.tables.frame import UNLABELLED, class_numbers
+from lrnn.tables.labels import UNLABELLED, class_numbers
 
 RASTER_NEURONS = 48
 RASTER_SPIKES = 1_200
