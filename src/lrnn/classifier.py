@@ -159,12 +159,12 @@ class LRNNClassifier(
         How raw data get into [0, 1]. "auto" takes such data, and levels, as they are, and scales
         others by the range of each column; the rest is as for :class:`lrnn.LRNNAutoencoder`.
     complement : {"auto", True, False}, default="auto"
-        Whether each attribute x, in [0, 1], is presented beside 1 − x, to a network of twice as many
-        inputs. A network has no bias, and low numbers excite nothing: without it a threshold is
-        hardly learnt. "auto" does so where ``scale`` is made of X and scales full columns by their
-        range, as "auto" does with raw tables; not with data that are in [0, 1] already, such as
-        images, nor where ``scale`` is a Scaling, which knows by itself. With ``pretrain`` it is as
-        there. (``scaling_.complemented`` shows it.)
+        Whether each attribute x, in [0, 1], is presented beside 1 − x, to a network of twice as
+        many inputs. A network has no bias, and low numbers excite nothing: without it a threshold
+        is hardly learnt. "auto" does so where ``scale`` is made of X and scales columns by their
+        range, as it does with raw tables; not with data that are in [0, 1] already, such as images,
+        nor with sparse ones, nor where ``scale`` is a Scaling, which knows by itself. With
+        ``pretrain`` it is as there. (``scaling_`` shows it.)
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, and brings results back. By default work
         is done where the data are.

@@ -165,6 +165,7 @@ def _opened(
     autoencoder: bool = True,
 ) -> Iterator[tuple[Any, Any, Given]]:
     """A model, and rows for it; what is wrong with them is said of the data."""
+    from lrnn.rows import attributes_of
     from lrnn.tables.sources import Source
     from lrnn.validation import check_data
 
@@ -179,7 +180,8 @@ def _opened(
     with numbers_explained(given, data, fitting=False):
         rows: Any = check_data(found, X, reset=False)
         if rows.gaps is not None:
-            given.cut.add_gaps(np.isnan(rows.gaps.X), given.scaling.recipe)
+            gaps = attributes_of(rows.gaps).take(slice(None))
+            given.cut.add_gaps(np.isnan(gaps), given.scaling.recipe)
         yield found, rows, given
 
 

@@ -125,7 +125,7 @@ class ComplementedRows(DerivedRows):
         self.gaps = None if rows.gaps is None else ComplementedRows(rows.gaps)
 
     @property
-    def buffered(self) -> int:  # type: ignore[override]
+    def buffered(self) -> int:
         """As many as of the others, which a buffer holds."""
         return self.rows.buffered
 

@@ -81,7 +81,9 @@ def to_torch(model: LRNNAutoencoder | LRNNClassifier) -> "torch.nn.Sequential":
             modules += [module, nn.Hardtanh(0.0, 1.0)]
         return modules
 
-    own, first, last = model.weights_, [nn.Hardtanh(0.0, 1.0)], []
+    own = model.weights_
+    first: list[nn.Module] = [nn.Hardtanh(0.0, 1.0)]
+    last: list[nn.Module] = []
     if model.scaling_ is not None and model.scaling_.complemented:
         first, last = [*first, Complements()], [Attributes()]
     if isinstance(model, LRNNClassifier):

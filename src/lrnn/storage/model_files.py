@@ -311,9 +311,7 @@ def set_attributes(
         model.feature_names_in_ = np.array(known, dtype=object)
 
 
-def scaling_of(
-    stored: Any, model: LRNNAutoencoder | LRNNClassifier, inputs: int
-) -> Scaling | None:
+def scaling_of(stored: Any, model: LRNNAutoencoder | LRNNClassifier, inputs: int) -> Scaling | None:
     """The scaling of a model, which then has it as a parameter, too."""
     if stored is None:
         return None

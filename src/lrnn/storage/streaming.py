@@ -142,7 +142,9 @@ def reconstruct(
     if beside is not None:
         inner = names or [f"column{i}" for i in range(model.n_features_in_)]
         names = [*beside.before, *inner, *beside.after]
-    return _write(model, X, path, model._given_back, model.n_features_in_, names, progress, arranged)
+    return _write(
+        model, X, path, model._given_back, model.n_features_in_, names, progress, arranged
+    )
 
 
 def _write(

@@ -467,9 +467,22 @@ def attribute_count(scaling: Scaling | None, inputs: int) -> int:
     return inputs // 2 if scaling is not None and scaling.complemented else inputs
 
 
-def input_names(names: Sequence[str], inputs: int) -> list[str]:
-    """Names of so many input neurons: those of the attributes, and of their complements."""
-    return [*names, *(f"1 − {name}" for name in names)] if inputs > len(names) else list(names)
+def input_names(names: Sequence[Any], scaling: Scaling | None) -> list[str]:
+    """Names of input neurons: those of the attributes, and of their complements, if any."""
+    own = [*map(str, names)]
+    complemented = scaling is not None and scaling.complemented
+    return [*own, *(f"1 − {name}" for name in own)] if complemented else own
+
+
+def input_shape(shape: Sequence[int] | None, scaling: Scaling | None) -> tuple[int, ...] | None:
+    """That of input neurons as an image: complements, if any, are drawn below the attributes.
+
+    None where they cannot be: of images whose colours come one after the other.
+    """
+    if shape is None or scaling is None or not scaling.complemented:
+        return None if shape is None else tuple(shape)
+    in_colours = len(shape) == 3 and shape[-1] != 3
+    return None if in_colours else (2 * shape[0], *shape[1:])
 
 
 class ScaledSource(Source):
