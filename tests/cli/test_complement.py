@@ -175,9 +175,8 @@ def test_missing_cells_are_filled_and_told(call, folder):
     frame.to_csv(folder / "gaps.csv", index=False)
     line = ("fit", "gaps.csv", "--label", "kind", "--complement", "--missing", "allow")
     done = done_by(call, folder, *line, "-o", "g.safetensors", "--force", "--json")
-    assert (
-        json.loads(done.stdout)["error"] == lrnn.load(folder / "g.safetensors").reconstruction_err_
-    )
+    model = lrnn.load(folder / "g.safetensors")
+    assert json.loads(done.stdout)["error"] == model.reconstruction_err_
     line = ("reconstruct", "g.safetensors", "gaps.csv", "-o", "full.csv", "--force")
     done = done_by(call, folder, *line)
     assert "2 missing cells" in done.said, done.said
