@@ -140,6 +140,20 @@ def test_errors_are_those_of_all_outputs_and_attributes_have_lower_ones(raw):
     assert model.reconstruction_err_ == pytest.approx(-model.score(raw), rel=1e-9)
 
 
+@pytest.mark.parametrize("scale", [None, "auto"])
+def test_levels_come_back_as_without(rng, scale, tmp_path):
+    """In [0, 1], or as levels where the model is told to scale; also one from a file."""
+    X = rng.integers(0, 256, (50, 6)).astype(np.uint8)
+    plain = LRNNAutoencoder(3, scale=scale, random_state=0).fit(X)
+    model = LRNNAutoencoder(3, scale=scale, complement=True, random_state=0).fit(X)
+    model.save(tmp_path / "m.safetensors")
+    found = load(tmp_path / "m.safetensors")
+    assert (plain.reconstruct(X).max() > 1) == (model.reconstruct(X).max() > 1) == (scale == "auto")
+    np.testing.assert_array_equal(found.reconstruct(X), model.reconstruct(X))
+    codes = model.transform(X)
+    np.testing.assert_allclose(model.inverse_transform(codes), model.reconstruct(X), rtol=1e-4)
+
+
 def test_the_code_is_half_of_the_attributes_by_default(raw):
     model = LRNNAutoencoder(complement=True, scale="minmax").fit(raw)
     assert model.weights_.sizes == (10, 3, 10)

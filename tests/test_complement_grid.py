@@ -120,12 +120,12 @@ class ByHand(Road):
     def unscaled(self, given_back):
         pairs = host(given_back)
         found = (pairs[:, : SHAPE[1]] + 1 - pairs[:, SHAPE[1] :]) / 2
-        return found * (255 if self.dtype == "uint8" else raw_rows(self.dtype).max(axis=0))
+        return found if self.dtype == "uint8" else found * raw_rows(self.dtype).max(axis=0)
 
 
 def relative(road, values):
-    """Values in the units of the data, all of them as large."""
-    return host(values) / (255 if road.dtype == "uint8" else UNITS)
+    """Values in the units of the data, all of them as large; levels are given back in [0, 1]."""
+    return host(values) / (1 if road.dtype == "uint8" else UNITS)
 
 
 def error(road, hidden=3, **settings):
@@ -169,12 +169,7 @@ def saved_recogniser(road):
 
 def written(road):
     streaming.reconstruct(road.trained, road.rows, road.folder / "back.npy")
-    return relative(road, road.unscaled(np.load(road.folder / "back.npy")) * levels(road))
-
-
-def levels(road):
-    """Streams have never given levels back."""
-    return 255 if isinstance(road, Told) and road.dtype == "uint8" else 1
+    return relative(road, road.unscaled(np.load(road.folder / "back.npy")))
 
 
 def encoded(road):

@@ -847,9 +847,16 @@ class LRNNAutoencoder(
 
     def _reverted(self, found: Array, white: float | None) -> Array:
         """Data in their own units; those of levels are levels, if the model scales at all."""
-        if self.scaling_ is None:
+        if not self._scales:
             return found
+        assert self.scaling_ is not None
         return self.scaling_.revert(found) * (white or 1)
+
+    @property
+    def _scales(self) -> bool:
+        """Whether data are given back in their own units; by ``complement`` alone they are not."""
+        asked = self.scale is not None or not self.complement
+        return self.scaling_ is not None and (asked or self.scaling_.kind != "none")
 
     def _complements(self, scaling: Scaling | None) -> bool:
         """Whether attributes are presented beside their complements, whatever a scaling says."""

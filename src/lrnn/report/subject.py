@@ -140,7 +140,7 @@ class Subject:
         """What an autoencoder makes of rows, in [0, 1]."""
         model = self.autoencoder
         back = np.asarray(model.reconstruct(X))
-        return back if model.scaling_ is None else back / (model.white_ or 1)
+        return back / (model.white_ or 1) if model._scales else back
 
     @property
     def input_shape(self) -> tuple[int, ...] | None:

@@ -319,7 +319,8 @@ def scaling_of(stored: Any, model: LRNNAutoencoder | LRNNClassifier, inputs: int
         warn(f"the model was saved with a note on its scaling, {stored!r:.200}: scale data so")
         return None
     scaling = check_scaling(stored, inputs)
-    if model.scale is None:
+    complement_alone = model.complement is True and scaling == scaling.coding
+    if model.scale is None and not complement_alone:
         model.scale = scaling
     return scaling
 
