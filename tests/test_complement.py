@@ -225,6 +225,11 @@ def test_a_pretrained_encoder_decides(raw, complement):
     model = LRNNClassifier(4, pretrain=codes, freeze=True, max_iter=2, random_state=0).fit(raw, y)
     assert model.scaling_.complemented == complement
     np.testing.assert_array_equal(model.weights_.encoders[0], codes.encoders_[0])
+    unit = codes.scaling_.apply(raw)
+    alone = LRNNAutoencoder(3, complement=complement).fit(unit)
+    for scale in (None, "auto"):
+        behind = LRNNClassifier(4, pretrain=alone, max_iter=2, scale=scale, random_state=0)
+        assert behind.fit(unit, y).weights_.sizes[0] == (10 if complement else 5)
     with pytest.raises(ValueError, match=r"as pretrain does.*complement='auto'"):
         LRNNClassifier(4, pretrain=codes, complement=not complement).fit(raw, y)
 

@@ -411,11 +411,12 @@ class LRNNClassifier(
         """Whether attributes are presented beside their complements, whatever a scaling says."""
         if self.complement != "auto":
             return bool(self.complement)
-        if not isinstance(self.scale, str) or scaling is None:
+        if isinstance(self.scale, Scaling):
             return False
-        first = getattr(self._pretrained, "scaling_", None)
-        alone = self.pretrain is None
-        return scaling.kind == "minmax" if alone else first is not None and first.complemented
+        if self.pretrain is not None:
+            before = getattr(self._pretrained, "scaling_", None)
+            return before is not None and before.complemented
+        return scaling is not None and scaling.kind == "minmax"
 
     def _labelled(
         self, X: Any, y: NDArray[Any], classes: NDArray[Any], sample_weight: Any, *, reset: bool
