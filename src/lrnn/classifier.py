@@ -158,6 +158,13 @@ class LRNNClassifier(
     scale : {"auto", "minmax", "max", "levels", "none"} or Scaling, default="auto"
         How raw data get into [0, 1]. "auto" takes such data, and levels, as they are, and scales
         others by the range of each column; the rest is as for :class:`lrnn.LRNNAutoencoder`.
+    complement : {"auto", True, False}, default="auto"
+        Whether each attribute x, in [0, 1], is presented beside 1 − x, to a network of twice as
+        many inputs. A network has no bias, and low numbers excite nothing: without it a threshold
+        is hardly learnt. "auto" does so where ``scale`` is made of X and scales columns by their
+        range, as it does with raw tables; not with data that are in [0, 1] already, such as images,
+        nor with sparse ones, nor where ``scale`` is a Scaling, which knows by itself. With
+        ``pretrain`` it is as there. (``scaling_`` shows it.)
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, and brings results back. By default work
         is done where the data are.
@@ -201,9 +208,9 @@ class LRNNClassifier(
     -----
     What is beyond the range of training is cut off, with a warning; unsigned 8- and 16-bit integers
     are read as levels, of which 255 (65,535) is 1. A network has no bias: a row of zeros makes no
-    spike, and all classes are equally probable. For tables, see every x beside 1 − x by
-    :func:`lrnn.functional.complement_coded`: a threshold is hardly learnt without. Ctrl-C ends the
-    training and keeps the best weights so far.
+    spike, and all classes are equally probable. Tables in [0, 1] are better seen with
+    ``complement=True``, for the same reason. Ctrl-C ends the training and keeps the best weights so
+    far.
 
     Examples
     --------
@@ -234,6 +241,7 @@ class LRNNClassifier(
         "dropout": [Interval(Real, 0, 1, closed="left")],
         "steps": [StrOptions({"auto", "roots", "logarithms"})],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
+        "complement": ["boolean", StrOptions({"auto"})],
         "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -258,6 +266,7 @@ class LRNNClassifier(
         dropout: float = 0.0,
         steps: Literal["auto", "roots", "logarithms"] = "auto",
         scale: str | Scaling | None = "auto",
+        complement: bool | Literal["auto"] = "auto",
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -278,6 +287,7 @@ class LRNNClassifier(
         self.dropout = dropout
         self.steps = steps
         self.scale = scale
+        self.complement = complement
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -397,6 +407,17 @@ class LRNNClassifier(
         """Whether data change on their way in."""
         return self.scaling_ is not None and self.scaling_.kind != "none"
 
+    def _complements(self, scaling: Scaling | None) -> bool:
+        """Whether attributes are presented beside their complements, whatever a scaling says."""
+        if self.complement != "auto":
+            return bool(self.complement)
+        if isinstance(self.scale, Scaling):
+            return False
+        if self.pretrain is not None:
+            before = getattr(self._pretrained, "scaling_", None)
+            return before is not None and before.complemented
+        return scaling is not None and scaling.kind == "minmax"
+
     def _labelled(
         self, X: Any, y: NDArray[Any], classes: NDArray[Any], sample_weight: Any, *, reset: bool
     ) -> tuple[Rows, Labels]:
@@ -481,15 +502,16 @@ class LRNNClassifier(
                 "cross-validation, give sklearn.frozen.FrozenEstimator(autoencoder), which stays "
                 "as it is"
             )
-        if model.n_features_in_ != rows.shape[1]:
+        if model.n_features_in_ != self.n_features_in_:
             raise ValueError(
                 f"pretrain was fitted on {model.n_features_in_} attributes, and X has "
-                f"{rows.shape[1]}; give one that was fitted on such data"
+                f"{self.n_features_in_}; give one that was fitted on such data"
             )
         if _as_json(model.scaling_) != _as_json(self.scaling_):
             raise ValueError(
                 "the classifier must scale its data as pretrain does, or not at all if that does "
-                "not; give scale=autoencoder.scaling_, and such data as it was fitted on"
+                "not; give scale=autoencoder.scaling_, complement='auto', and such data as it was "
+                "fitted on"
             )
         if model.weights_.inhibitory is not None and not self.inhibition:
             raise ValueError(
@@ -803,7 +825,7 @@ class LRNNClassifier(
 
 def _as_json(scaling: Scaling | None) -> Any:
     """A scaling as a value that can be compared; None if it changes nothing."""
-    return None if scaling is None or scaling.kind == "none" else scaling.to_json()
+    return None if scaling is None or scaling.told == "none" else scaling.to_json()
 
 
 def _check_class_weights(each: Floats, classes: NDArray[Any]) -> None:

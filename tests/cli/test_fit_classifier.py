@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits, load_wine
 
 import lrnn
 from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling, checkpoints
+from lrnn.functional import complement_coded
 from storage.test_checkpoints import kill_after
 
 pytestmark = [
@@ -61,7 +62,7 @@ def fitted(call, folder, *arguments, rc=0):
 def test_the_command_line_is_the_library_bit_for_bit(folder):
     frame = table()
     X, y = frame.drop(columns="kind"), frame.kind.to_numpy()
-    scaled = Scaling.fit(X.to_numpy(), "minmax").apply(X.to_numpy())
+    scaled = complement_coded(Scaling.fit(X.to_numpy(), "minmax").apply(X.to_numpy()))
     model = LRNNClassifier((8,), max_iter=10, scale=None, random_state=0).fit(scaled, y)
     found = lrnn.load(folder / "m.safetensors")
     assert isinstance(found, LRNNClassifier)
@@ -76,6 +77,7 @@ def test_the_command_line_is_the_library_bit_for_bit(folder):
     assert document["spikes_per_decision"] == model.spikes_per_decision(scaled)
     assert (document["rows"], document["attributes"], document["hidden"]) == (178, 13, [8])
     assert document["loss"] == model.loss_
+    assert (document["scale"], document["complemented"]) == ("minmax", True)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_settings_are_those_of_the_library(call, folder):
         (9, 7), spike_penalty=0.02, label_smoothing=0.1, class_weight="balanced",
         early_stopping=True, corruption=("mask", 0.1), batch_size=30, random_state=3, max_iter=10,
         tol=0, scale=None, dropout=0.1,
-    ).fit(Scaling.fit(X, "minmax").apply(X), y)  # fmt: skip
+    ).fit(complement_coded(Scaling.fit(X, "minmax").apply(X)), y)  # fmt: skip
     for ours, theirs in zip(model.weights_.layers, found.weights_.layers, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
@@ -175,7 +177,8 @@ def test_settings_are_those_of_the_library(call, folder):
 def test_a_person_is_told_how_well_it_recognises(call, folder):
     done = call(*FIT, "--max-iter", "3", "-o", "told.safetensors", cwd=folder)
     said = " ".join(done.stdout.split())
-    assert "178 rows of 3 classes, 13 → 300 → 3 neurons: accuracy 0." in said
+    assert "178 rows of 3 classes, 26 → 300 → 3 neurons: accuracy 0." in said
+    assert "the network sees each x beside 1 − x; --no-complement shows it x alone" in said
     assert "firings per output spike" in said
     assert "300 hidden neurons, as nobody said how many; --hidden chooses" in said
     assert "each column's range is scaled to [0, 1]" in said
@@ -251,7 +254,7 @@ def test_rows_without_a_label_are_left_out(call, folder, missing):
     X = X.dropna() if missing == "drop" else X.fillna(frame.ash.median())
     ranges = frame.drop(columns="kind")
     ranges = ranges.dropna() if missing == "drop" else ranges.fillna(frame.ash.median())
-    scaled = Scaling.fit(ranges.to_numpy(), "minmax").apply(X.to_numpy())
+    scaled = complement_coded(Scaling.fit(ranges.to_numpy(), "minmax").apply(X.to_numpy()))
     model = LRNNClassifier((8,), max_iter=10, scale=None, random_state=0)
     model.fit(scaled, known.kind[X.index].to_numpy().astype(str))
     for ours, theirs in zip(model.weights_.layers, lrnn.load(path).weights_.layers, strict=True):
@@ -423,11 +426,12 @@ def test_what_needs_an_autoencoder_says_so(call, folder):
 def test_inspect(call, folder):
     model = lrnn.load(folder / "m.safetensors")
     told = call("inspect", "m.safetensors", cwd=folder).stdout
-    assert "m.safetensors: 13 → 8 → 3, a classifier with inhibition" in told
+    assert "m.safetensors: 26 → 8 → 3, a classifier with inhibition" in told
+    assert "on data scaled by minmax, x beside 1 − x" in told
     assert "3 classes: barbera, barolo, grignolino" in told
     assert "random neural network: valid" in told
     document = json.loads(call("inspect", "m.safetensors", "--json", cwd=folder).stdout)
-    assert (document["layers"], document["classes"]) == ([13, 8, 3], sorted(KINDS))
+    assert (document["layers"], document["classes"]) == ([26, 8, 3], sorted(KINDS))
     assert (document["valid"], document["loss"]) == (True, model.loss_)
 
 

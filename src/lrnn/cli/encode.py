@@ -169,6 +169,7 @@ def _opened(
 
     It must be an autoencoder, unless codes are all that is wanted, and these are not to ``refine``.
     """
+    from lrnn.rows import attributes_of
     from lrnn.tables.sources import Source
     from lrnn.validation import check_data
 
@@ -189,7 +190,8 @@ def _opened(
     with numbers_explained(given, data, fitting=False):
         rows: Any = check_data(found, X, reset=False)
         if rows.gaps is not None:
-            given.cut.add_gaps(np.isnan(rows.gaps.X), given.scaling.recipe)
+            gaps = attributes_of(rows.gaps).take(slice(None))
+            given.cut.add_gaps(np.isnan(gaps), given.scaling.recipe)
         yield found, rows, given
 
 

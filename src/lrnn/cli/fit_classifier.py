@@ -183,7 +183,7 @@ def fit_classifier(
         label_smoothing=recognising.label_smoothing,
         dropout=recognising.dropout,
         class_weight="balanced" if recognising.class_weight is ClassWeight.balanced else None,
-        scale=None,
+        scale=scaling.coding,
         verbose=voice.verbose,
         **parameters,
     )
@@ -202,7 +202,7 @@ def fit_classifier(
             model.feature_names_in_ = np.array(given.names, dtype=object)
         model.scale = model.scaling_ = scaling
         interrupted = place.save(model)
-    model.scaling_ = None  # the rows are in [0, 1] already
+    model.scaling_ = scaling.coding  # the rows are in [0, 1] already
     accuracy = rows.accuracy(model)
     spikes = model.spikes_per_decision(given.data)
     test_accuracy = None if tested is None else tested.accuracy(model)
@@ -218,6 +218,7 @@ def fit_classifier(
             "hidden": list(sizes),
             "classes": model.classes_.tolist(),
             "scale": scaling.kind,
+            "complemented": scaling.complemented,
             "accuracy": accuracy,
             "test_accuracy": test_accuracy,
             "test_rows": None if tested is None else len(tested.classes),
@@ -234,6 +235,7 @@ def fit_classifier(
         "spike\n"
         f"{_hidden_note(hidden, sizes)}"
         f"{scale_note(options.scale, scaling) if encoder is None else ''}"
+        f"{_complement_note(options, scaling) if encoder is None else ''}"
         f"written to {place.output}\n"
         f"lrnn classify {place.output} DATA tells the classes of other rows, lrnn report "
         f"{place.output} {data} what it has learnt",
@@ -290,6 +292,8 @@ def _given(
     if encoder is None:
         table = options.open(data, voice, split)
         scaling = options.scaling(table, data, voice)
+        if options.complement is None and scaling.kind == "minmax":  # as LRNNClassifier does
+            scaling = replace(scaling, complemented=True)
         with voice.working(f"reading {data}"):
             return given_of(table, scaling, None, data)
     if options.label is not None:
@@ -322,6 +326,12 @@ def _hidden_note(text: str | None, sizes: tuple[int, ...]) -> str:
     if text is not None:
         return ""
     return f"{sizes[-1]} hidden neurons, as nobody said how many; --hidden chooses another number\n"
+
+
+def _complement_note(options: TableOptions, scaling: Any) -> str:
+    if options.complement is not None or not scaling.complemented:
+        return ""
+    return "the network sees each x beside 1 − x; --no-complement shows it x alone\n"
 
 
 def _test_rows(data: str, test: str | None, rows: Labelled, voice: Voice) -> Labelled | None:

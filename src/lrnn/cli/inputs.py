@@ -364,15 +364,15 @@ def given_for(
 ) -> Given:
     """Data for a model: a table that is read, taken and scaled as the model remembers.
 
-    The model itself then takes them as they are. With ``stream``, large ones are left where they
-    are. Of a data set that comes in parts, ``split`` is one.
+    The model itself then takes them as they are, in [0, 1]. With ``stream``, large ones are left
+    where they are. Of a data set that comes in parts, ``split`` is one.
     """
     from lrnn.datasets import open_table
     from lrnn.tables.read import Reading, taken
     from lrnn.tables.scaling import Scaling
 
     scaling = model.scaling_ or Scaling("none")
-    model.scaling_ = None
+    model.scaling_ = scaling.coding
     path = Path(source)
     reading = taken(path, scaling.reading) if path.exists() else Reading()
     with voice.working(f"reading {source}"):

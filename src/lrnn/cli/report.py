@@ -99,7 +99,8 @@ def report(
                 f"of {str(model)!r} and {str(path)!r} one is a classifier and one an autoencoder, "
                 "which cannot be compared"
             )
-        others[str(path)].scaling_ = None  # the data are in [0, 1] already
+        scaling = others[str(path)].scaling_
+        others[str(path)].scaling_ = scaling and scaling.coding  # they are in [0, 1] already
         if others[str(path)].n_features_in_ != found.n_features_in_:
             raise ValueError(
                 f"{str(path)!r} is a model for {others[str(path)].n_features_in_} attributes, "
@@ -163,10 +164,10 @@ def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:
     except (ValueError, AttributeError, TypeError) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from None
     width = found.structures[0][0]
-    if width != model.n_features_in_:
+    inputs = model.weights_.sizes[0]
+    if width != inputs:
         raise ValueError(
-            f"{str(path)!r} is of networks for {width} attributes, the model for "
-            f"{model.n_features_in_}"
+            f"{str(path)!r} is of networks for {width} attributes, the model for {inputs}"
         )
     return found, known
 
