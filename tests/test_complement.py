@@ -470,3 +470,10 @@ def test_neurons_of_complements_are_named_and_drawn(raw, rng):
     images = LRNNAutoencoder(2, complement=True).fit(rng.random((30, 12)))
     canvas = plots.parts(images, shape=(3, 4), columns=2).get_images()[0].get_array()
     assert canvas.shape[0] >= 6  # twice as high
+
+
+def test_settings_that_contradict_each_other_are_refused():
+    X, y = load_wine(return_X_y=True)
+    coded = Scaling.fit(X, complement=True)
+    with pytest.raises(ValueError, match="complement=False, but scale puts complements"):
+        LRNNClassifier(5, scale=coded, complement=False).fit(X, y)

@@ -399,3 +399,10 @@ def test_input_spikes_need_data_in_range(digits, labels):
         decisions.accuracy_by_events(
             None, digits[:5] * 16, labels[:5], classifier=linear, events=100
         )
+
+
+def test_rows_that_are_no_matrix_and_no_rows_are_refused(model, rows):
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+        model.decide(rows[:0])
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        model.decide(rows[0])

@@ -103,6 +103,9 @@ NOT_KEPT = (
 )
 
 
+FAINT = 0.3  # share of the data's brightness below which outputs are told of
+
+
 @dataclass(frozen=True)
 class Fitted:
     """What makes a model a fitted one, whether it was trained or read from a file."""
@@ -169,6 +172,19 @@ def warn_if_excitatory(trained: Trained, settings: Settings, rows: int) -> None:
             f"{', or '.join(remedies)}"
         )
     )
+
+
+def warn_if_faint(evaluation: Evaluation, settings: Settings) -> None:
+    """Spikes may be so dear that outputs hardly fire."""
+    given, *_, found = (float(np.sum(mean)) for mean in evaluation.mean_activations)
+    if settings.spike_penalty and found < FAINT * given:
+        warn(
+            SettingWarning(
+                f"spikes are so dear that outputs are only {100 * found / given:.2g} % as bright "
+                f"as the data; give less than {{spike_penalty={settings.spike_penalty:g}}} (errors "
+                "fall with the square of the data's brightness, spikes with that itself)"
+            )
+        )
 
 
 class LRNNAutoencoder(
@@ -555,6 +571,7 @@ class LRNNAutoencoder(
         warn_if_falling(trained, settings)
         if self.reconstruction_err_:
             warn_if_excitatory(trained, settings, near.shape[0])
+            warn_if_faint(evaluation, settings)
         return rows
 
     def _train(self, rows: Rows, run: Run) -> Trained:

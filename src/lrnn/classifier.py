@@ -30,7 +30,7 @@ from lrnn.network import RandomNeuralNetwork
 from lrnn.parameters import check_layer_sizes, held_out_rows, no_row_left
 from lrnn.rows import Rows, held
 from lrnn.tables.scaling import KINDS, Scaling
-from lrnn.tables.words import SettingWarning, warn
+from lrnn.tables.words import SettingError, SettingWarning, warn
 from lrnn.training import (
     Labels,
     LearningCurve,
@@ -409,6 +409,11 @@ class LRNNClassifier(
 
     def _complements(self, scaling: Scaling | None) -> bool:
         """Whether attributes are presented beside their complements, whatever a scaling says."""
+        if self.complement is False and isinstance(self.scale, Scaling) and self.scale.complemented:
+            raise SettingError(
+                "{complement=False}, but {scale} puts complements beside attributes; leave one of "
+                "the two out"
+            )
         if self.complement != "auto":
             return bool(self.complement)
         if isinstance(self.scale, Scaling):

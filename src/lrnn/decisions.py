@@ -164,6 +164,8 @@ def decide(
         lead = _lead(confidence, ratio, lead, classes)
     rule = SpikeCount(outputs, confidence, lead)
     shown = _Shown(check_data(model, X, reset=False), network)
+    if not shown.count:
+        raise ValueError("X has no rows: there is nothing to decide")
     forecast = _Forecast.of(shown, classes)
     spikes = expected_spikes(forecast.shares, confidence=confidence, lead=lead)
     near = None  # what a decision would take that need not tell apart what fires almost alike

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_scalar
 from lrnn import bounds
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.notebook import table
+from lrnn.progress import decimal
 from lrnn.rows import Rows
 from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import (
@@ -138,8 +139,8 @@ class Frontier:
                 str(number),
                 *([] if len(self.structures) == 1 else [_arrows(p.sizes)]),
                 {None: "excitatory", 0.0: "free"}.get(p.penalty, f"{p.penalty or 0:.2g}"),
-                f"{p.error:.5f}",
-                "–" if p.test_error is None else f"{p.test_error:.5f}",
+                decimal(p.error),
+                "–" if p.test_error is None else decimal(p.test_error),
                 readable(p.spikes),
             ]
             for number, p in enumerate(self.points, 1)
@@ -147,7 +148,7 @@ class Frontier:
 
     def _repr_html_(self) -> str:
         title = f"{self.name} ({self.seconds:.0f} s)"
-        below = f"no linear map is below {self.svd:.5f}"
+        below = f"no linear map is below {decimal(self.svd)}"
         return table(title, self.header, self.lines(), [below])
 
     def to_json(self) -> dict[str, Any]:

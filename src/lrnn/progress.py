@@ -35,6 +35,15 @@ def printable(text: str) -> str:
     return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
+def decimal(error: float) -> str:
+    """An error for a person, also one of dim data.
+
+    >>> decimal(0.0174692), decimal(0.000123456), decimal(2.3812e-9), decimal(0.0)
+    ('0.01747', '0.000123', '2.38e-09', '0.00000')
+    """
+    return f"{error:.5f}" if error >= 1e-3 or not error else f"{error:.3g}"
+
+
 def bars_of(*columns: ProgressColumn, show: bool = True) -> Progress:
     """Bars on standard error; in a notebook without ipywidgets, which draws them, plain text."""
     console = Console(stderr=True)

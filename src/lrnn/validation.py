@@ -206,6 +206,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     if scaling is not None:
         scaling.check_order(X)
     if scaling is not None and scaling.recipe is not None:
+        if len(getattr(X, "shape", (0, 0))) == 1:
+            check_array(X)  # says that rows make a matrix
         X = scaling.selected(X, cut)
     if scaling is not None and (isinstance(X, Source) or is_dask(X) or _is_foreign(X)):
         X = scaling.scaled(X, cut)

@@ -466,11 +466,19 @@ def test_export(call, folder):
     onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     done = call("export", "m.safetensors", "--scaling", "--force", cwd=folder)
     assert done.returncode == 0, done.stderr
+    assert "scaled already" not in done.stdout
+    remembered = lrnn.load(folder / "m.safetensors")
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        remembered.predict(load_wine().data[0])
+    with pytest.raises(ValueError, match="X has no rows"):
+        remembered.decide(table().iloc[:0])
     session = onnxruntime.InferenceSession(folder / "m.onnx", providers=["CPUExecutionProvider"])
     label, found = session.run(["label", "probabilities"], {"data": load_wine().data})
     model = lrnn.load(folder / "m.safetensors")
     np.testing.assert_allclose(found, model.predict_proba(table()), atol=1e-9)
     np.testing.assert_array_equal(label, model.predict(table()))
+    done = call("export", "m.safetensors", "-o", "scaled.onnx", "--force", cwd=folder)
+    assert "it takes data that are scaled already" in done.stdout
 
 
 def test_a_moment_may_be_scaled_as_a_classifier_remembers(call, folder):

@@ -21,6 +21,7 @@ from lrnn.cli.inputs import (
 )
 from lrnn.cli.outputs import Force, check_output, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
+from lrnn.progress import decimal
 
 Output = Annotated[
     Path | None,
@@ -135,7 +136,8 @@ def reconstruct(
             error = -found.score(rows)
     voice.result(
         {"output": str(output), "rows": rows.shape[0], "error": error, **given.tell(voice)},
-        f"{rows.shape[0]} rows written to {output}; mean squared error {error:.5f} (scaled data)",
+        f"{rows.shape[0]} rows written to {output}; mean squared error {decimal(error)} "
+        "(scaled data)",
     )
 
 

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -52,5 +52,13 @@ def export(
     to_onnx(found, output, scaling=scaling, dtype=dtype and dtype.value)
     Voice(quiet, as_json).result(
         {"model": str(model), "output": str(output), "bytes": output.stat().st_size},
-        f"{output}: {output.stat().st_size:,} bytes",
+        f"{output}: {output.stat().st_size:,} bytes{_taken(found, scaling)}",
     )
+
+
+def _taken(model: Any, scaling: bool) -> str:
+    """Which data the file takes, where that is not what the model takes."""
+    own = model.scaling_
+    if scaling or own is None or own.kind == "none":
+        return ""
+    return "; it takes data that are scaled already, as the model does by itself (--scaling: raw)"

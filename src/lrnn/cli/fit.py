@@ -31,6 +31,7 @@ from lrnn.cli.moment import bound_note, check_no_rows_needed, moment_in
 from lrnn.cli.outputs import Force
 from lrnn.cli.tables import TableOptions, scale_note, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice
+from lrnn.progress import decimal
 
 Solver = StrEnum("Solver", ["gram", "minibatch"])
 Rates = StrEnum("Rates", ["free", "unit"])
@@ -297,7 +298,7 @@ def fit(
             **tell(cut, voice),
         },
         f"{count} rows, {' → '.join(map(str, layers))} neurons: mean squared error "
-        f"{bound_note(model)}{model.reconstruction_err_:.5f}{from_corrupted(model)}\n"
+        f"{bound_note(model)}{decimal(model.reconstruction_err_)}{from_corrupted(model)}\n"
         f"{hidden_note(rule, sizes)}"
         f"{scale_note(options.scale, scaling) if moment is None else ''}written to {output}",
     )
@@ -339,4 +340,4 @@ def from_corrupted(model: Any) -> str:
     if model.corrupted_err_ is None:
         return ""
     kind, level = model.corruption
-    return f", {model.corrupted_err_:.5f} from corrupted rows ({kind} {level:g})"
+    return f", {decimal(model.corrupted_err_)} from corrupted rows ({kind} {level:g})"

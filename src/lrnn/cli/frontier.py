@@ -31,6 +31,7 @@ from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.report import check_folder
 from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
+from lrnn.progress import decimal
 
 COLUMNS = ("layers", "penalty", "error", "test_error", "spikes", "model")
 FILES = ("frontier.json", "frontier.csv", "frontier.png", "frontier.svg", "budget.safetensors")
@@ -155,13 +156,13 @@ def frontier(
         {"folder": str(output), **document}, text_table(found.header, found.lines(), title)
     )
     lines = {"no linear map is below": found.svd, **known}
-    voice.say("\n".join(f"{name}: {error:.4f}" for name, error in lines.items()))
+    voice.say("\n".join(f"{name}: {decimal(error)}" for name, error in lines.items()))
     note = hidden_note(rule, layers[0][0])
     voice.say(f"{note}written to {output}, the networks to {output / 'models'}")
     if chosen is not None:
         voice.say(
-            f"within {budget:g} spikes: network {chosen['number']}, error {chosen['error']:.5f}, "
-            f"written to {output / CHOSEN}"
+            f"within {budget:g} spikes: network {chosen['number']}, error "
+            f"{decimal(chosen['error'])}, written to {output / CHOSEN}"
         )
     if found.interrupted:
         say_how_to_go_on(unfinished, voice)

@@ -9,6 +9,7 @@ from lrnn.cli.fit import from_corrupted
 from lrnn.cli.inputs import ModelOf, is_classifier
 from lrnn.cli.moment import bound_note, inspect_moment
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
+from lrnn.progress import decimal
 
 STRONGEST = 4  # attributes that are named of each part
 CLASSES = 20  # that are named
@@ -76,7 +77,7 @@ def inspect(
         },
         f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
         f"{found.solver}{_inhibition(found)} on data scaled by {scaling.told}\n"
-        f"mean squared error {bound_note(found)}{found.reconstruction_err_:.5f}"
+        f"mean squared error {bound_note(found)}{decimal(found.reconstruction_err_)}"
         f"{from_corrupted(found)}, "
         f"{found.spike_cost_:.4g} firings per unit time "
         f"({' + '.join(f'{cost:.4g}' for cost in costs)} by layer)\n{audit}",

@@ -18,6 +18,7 @@ from lrnn.plots.distributions import NEARLY_ZERO
 from lrnn.plots.matrix import matrix
 from lrnn.plots.networks import figure_size
 from lrnn.plots.spikes import EVENTS_SHOWN, MOST_NAMED
+from lrnn.progress import decimal
 from lrnn.report import pictures
 from lrnn.report.machine import machine
 from lrnn.report.subject import Subject
@@ -108,8 +109,8 @@ def learning(subject: Subject) -> dict[str, Any]:
             curve.name,
             str(len(curve.batch_errors)),
             str(curve.passes),
-            f"{curve.errors[0]:.5f}",
-            f"{curve.lowest:.5f}",
+            decimal(curve.errors[0]),
+            decimal(curve.lowest),
             f"{curve.seconds[-1]:.2f}",
             STOPPED[curve.stopped],
         ]
@@ -436,7 +437,7 @@ def _line(name: str, model: LRNNAutoencoder | LRNNClassifier, subject: Subject) 
     above = sum(layer.rows_above_one or 0 for layer in audit.layers)
     quality = ["–", "–", "–"]
     if isinstance(model, LRNNAutoencoder):
-        quality = [f"{-model.score(subject.X):.5f}"]
+        quality = [decimal(-model.score(subject.X))]
     elif (found := subject.standing_of(model)) is not None:
         quality = [f"{found.accuracy:.4f}", f"{found.loss:.5f}", readable(found.spikes)]
     return [

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from lrnn.arrays import Backend, is_array
-from lrnn.progress import StageBars
+from lrnn.progress import StageBars, decimal
 from lrnn.rows import Rows, held
 from lrnn.rows.base import Combine, Fold, Work
 from lrnn.training.settings import Settings
@@ -259,7 +259,7 @@ class ProgressBar(Observer):
 
     def finished_pass(self, error: float) -> bool:
         """Show the error."""
-        self._bars.note(f"{self._measure} {error:.5f}")
+        self._bars.note(f"{self._measure} {decimal(error)}")
         return False
 
     def skip(self, iterations: int, error: float) -> None:
