@@ -46,9 +46,10 @@ FREE = {  # the best that was found where spikes are free
     "label_smoothing": 0.1, "max_iter": 80,
 }  # fmt: skip
 PRICED = {
-    "hidden_layer_sizes": (1000,), "dropout": 0.2, "label_smoothing": 0.05, "max_iter": 80,
+    "hidden_layer_sizes": (2000,), "dropout": 0.1, "corruption": ("mask", 0.03),
+    "label_smoothing": 0.05, "max_iter": 80,
 }  # fmt: skip
-BEST_PRICES = (0.0, 0.005, 0.012, 0.025, 0.05, 0.085, 0.13)
+BEST_PRICES = (0.0, 0.005, 0.012, 0.026, 0.05, 0.085, 0.13)
 SEEDS = (0, 1, 2)
 
 

@@ -546,3 +546,11 @@ def test_a_network_that_looks_at_nothing_explains_nothing(digits):
     standing = one.audit(digits[:20], np.full(20, "a")).standing
     assert (standing.accuracy, standing.commonest, standing.entropy) == (1, 1, 0)
     assert standing.explained == -np.inf
+
+
+def test_the_progress_bar_names_what_falls(digits, capfd):
+    y = load_digits().target
+    LRNNClassifier(8, max_iter=2, verbose=1, random_state=0).fit(digits[:300], y[:300])
+    said = capfd.readouterr().err
+    assert "cross-entropy 1." in said
+    assert "error" not in said

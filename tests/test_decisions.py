@@ -53,6 +53,7 @@ def test_rows_are_decided_by_the_spikes_that_are_counted(model, rows, found):
     np.testing.assert_allclose(found.probabilities, model.predict_proba(rows), rtol=1e-9)
     np.testing.assert_array_equal(found.verdicts, model.predict(rows))
     assert repr(found) == "Decisions(60 of 60 rows decided)"
+    assert (found.confidence, found.ratio, found.lead) == (0.95, None, None)
 
 
 def test_they_agree_with_the_verdict_without_spikes_as_often_as_promised(model, rows):
@@ -100,6 +101,7 @@ def test_a_lead_decides_too(model, rows):
     )
     assert 0.6 < found.spikes.mean() / found.expected_spikes.mean() < 1.7
     assert found.spikes.mean() < 30
+    assert (found.confidence, found.ratio, found.lead) == (None, None, 4)  # nothing is promised
 
 
 def test_with_a_ratio_hard_rows_are_decided_sooner(digits, model):
@@ -107,7 +109,7 @@ def test_with_a_ratio_hard_rows_are_decided_sooner(digits, model):
     shares = np.sort(model.predict_proba(X), axis=1)
     clear = shares[:, -1] > 1.5 * shares[:, -2]
     found = model.decide(X, ratio=1.5, events=1e7, start="stationary", random_state=0)
-    assert found.lead == 13
+    assert (found.confidence, found.ratio, found.lead) == (0.95, 1.5, 13)
     assert found.decided.all()
     assert (found.labels == found.verdicts)[clear].mean() > 0.95 - UNLIKELY * 0.022  # of 90 rows
     exact = model.decide(X[clear], events=1e7, start="stationary", random_state=0)

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.preprocessing import minmax_scale
 
 import lrnn
 from lrnn import LRNNAutoencoder, bounds, checkpoints, frontier
@@ -161,6 +163,13 @@ def test_a_deep_frontier_begins_with_as_few_spikes_as_there_can_be(digits):
 def test_settings_that_make_no_sense(digits, settings, error, words):
     with pytest.raises(error, match=words):
         frontier(digits[:50], 4, **settings)
+
+
+def test_a_frontier_of_one_network_says_why():
+    X = minmax_scale(load_iris().data)
+    with pytest.warns(UserWarning, match=r"1 pass at each penalty found no .* such as passes=5$"):
+        found = frontier(X, 2, penalties=2, passes=1, random_state=0)
+    assert [point.penalty for point in found.points] == [None]
 
 
 def test_data_without_a_spike():

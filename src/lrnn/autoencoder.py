@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import HOST, Array, Floats, Layer, Rates, host_dtype, is_array, to_numpy
 from lrnn.audit import Audit, audit, stand
+from lrnn.functional import complement_decoded
 from lrnn.moments import Corruption, Moment, MomentKind, Sums
 from lrnn.network import RandomNeuralNetwork
 from lrnn.parameters import (
@@ -31,12 +32,12 @@ from lrnn.parameters import (
     check_start,
     check_without_rows,
 )
-from lrnn.rows import HostRows, Rows, WeightedRows
+from lrnn.rows import HostRows, Rows, WeightedRows, attributes_of
 from lrnn.rows.gaps import Filling, full
 from lrnn.tables.filled_frames import filled_frame
 from lrnn.tables.frame import is_frame
-from lrnn.tables.scaling import KINDS, Scaling
-from lrnn.tables.words import warn
+from lrnn.tables.scaling import KINDS, Scaling, attribute_count
+from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import (
     MOST_STEPS,
     Evaluation,
@@ -86,6 +87,7 @@ from lrnn.weights import (
     on_backend,
     random_weights,
     refined,
+    through,
     transmit,
     widest,
 )
@@ -150,6 +152,25 @@ def warn_if_falling(trained: Trained, settings: Settings) -> None:
         )
 
 
+def warn_if_excitatory(trained: Trained, settings: Settings, rows: int) -> None:
+    """Inhibition was asked for, and has bettered nothing."""
+    if not settings.inhibition or trained.interrupted or trained.weights.inhibitory is not None:
+        return
+    passes = settings.inhibitory_passes(rows)
+    remedies = [f"more passes, such as {{fine_tune={5 * passes}}}"]
+    if settings.spike_penalty:
+        remedies.append(f"a lower {{spike_penalty}} than {settings.spike_penalty:g}")
+    if settings.held_out:
+        remedies.append("more rows to hold out")
+    warn(
+        SettingWarning(
+            f"with inhibition, {passes:,} pass{'es' * (passes > 1)} found no network that is "
+            "better than the excitatory one, which is kept: nothing inhibits in it. Give "
+            f"{', or '.join(remedies)}"
+        )
+    )
+
+
 class LRNNAutoencoder(
     CallbackSupportMixin,  # type: ignore[misc]
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
@@ -167,7 +188,8 @@ class LRNNAutoencoder(
     ----------
     hidden_layer_sizes : int or sequence of int, optional
         Widths of the encoding layers; the last one is the code. By default there is one, as wide as
-        the paper's for its tables: half of the attributes, halves rounded up, but at most 100.
+        the paper's for its tables: half of the attributes (also with their complements), halves
+        rounded up, but at most 100.
         (``weights_.sizes`` shows it.)
     decoder_layer_sizes : int or sequence of int, optional
         Widths of the layers between the code and the output. By default they mirror the encoding
@@ -238,6 +260,15 @@ class LRNNAutoencoder(
         beyond the range of training is cut off, with a warning that counts. Data frames may have
         other columns than numbers, if a Scaling says what to do with them. By default data are
         taken as they are.
+    complement : bool, default=False
+        Present each attribute x, in [0, 1], beside 1 − x, to a network of twice as many inputs and
+        outputs, also if ``scale`` is a Scaling that does not say so. A network has no bias, and low
+        numbers excite nothing: this is for tables whose low numbers mean as much as high ones. The
+        model takes and gives rows as without (an attribute is (a + 1 − b) / 2 of what its two
+        output neurons give back, :func:`lrnn.functional.complement_decoded`); nothing is stored
+        twice, and sparse rows become full ones a block at a time. Errors and :meth:`score` are
+        those of all outputs: attributes that are given back have at most as large ones.
+        ``corruption`` is that of inputs; missing cells are filled before.
     missing : {"refuse", "allow", "unstored"}, default="refuse"
         What to do with missing cells (NaN, masked ones). With "allow" they are filled, in training
         and by every method: with what is most probable, given the known cells of their row, for
@@ -275,7 +306,8 @@ class LRNNAutoencoder(
     inhibitory_encoders_, inhibitory_decoders_ : list of ndarray, or None
         Inhibitory ones, if there are any.
     components_ : ndarray of shape (n_code, n_features)
-        What each code neuron adds to the output: the product of the decoders.
+        What each code neuron adds to the output: the product of the decoders. (With ``complement``
+        columns of all x come first, then those of all 1 − x.)
     firing_rates_ : list of ndarray
         Firing rates that the weights need of every layer's neurons; the output layer's are 1.
     spike_cost_ : float
@@ -367,6 +399,7 @@ class LRNNAutoencoder(
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
+        "complement": ["boolean"],
         "missing": [StrOptions({"refuse", "allow", "unstored"})],
         "corruption": [tuple, list, None],
         "forget": [Interval(Real, 0, None, closed="neither"), None],
@@ -395,6 +428,7 @@ class LRNNAutoencoder(
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         scale: str | Scaling | None = None,
+        complement: bool = False,
         missing: Literal["refuse", "allow", "unstored"] = "refuse",
         corruption: tuple[str, float] | None = None,
         forget: float | None = None,
@@ -419,6 +453,7 @@ class LRNNAutoencoder(
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.scale = scale
+        self.complement = complement
         self.missing = missing
         self.corruption = corruption
         self.forget = forget
@@ -476,10 +511,10 @@ class LRNNAutoencoder(
             )
         if not moment.n_rows or not moment.weight:
             raise ValueError(f"{moment!r} has no rows with any weight to train on")
-        moment.check_scale(self.scale)
+        moment.check_scale(self.scale, self.complement)
         check_corruption(self, rowless=Corruption.of(self.corruption) is not None)
         self._random = check_random_state(self.random_state)
-        self.n_features_in_ = moment.shape[1]
+        self.n_features_in_ = attribute_count(moment.scaling, moment.shape[1])
         if moment.names is not None:
             self.feature_names_in_ = np.array(moment.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -518,6 +553,8 @@ class LRNNAutoencoder(
         self._become(Fitted.after(trained, evaluation, self.rates))
         warn_if_interrupted(trained)
         warn_if_falling(trained, settings)
+        if self.reconstruction_err_:
+            warn_if_excitatory(trained, settings, near.shape[0])
         return rows
 
     def _train(self, rows: Rows, run: Run) -> Trained:
@@ -607,11 +644,12 @@ class LRNNAutoencoder(
         self._become(fitted)
         if lost:
             warn(NOT_KEPT)
-        if first and self.filling_ is not None and rows.shape[0] < FEW_TO_FILL * rows.shape[1]:
+        count, width = rows.shape[0], self.n_features_in_
+        if first and self.filling_ is not None and count < FEW_TO_FILL * width:
             warn(
                 f"what missing cells are filled with was learnt from the first part alone, of "
-                f"{rows.shape[0]} rows, which is little for {rows.shape[1]} attributes; begin the "
-                "stream with a larger part"
+                f"{count} rows, which is little for {width} attributes; begin the stream with a "
+                "larger part"
             )
         warn_if_interrupted(trained)
         return self
@@ -648,7 +686,8 @@ class LRNNAutoencoder(
                 inhibition=self.inhibition,
                 early_stopping=self.early_stopping,
             )
-        sizes = (rows.shape[1], *check_layer_sizes(self.hidden_layer_sizes, rows.shape[1]))
+        hidden = check_layer_sizes(self.hidden_layer_sizes, self.n_features_in_)
+        sizes = (rows.shape[1], *hidden)
         decoding = check_decoding(self)
         return Settings(
             sizes=sizes,
@@ -713,13 +752,13 @@ class LRNNAutoencoder(
         """Decode the codes X, each row of them to a row of data."""
         check_is_fitted(self)
         codes = check_codes(self, X, self._n_features_out)
-        return self._reverted(self._passed(codes, self.weights_.decoding), self.white_)
+        return self._reverted(self._given_back(codes, self.weights_.decoding), self.white_)
 
     def reconstruct(self, X: Any) -> Array:
         """What the network gives back for X: ``inverse_transform(transform(X))``."""
         check_is_fitted(self)
         rows = check_data(self, X, reset=False)
-        return self._reverted(self._passed(rows, self.weights_.layers), rows.white)
+        return self._reverted(self._given_back(rows), rows.white)
 
     def impute(self, X: Any) -> Any:
         """X with its missing cells (NaN) filled, in its own units; known cells stay as they are.
@@ -760,10 +799,10 @@ class LRNNAutoencoder(
                 "with missing='allow'"
             )
         unstored = self.missing == "unstored"
-        rows = check_data(self, X, reset=False)
+        rows = attributes_of(check_data(self, X, reset=False))
         if rows.sparse and sparse.issparse(X):  # nothing is missing
             X = full(X, unstored)
-            rows = check_data(self, X, reset=False)
+            rows = attributes_of(check_data(self, X, reset=False))
         if rows.sparse and is_frame(X):
             return X.copy()
         if not rows.resident or rows.sparse:
@@ -811,6 +850,17 @@ class LRNNAutoencoder(
         sent = on_backend(layers, rows.backend)
         return self._brought(transmit(rows.of_type(excitatory_part(sent[0]).dtype), sent))
 
+    def _given_back(self, rows: Rows, layers: Sequence[Layer] | None = None) -> Array:
+        """Attributes in [0, 1] behind all layers, or the last ones."""
+        layers = self.weights_.layers if layers is None else layers
+        if self.scaling_ is None or not self.scaling_.complemented:
+            return self._passed(rows, layers)
+        sent = on_backend(layers, rows.backend)
+        kind = excitatory_part(sent[0]).dtype
+        work = partial(_attributes, tuple(sent))
+        found = rows.of_type(kind).transmit(work, self.n_features_in_, kind, widest(sent))
+        return self._brought(found)
+
     def _brought(self, found: Array) -> Array:
         """Results for the host come back from a device."""
         for_host = self.device is not None or wants_frames(self)
@@ -818,9 +868,20 @@ class LRNNAutoencoder(
 
     def _reverted(self, found: Array, white: float | None) -> Array:
         """Data in their own units; those of levels are levels, if the model scales at all."""
-        if self.scaling_ is None:
+        if not self._scales:
             return found
+        assert self.scaling_ is not None
         return self.scaling_.revert(found) * (white or 1)
+
+    @property
+    def _scales(self) -> bool:
+        """Whether data are given back in their own units; by ``complement`` alone they are not."""
+        asked = self.scale is not None or not self.complement
+        return self.scaling_ is not None and (asked or self.scaling_.kind != "none")
+
+    def _complements(self, scaling: Scaling | None) -> bool:
+        """Whether attributes are presented beside their complements, whatever a scaling says."""
+        return self.complement
 
     def _learnt_filling(self, rows: HostRows | WeightedRows) -> Filling:
         """What fills the gaps of rows to train on."""
@@ -1007,3 +1068,8 @@ class LRNNAutoencoder(
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _attributes(layers: Sequence[Layer], block: Array) -> Array:
+    """What a block becomes behind layers that end in attributes and their complements."""
+    return complement_decoded(through(layers, block))

@@ -27,10 +27,10 @@ from lrnn.autoencoder import LRNNAutoencoder, warn_if_interrupted
 from lrnn.functional.shares import log_spikes, shares
 from lrnn.moments import Corruption, Dropout
 from lrnn.network import RandomNeuralNetwork
-from lrnn.parameters import check_layer_sizes, held_out_rows
+from lrnn.parameters import check_layer_sizes, held_out_rows, no_row_left
 from lrnn.rows import Rows, held
 from lrnn.tables.scaling import KINDS, Scaling
-from lrnn.tables.words import warn
+from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import (
     Labels,
     LearningCurve,
@@ -158,6 +158,13 @@ class LRNNClassifier(
     scale : {"auto", "minmax", "max", "levels", "none"} or Scaling, default="auto"
         How raw data get into [0, 1]. "auto" takes such data, and levels, as they are, and scales
         others by the range of each column; the rest is as for :class:`lrnn.LRNNAutoencoder`.
+    complement : {"auto", True, False}, default="auto"
+        Whether each attribute x, in [0, 1], is presented beside 1 − x, to a network of twice as
+        many inputs. A network has no bias, and low numbers excite nothing: without it a threshold
+        is hardly learnt. "auto" does so where ``scale`` is made of X and scales columns by their
+        range, as it does with raw tables; not with data that are in [0, 1] already, such as images,
+        nor with sparse ones, nor where ``scale`` is a Scaling, which knows by itself. With
+        ``pretrain`` it is as there. (``scaling_`` shows it.)
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, and brings results back. By default work
         is done where the data are.
@@ -201,9 +208,9 @@ class LRNNClassifier(
     -----
     What is beyond the range of training is cut off, with a warning; unsigned 8- and 16-bit integers
     are read as levels, of which 255 (65,535) is 1. A network has no bias: a row of zeros makes no
-    spike, and all classes are equally probable. For tables, see every x beside 1 − x by
-    :func:`lrnn.functional.complement_coded`: a threshold is hardly learnt without. Ctrl-C ends the
-    training and keeps the best weights so far.
+    spike, and all classes are equally probable. Tables in [0, 1] are better seen with
+    ``complement=True``, for the same reason. Ctrl-C ends the training and keeps the best weights so
+    far.
 
     Examples
     --------
@@ -234,6 +241,7 @@ class LRNNClassifier(
         "dropout": [Interval(Real, 0, 1, closed="left")],
         "steps": [StrOptions({"auto", "roots", "logarithms"})],
         "scale": [StrOptions(set(KINDS)), Scaling, None],
+        "complement": ["boolean", StrOptions({"auto"})],
         "device": [str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -258,6 +266,7 @@ class LRNNClassifier(
         dropout: float = 0.0,
         steps: Literal["auto", "roots", "logarithms"] = "auto",
         scale: str | Scaling | None = "auto",
+        complement: bool | Literal["auto"] = "auto",
         device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -278,6 +287,7 @@ class LRNNClassifier(
         self.dropout = dropout
         self.steps = steps
         self.scale = scale
+        self.complement = complement
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -314,7 +324,7 @@ class LRNNClassifier(
         soft = replace(labels, smoothing=self.label_smoothing)
         watched = nullcontext(Observer()) if watch is None else watch(rows, labels, classes)
         with watched as watcher:
-            with watching(self, X, settings.max_iter, watcher) as observer:
+            with watching(self, X, settings.max_iter, watcher, measure="cross-entropy") as observer:
                 run = Run(settings, self._random, observer)
                 frozen = self._layers_to_freeze()
                 trained = train_recognition(rows, soft, start, run, frozen=frozen, cheap=True)
@@ -351,7 +361,7 @@ class LRNNClassifier(
         settings = replace(self._settings(rows), max_iter=1, held_out=0.0)
         start = self._start(rows, len(known), settings) if first else self._own(rows)
         soft = replace(labels, smoothing=self.label_smoothing)
-        with watching(self, X, 1) as observer:
+        with watching(self, X, 1, measure="cross-entropy") as observer:
             run = Run(settings, self._random, observer)
             frozen = self._layers_to_freeze() if first else self._frozen
             trained = train_recognition(
@@ -397,6 +407,17 @@ class LRNNClassifier(
         """Whether data change on their way in."""
         return self.scaling_ is not None and self.scaling_.kind != "none"
 
+    def _complements(self, scaling: Scaling | None) -> bool:
+        """Whether attributes are presented beside their complements, whatever a scaling says."""
+        if self.complement != "auto":
+            return bool(self.complement)
+        if isinstance(self.scale, Scaling):
+            return False
+        if self.pretrain is not None:
+            before = getattr(self._pretrained, "scaling_", None)
+            return before is not None and before.complemented
+        return scaling is not None and scaling.kind == "minmax"
+
     def _labelled(
         self, X: Any, y: NDArray[Any], classes: NDArray[Any], sample_weight: Any, *, reset: bool
     ) -> tuple[Rows, Labels]:
@@ -432,10 +453,7 @@ class LRNNClassifier(
         """How to train on these rows; what does not go together is refused."""
         count, share = rows.shape[0], self.validation_fraction
         if self.early_stopping and held_out_rows(count, share) >= count:
-            raise ValueError(
-                f"validation_fraction={share!r} of n_samples={count} leaves no row to train on; "
-                "give more rows, or early_stopping=False"
-            )
+            raise no_row_left(share, count)
         settings = Settings(
             batch_size=self.batch_size,
             tol=self.tol,
@@ -484,15 +502,16 @@ class LRNNClassifier(
                 "cross-validation, give sklearn.frozen.FrozenEstimator(autoencoder), which stays "
                 "as it is"
             )
-        if model.n_features_in_ != rows.shape[1]:
+        if model.n_features_in_ != self.n_features_in_:
             raise ValueError(
                 f"pretrain was fitted on {model.n_features_in_} attributes, and X has "
-                f"{rows.shape[1]}; give one that was fitted on such data"
+                f"{self.n_features_in_}; give one that was fitted on such data"
             )
         if _as_json(model.scaling_) != _as_json(self.scaling_):
             raise ValueError(
                 "the classifier must scale its data as pretrain does, or not at all if that does "
-                "not; give scale=autoencoder.scaling_, and such data as it was fitted on"
+                "not; give scale=autoencoder.scaling_, complement='auto', and such data as it was "
+                "fitted on"
             )
         if model.weights_.inhibitory is not None and not self.inhibition:
             raise ValueError(
@@ -806,7 +825,7 @@ class LRNNClassifier(
 
 def _as_json(scaling: Scaling | None) -> Any:
     """A scaling as a value that can be compared; None if it changes nothing."""
-    return None if scaling is None or scaling.kind == "none" else scaling.to_json()
+    return None if scaling is None or scaling.told == "none" else scaling.to_json()
 
 
 def _check_class_weights(each: Floats, classes: NDArray[Any]) -> None:
@@ -828,8 +847,10 @@ def _warn_of_noise(rows: Rows, settings: Settings) -> None:
     peak = brightest(rows)
     if peak < corruption.level:
         warn(
-            f"corruption=('noise', {corruption.level:g}) drowns X, whose highest number is "
-            f"{peak:.3g}; give scale='max', which divides X by that, or less noise"
+            SettingWarning(
+                f"noise of {corruption.level:g} ({{corruption}}) drowns X, whose highest number is "
+                f"{peak:.3g}; give {{scale=max}}, which divides X by that, or less noise"
+            )
         )
 
 
@@ -837,13 +858,14 @@ def _warn_if_untrained(trained: Trained, start: Weights, settings: Settings) -> 
     """The first weights may be the best ones by the rows that judge them."""
     if trained.weights is not start or trained.interrupted:
         return
-    judged, remedy = "", "more passes (max_iter)"
+    judged, remedy = "", "Give more passes ({max_iter})"
     if settings.held_out:
         judged = " on the rows held out, which may be too few"
-        remedy = "a higher validation_fraction, or early_stopping=False"
+        remedy = "Hold out more rows, or train without {early_stopping=True}"
     warn(
-        f"no pass has lowered the loss{judged}: the weights are those before training. Give "
-        f"{remedy}"
+        SettingWarning(
+            f"no pass has lowered the loss{judged}: the weights are those before training. {remedy}"
+        )
     )
 
 

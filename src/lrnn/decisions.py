@@ -27,7 +27,7 @@ from lrnn.spiking.schedule import decades, number, whole_number
 from lrnn.spiking.simulate import seed_sequence
 from lrnn.spiking.simulation import Simulation
 from lrnn.spiking.until import SpikeCount, check_until
-from lrnn.tables.words import warn
+from lrnn.tables.words import SettingError, warn
 from lrnn.validation import check_data
 from lrnn.weights import arrivals_at
 
@@ -50,7 +50,7 @@ LEAST = 1e-100  # spikes that a neuron could have handled
 IGNORED = "the simulated time is too short|the limit came first"  # told here in other words
 
 
-class UndecidableError(ValueError):
+class UndecidableError(SettingError):
     """No row can be expected to decide, and nothing was simulated."""
 
 
@@ -80,8 +80,13 @@ class Decisions:
         How many events an output spike takes, in steady state; infinite where none comes.
     classes : ndarray
         The labels of the classes.
-    confidence, lead : float, int or None
-        When a class was far enough in front.
+    confidence : float or None
+        How surely, in steady state, a decision is the network's own verdict; None where a ``lead``
+        was asked for, which promises nothing of the kind.
+    ratio : float or None
+        That is promised only of rows whose best class fires so many times as often as each other.
+    lead : int or None
+        Spikes by which a class was far enough in front; None where the evidence decided.
     limit : int
         Most events of a row.
     start : {"empty", "stationary"}
@@ -99,7 +104,8 @@ class Decisions:
     expected_spikes: Floats
     events_per_spike: Floats
     classes: NDArray[Any]
-    confidence: float
+    confidence: float | None
+    ratio: float | None
     lead: int | None
     limit: int
     start: str
@@ -153,6 +159,7 @@ def decide(
     classes = len(model.classes_)
     outputs = np.arange(network.n_neurons - classes, network.n_neurons)
     check_until(SpikeCount(outputs, confidence, lead), network.n_neurons)
+    promised = confidence if lead is None else None
     if ratio is not None:
         lead = _lead(confidence, ratio, lead, classes)
     rule = SpikeCount(outputs, confidence, lead)
@@ -192,7 +199,7 @@ def decide(
         happened[rows] = result.events_at(ends)
     found = Decisions(
         model.classes_[counts.argmax(axis=1)], decided, taken, happened, counts, forecast.shares,
-        spikes, forecast.events_per_spike, model.classes_, confidence, lead, limit, start,
+        spikes, forecast.events_per_spike, model.classes_, promised, ratio, lead, limit, start,
         runs.interrupted,
     )  # fmt: skip
     _tell_undecided(found)
@@ -279,16 +286,17 @@ def _check_budget(
         sooner = near is not None and bool((near * each <= limit).any())
     if not (events <= limit).any():
         easiest = int(np.argmin(events))
-        ratio = f"give a ratio such as {NEAR}, by which classes that fire almost alike end sooner"
+        nearly = "by which classes that fire almost alike end sooner"
+        remedy = f"give a {{ratio}} such as {NEAR}, {nearly}" if sooner else ""
         if not np.isfinite(events[easiest]):
             raise UndecidableError(
                 "two classes lead together in every row: no number of events decides"
-                + (f"; {ratio}" if sooner else "")
+                + (remedy and f"; {remedy}")
             )
         raise UndecidableError(
             f"no row can be expected to decide within {limit:,} events: the easiest takes about "
             f"{events[easiest]:.1e}, for each of about {ceil(spikes[easiest]):,} output spikes "
-            f"{each[easiest]:.1e}. Allow more events, or {ratio if sooner else _dearer(penalty)}"
+            f"{each[easiest]:.1e}. Allow more {{events}}, or {remedy or _dearer(penalty)}"
         )
     whole = float(np.minimum(events[awake], limit).sum())
     if whole > LONG:
@@ -300,7 +308,7 @@ def _check_budget(
 
 def _dearer(penalty: float) -> str:
     """A remedy, if output spikes are dear."""
-    higher = f"higher spike_penalty than its {penalty:g}" if penalty else "spike_penalty"
+    higher = f"higher {{spike_penalty}} than its {penalty:g}" if penalty else "{spike_penalty}"
     return f"train with a {higher}, such as {max(0.1, 3 * penalty):.2g}: output spikes get cheaper"
 
 

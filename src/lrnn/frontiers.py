@@ -18,7 +18,7 @@ from lrnn import bounds
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.notebook import table
 from lrnn.rows import Rows
-from lrnn.tables.words import warn
+from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import (
     PenalisedNetwork,
     Run,
@@ -249,12 +249,14 @@ def frontier(
     base = LRNNAutoencoder(inhibition=True, **parameters | chosen[0])
     base._validate_params()
     rows = check_data(base, X, reset=True)
-    base.set_params(fine_tune=_passes(passes, rows, base))
+    passes = _passes(passes, rows, base)
+    base.set_params(fine_tune=passes)
     base._validate_params()
     watcher: Any = None
     if checkpoint is not None:
-        from lrnn.storage.checkpoints import checkpoint_of
+        from lrnn.storage.checkpoints import checkpoint_of, seed_for
 
+        base.set_params(random_state=seed_for(base, Path(checkpoint), resume))
         facts: dict[str, Any] = {"frontier": wanted}
         if structures is not None:
             facts["structures"] = [_plain(one) for one in chosen]
@@ -278,6 +280,14 @@ def frontier(
                 watcher.save()
             warn("training was interrupted; what was found is kept")
         kept = tuple(_tested(point, X_test) for point in _best(points))
+        if not (interrupted or any(point.penalty is not None or not point.error for point in kept)):
+            warn(
+                SettingWarning(
+                    f"with inhibition, {passes:,} pass{'es' * (passes > 1)} at each penalty found "
+                    "no network that is better than the excitatory one, which is all there is; "
+                    f"give more passes, such as {{passes={5 * passes}}}"
+                )
+            )
         svd = bounds.svd(rows, max(min(settings.widths) for settings in all_settings))
     return Frontier(tuple(map(_told, all_settings)), kept, svd, perf_counter() - began, interrupted)
 

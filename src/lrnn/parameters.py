@@ -13,7 +13,7 @@ from lrnn.arrays import Array, Backend, is_array, to_numpy
 from lrnn.rows import Rows
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
-from lrnn.tables.words import warn
+from lrnn.tables.words import SettingError, SettingWarning, warn
 from lrnn.weights import Weights, over_one
 
 
@@ -59,10 +59,10 @@ def check_decoding(estimator: Any) -> tuple[int, ...] | None:
     if sizes is None:
         return None
     if estimator.solver != "gram" or estimator.rates != "free":
-        raise ValueError(
-            f"decoder_layer_sizes={sizes!r} needs solver='gram' and rates='free': the printed "
-            "algorithms train layers in pairs. Give decoder_layer_sizes=None, which mirrors "
-            "hidden_layer_sizes"
+        raise SettingError(
+            f"{{decoder_layer_sizes={sizes!r}}} needs {{solver=gram}} and {{rates=free}}: the "
+            "printed algorithms train layers in pairs. Leave {decoder_layer_sizes} out, and the "
+            "layers before the code are mirrored"
         )
     return _widths(sizes, "decoder_layer_sizes")
 
@@ -103,9 +103,9 @@ def check_refine(refine: Any, inhibition: bool) -> None:
     if refine < 0:
         raise ValueError(f"refine={refine} must be at least 0, which refines nothing")
     if refine and inhibition:
-        raise ValueError(
-            f"refine={refine} needs a decoder without inhibition, whose outputs are sums of what "
-            "each code neuron adds; take refine=0, or train with inhibition=False"
+        raise SettingError(
+            f"{{refine={refine}}} needs a decoder without inhibition, whose outputs are sums of "
+            "what each code neuron adds; take {refine=0}, or train without {inhibition=True}"
         )
 
 
@@ -227,22 +227,27 @@ def _start_shapes(sizes: Sequence[int]) -> str:
 def check_inhibition(estimator: Any, rows: int) -> None:
     """Inhibition goes with free rates and our solver; penalties and held-out rows go with it."""
     if estimator.spike_penalty and not estimator.inhibition:
-        raise ValueError(
-            f"spike_penalty={estimator.spike_penalty!r} needs inhibition=True: an excitatory "
-            "network already is the cheapest"
+        raise SettingError(
+            f"{{spike_penalty={estimator.spike_penalty!r}}} needs {{inhibition=True}}: an "
+            "excitatory network already is the cheapest"
         )
     if estimator.early_stopping and not estimator.inhibition:
-        raise ValueError("early_stopping=True needs inhibition=True; otherwise see tol")
+        raise SettingError("{early_stopping=True} needs {inhibition=True}; otherwise see {tol}")
     for name, needed in (("rates", "free"), ("solver", "gram")):
         value = getattr(estimator, name)
         if estimator.inhibition and value != needed:
-            raise ValueError(f"inhibition=True needs {name}={needed!r}, got {value!r}")
+            raise SettingError(f"{{inhibition=True}} needs {{{name}={needed}}}, got {value!r}")
     share = estimator.validation_fraction
     if estimator.early_stopping and held_out_rows(rows, share) >= rows:
-        raise ValueError(
-            f"validation_fraction={share!r} of n_samples={rows} leaves no row to train on; give "
-            "more rows, or early_stopping=False"
-        )
+        raise no_row_left(share, rows)
+
+
+def no_row_left(share: float, rows: int) -> SettingError:
+    """All rows would be held out."""
+    return SettingError(
+        f"{{validation_fraction={share!r}}} of n_samples={rows} leaves no row to train on; give "
+        "more rows, or train without {early_stopping=True}"
+    )
 
 
 def check_corruption(estimator: Any, *, partly: bool = False, rowless: bool = False) -> None:
@@ -272,18 +277,18 @@ def check_corruption(estimator: Any, *, partly: bool = False, rowless: bool = Fa
 def check_without_rows(estimator: Any, given: str, moment: str = "auto") -> None:
     """What trains on minibatches of rows takes no moment, and no weights of rows."""
     for name, asked in (
-        ("solver='minibatch'", estimator.solver == "minibatch"),
-        ("rates='unit'", estimator.rates == "unit"),
+        ("solver=minibatch", estimator.solver == "minibatch"),
+        ("rates=unit", estimator.rates == "unit"),
         (f"fine_tune={estimator.fine_tune!r}", estimator.fine_tune > 0),
         ("inhibition=True", estimator.inhibition),
         ("early_stopping=True", estimator.early_stopping),
-        ("moment='implicit'", moment == "implicit"),
+        ("moment=implicit", moment == "implicit"),
     ):
         if asked:
             how = "goes through the rows" if "implicit" in name else "trains on minibatches of rows"
-            raise ValueError(
-                f"{name} {how}, which does not go with {given}: that needs solver='gram' with "
-                "rates='free', without fine_tune and inhibition"
+            raise SettingError(
+                f"{{{name}}} {how}, which does not go with {given}: that needs {{solver=gram}} "
+                "with {rates=free}, without {fine_tune} and {inhibition}"
             )
 
 
@@ -297,19 +302,22 @@ def check_order(rows: Rows, **wanted: bool) -> None:
     if not asked or rows.in_any_order or rows.shape[0] <= rows.buffered:
         return
     if "early_stopping" in asked:
-        raise ValueError(
-            f"early_stopping needs rows in any order, and X gives its {rows.shape[0]:,} rows only "
-            f"from the first to the last (a buffer holds {rows.buffered:,}); train with "
-            "early_stopping=False, or on an array, a .npy, .zarr or .h5 file"
+        raise SettingError(
+            f"{{early_stopping}} needs rows in any order, and X gives its {rows.shape[0]:,} rows "
+            f"only from the first to the last (a buffer holds {rows.buffered:,}); train without "
+            "{early_stopping=True}, or on an array, a .npy, .zarr or .h5 file"
         )
     count = len(coarse_parts(rows)) - 1
     order = f"in {count:,} parts, in random order" if count > 1 else "from the first to the last"
+    setting = SETTINGS.get(asked[0], asked[0])
     warn(
-        f"{SETTINGS.get(asked[0], asked[0])} takes rows in random order, and X is read {order}. "
-        f"Of {rows.shape[0]:,} rows {max(rows.heights):,} are shuffled at a time, as many as a "
-        f"buffer of {BUFFER_BYTES >> 20:,} MiB holds. Where X is sorted, the error suffers: "
-        "shuffle it, or give a .npy, .zarr or .h5 file (see docs/scaling.md)"
+        SettingWarning(
+            f"{{{setting}}} takes rows in random order, and X is read {order}. Of "
+            f"{rows.shape[0]:,} rows {max(rows.heights):,} are shuffled at a time, as many as a "
+            f"buffer of {BUFFER_BYTES >> 20:,} MiB holds. Where X is sorted, the error suffers: "
+            "shuffle it, or give a .npy, .zarr or .h5 file (see docs/scaling.md)"
+        )
     )
 
 
-SETTINGS = {"minibatch": "solver='minibatch'", "unit": "rates='unit'"}
+SETTINGS = {"minibatch": "solver=minibatch", "unit": "rates=unit"}

@@ -36,7 +36,7 @@ from lrnn.arrays import (
     to_numpy,
     unmasked,
 )  # fmt: skip
-from lrnn.rows import HostRows, Rows, WeightedRows
+from lrnn.rows import ComplementedRows, HostRows, Rows, WeightedRows, attributes_of
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.checks import FILL_BEFORE, User, check_foreign, check_values, summed, white_of
 from lrnn.rows.dask import dask_rows, gathered
@@ -94,7 +94,8 @@ def check_data(
 
     Values above 1 become 1, with a warning; only then is X copied. Unsigned 8- and 16-bit
     integers are not converted as a whole, but as rows of them are used. Rows are checked as they
-    are first read. By ``sample_weight`` they count in what fills gaps.
+    are first read. By ``sample_weight`` they count in what fills gaps. Where the scaling says so,
+    complements stand beside the attributes then.
     """
     return _rows_for(estimator, X, reset=reset, user=user, sample_weight=sample_weight)
 
@@ -164,7 +165,7 @@ def check_matrix(X: Any, user: str) -> Rows:
 
 def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_weight: Any) -> Rows:
     if isinstance(X, Rows):
-        _check_columns(estimator, X, reset)
+        _check_columns(estimator, attributes_of(X), reset)
         return X
     device = backend_named(estimator.device) if estimator.device is not None else None
     before = None if reset else getattr(estimator, "white_", None)
@@ -233,6 +234,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
             rows = on_device(held, device, again=reset)
             rows.gaps = held.gaps
     if reset:
+        if estimator._complements(scaling):
+            scaling = replace(scaling or Scaling("none"), complemented=True)
         estimator.white_, estimator.scaling_, estimator.filling_ = rows.white, scaling, filling
         rows.columns = getattr(estimator, "feature_names_in_", None)
     rows.cut_off = cut
@@ -240,7 +243,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
         cut.names = getattr(estimator, "feature_names_in_", None)
     if cut and rows.resident:
         warn(str(cut), RangeWarning)
-    return rows
+    complemented = scaling is not None and scaling.complemented
+    return ComplementedRows(rows) if complemented else rows
 
 
 def _warn_of_zeros(X: NDArray[Any]) -> None:

@@ -211,7 +211,7 @@ def widths(
     base = LRNNAutoencoder(1, **{"random_state": 0, "max_iter": STEPS, **parameters})
     base._validate_params()
     rows = check_data(base, X, reset=True, user="widths")
-    count, attributes = rows.shape
+    count, attributes = rows.shape[0], base.n_features_in_
     chosen = _chosen(widths, count, attributes)
     folds = _folds(folds, count)
     random = check_random_state(base.random_state)
@@ -231,7 +231,8 @@ def widths(
                 bars.note(f"{width} code neurons")
 
         run = Run(settings, random, Observer())
-        errors = held_out_errors(moment, sample, chosen, folds, run, reached)
+        complemented = rows.shape[1] > attributes
+        errors = held_out_errors(moment, sample, chosen, folds, run, reached, complemented)
     means = errors.mean(axis=0)
     spread = errors.std(axis=0, ddof=1) if len(errors) > 1 else np.zeros(len(chosen))
     points = map(WidthPoint, chosen, means.tolist(), (spread / np.sqrt(len(errors))).tolist())
@@ -291,11 +292,12 @@ def score_entries(estimator: Any, X: Any, y: Any = None) -> float:
             "score_entries holds entries out itself, and takes rows without missing cells; fill "
             "them before, as impute does, or leave rows that have some out"
         )
-    _check_attributes(rows.shape[1])
+    attributes = estimator.n_features_in_
+    _check_attributes(attributes)
     random = np.random.RandomState(0)
     sample = Sample.of(rows, random).rows
     decoder = reduce(matmul, map(to_numpy, estimator.weights_.decoders)).astype(np.float64)
-    groups = column_groups(rows.shape[1], random)
+    groups = column_groups(rows.shape[1], random, rows.shape[1] > attributes)
     return -float(entry_errors(sample, decoder, groups).mean())
 
 

@@ -126,7 +126,7 @@ def test_labels_that_the_model_does_not_know_are_wrong_and_told_of(call, folder,
     strange.assign(kind="green").to_csv(tmp_path / "s.csv", index=False)
     done = call(*arguments, cwd=tmp_path)
     assert done.returncode == 1
-    assert "none of the labels of 's.csv', such as 'green', is a class of the model" in done.said
+    assert "'s.csv': none of the labels, such as 'green' in row 1, is a class of" in done.said
 
 
 @TELLS
@@ -141,7 +141,7 @@ def test_rows_without_a_label_are_neither_right_nor_wrong(call, folder, wine, tm
         "--plot", "p.png", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "'s.csv': 3 of 178 rows have no label, and are left out: 3, 71, 171" in done.said
+    assert "'s.csv': 3 of 178 rows have no label, and are left out of the accuracy: 3" in done.said
     assert "2 of 175 rows have a label that is no class of the model, such as 'green'" in done.said
     assert "in row 4: they count as wrong" in done.said
     document, model = json.loads(done.stdout), model_of(folder, "wine")
@@ -281,7 +281,7 @@ def test_where_no_row_can_decide_classes_and_plot_are_written_all_the_same(call,
     done = call(*line, "-o", tmp_path / "o.csv", "--plot", tmp_path / "p.png", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "nothing is decided spike by spike: no row can be expected to decide" in done.said
-    assert "Allow more events, or train with a spike_penalty, such as 0.1" in done.said
+    assert "Allow more --events, or train with a --spike-penalty, such as 0.1" in done.said
     assert "rows decided" not in done.stdout
     assert (tmp_path / "p.png").exists()
     found = pd.read_csv(tmp_path / "o.csv")
@@ -295,20 +295,13 @@ def test_where_no_row_can_decide_classes_and_plot_are_written_all_the_same(call,
         assert json.loads(other.stdout)["decisions"] is None
 
 
-@pytest.mark.parametrize(
-    ("name", "split", "rows", "said"),
-    [
-        ("mnist", None, 60, "of mnist, those to train on (--split test has others), classified"),
-        ("mnist", "test", 20, "of mnist, those to test with, classified"),
-        ("cifar10", None, 80, "of cifar10, all there are (--split test has those to test with"),
-    ],
-)
-def test_parts_of_a_data_set(call, tmp_path, monkeypatch, name, split, rows, said):
-    """It is said which is classified, and another may be named."""
+@pytest.fixture
+def in_parts(tmp_path, monkeypatch):
+    """A folder with a model of digits; data sets are such, 60 to train on and 20 to test with."""
     X, y = load_digits(return_X_y=True)
-    LRNNClassifier(5, max_iter=2, random_state=0, scale="levels").fit(X, y).save(
-        tmp_path / "m.safetensors"
-    )
+    X = X[:, :35]  # as many as soybean has
+    model = LRNNClassifier(5, max_iter=2, random_state=0, scale="levels").fit(X, y)
+    model.save(tmp_path / "m.safetensors")
     parts = {"train": slice(60), "test": slice(60, 80), "all": slice(80)}
 
     def load(name, *, split, scaled):
@@ -316,10 +309,43 @@ def test_parts_of_a_data_set(call, tmp_path, monkeypatch, name, split, rows, sai
         return Bunch(data=X[part], target=y[part], target_names=np.arange(10).astype(str))
 
     monkeypatch.setattr("lrnn.datasets.open.load", load)
-    arguments = ("classify", "m.safetensors", name, *(("--split", split) if split else ()))
-    done = call(*arguments, cwd=tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "rows", "said"),
+    [
+        ("mnist", None, 60, "of mnist, those to train on (--split test has others),"),
+        ("mnist", "test", 20, "of mnist, those to test with,"),
+        ("cifar10", None, 80, "of cifar10, all there are (--split test has those to test with),"),
+    ],
+)
+def test_parts_of_a_data_set(call, in_parts, name, split, rows, said):
+    """It is said which is classified, and another may be named."""
+    arguments = ("m.safetensors", name, *(("--split", split) if split else ()))
+    done = call("classify", *arguments, cwd=in_parts)
     assert done.returncode == 0, done.stderr
-    assert f"{rows} rows {said}" in " ".join(done.stdout.split())
+    assert f"{rows} rows {said} classified" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("split", "rows", "said"),
+    [
+        ("train", 60, "those to train on (--split test has others),"),
+        ("test", 20, "those to test with,"),
+    ],
+)
+def test_parts_of_a_data_set_in_a_report(call, in_parts, split, rows, said):
+    given = () if split == "train" else ("--split", split)
+    done = call("report", "m.safetensors", "soybean", *given, "-o", "page", cwd=in_parts)
+    assert done.returncode == 0, done.stderr
+    assert f"report on {rows} rows of soybean, {said}" in " ".join(done.stdout.split())
+    page = (in_parts / "page" / "index.html").read_text(encoding="utf-8")
+    assert f"<h1>soybean ({split})</h1>" in page
+    assert f"{rows} rows of 35 attributes" in page
+    for command in ("classify", "report"):
+        done = call(command, "m.safetensors", "m.csv", "--split", "test", cwd=in_parts)
+        assert (done.returncode, "'m.csv' is no data set, of" in done.said) == (2, True)
 
 
 @TELLS

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits, load_wine
 
 import lrnn
 from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling, checkpoints
-from lrnn.cli.labels import as_labels
+from lrnn.functional import complement_coded
 from storage.test_checkpoints import kill_after
 
 pytestmark = [
@@ -37,6 +37,8 @@ def folder(call, tmp_path_factory):
     frame.assign(kind=load_wine().target).to_csv(folder / "numbers.csv", index=False)
     np.save(folder / "numbers.npy", np.c_[load_wine().data, load_wine().target])
     sparse.save_npz(folder / "sparse.npz", sparse.csr_array(np.load(folder / "numbers.npy")))
+    frame[:5].assign(kind=list("abcde")).to_csv(folder / "five.csv", index=False)
+    frame.assign(town=["Alba", "Asti"] * 89).to_csv(folder / "town.csv", index=False)
     frame.assign(one="x", none=None).to_csv(folder / "odd.csv", index=False)
     done = call(*FIT, *QUICK, "-o", "m.safetensors", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -60,7 +62,7 @@ def fitted(call, folder, *arguments, rc=0):
 def test_the_command_line_is_the_library_bit_for_bit(folder):
     frame = table()
     X, y = frame.drop(columns="kind"), frame.kind.to_numpy()
-    scaled = Scaling.fit(X.to_numpy(), "minmax").apply(X.to_numpy())
+    scaled = complement_coded(Scaling.fit(X.to_numpy(), "minmax").apply(X.to_numpy()))
     model = LRNNClassifier((8,), max_iter=10, scale=None, random_state=0).fit(scaled, y)
     found = lrnn.load(folder / "m.safetensors")
     assert isinstance(found, LRNNClassifier)
@@ -75,6 +77,7 @@ def test_the_command_line_is_the_library_bit_for_bit(folder):
     assert document["spikes_per_decision"] == model.spikes_per_decision(scaled)
     assert (document["rows"], document["attributes"], document["hidden"]) == (178, 13, [8])
     assert document["loss"] == model.loss_
+    assert (document["scale"], document["complemented"]) == ("minmax", True)
 
 
 @pytest.mark.parametrize(
@@ -91,12 +94,66 @@ def test_classes_that_are_whole_numbers_are_numbers(call, folder, given):
     assert model.score(rows, y + first) > 0.8
 
 
-def test_labels_become_numbers_if_all_are_whole():
-    assert as_labels(["1", "2.0", "-3"]).tolist() == [1, 2, -3]
-    assert as_labels(["1", "02"]).tolist() == ["1", "02"]
-    assert as_labels(["1", "1.5"]).tolist() == ["1", "1.5"]
-    assert as_labels(np.array([True, False])).tolist() == [1, 0]
-    assert as_labels(["9" * 30, "1"]).dtype.kind == "U"
+def test_classes_of_a_text_of_floats_are_whole_numbers(call, folder):
+    """As NumPy writes them, and pandas if one was missing; new rows may be written otherwise."""
+    X, y = load_wine(return_X_y=True)
+    floats = np.c_[X, y + 1]
+    np.savetxt(folder / "floats.csv", floats, delimiter=",")
+    frame = pd.DataFrame(floats.astype(object), columns=[*map(str, range(13)), "kind"])
+    model = fitted(call, folder, "floats.csv", "--classify", "--label", "14", *QUICK)
+    assert model.classes_.tolist() == [1, 2, 3]
+    right = model.score(floats, y + 1)
+    for spelling, told in (("1", False), ("1.0", False), ("01", True)):
+        frame.kind = [spelling.replace("1", str(kind)) for kind in y + 1]
+        frame.to_csv(folder / "spelled.csv", index=False, header=False)
+        done = call(
+            "classify", "other.safetensors", "spelled.csv", "--json", "-o", "told.csv", "--force",
+            cwd=folder,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["accuracy"] == right
+        assert ("taken for the same numbers" in done.said) == told
+        written = pd.read_csv(folder / "told.csv")
+        assert (written["column 14"] == y + 1).all()
+
+
+def test_one_number_in_several_spellings_is_told(call, folder):
+    frame = table().assign(kind=load_wine().target.astype(object))
+    for spelling, classes, said in (
+        ("2.0", [0, 1, 2], "'2', '2.0' are the same class; write text, such as 'no. 2'"),
+        ("02", ["0", "02", "1", "2"], "'2', '02' are different classes, as it is a column of te"),
+    ):
+        frame.loc[frame.index[-9:], "kind"] = spelling
+        frame.to_csv(folder / "several.csv", index=False)
+        path = folder / "several.safetensors"
+        done = call(
+            "fit", "several.csv", "--classify", "--label", "kind", *QUICK, "-o", path, "--force",
+            cwd=folder,
+        )  # fmt: skip
+        assert f"'several.csv', column 'kind' writes one number in several ways: {said}" in (
+            done.said
+        )
+        assert lrnn.load(path).classes_.tolist() == classes
+
+
+def test_rows_to_test_with_may_write_classes_otherwise(call, folder):
+    frame = table().assign(kind=load_wine().target)
+    frame.to_csv(folder / "whole.csv", index=False)
+    frame.assign(kind=frame.kind.map("{:.3e}".format)).to_csv(folder / "points.csv", index=False)
+    done = call(
+        "fit", "whole.csv", "--classify", "--label", "kind", "--test", "points.csv", *QUICK,
+        "-o", "whole.safetensors", "--force", "--json", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["test_accuracy"] == document["accuracy"]
+    frame.assign(kind="other").to_csv(folder / "points.csv", index=False)
+    done = call(
+        "fit", "whole.csv", "--classify", "--label", "kind", "--test", "points.csv", *QUICK,
+        "-o", "never.safetensors", cwd=folder,
+    )  # fmt: skip
+    assert "'points.csv': none of the labels, such as 'other' in row 1, is a class" in done.said
+    assert not (folder / "never.safetensors").exists()
 
 
 def test_settings_are_those_of_the_library(call, folder):
@@ -112,7 +169,7 @@ def test_settings_are_those_of_the_library(call, folder):
         (9, 7), spike_penalty=0.02, label_smoothing=0.1, class_weight="balanced",
         early_stopping=True, corruption=("mask", 0.1), batch_size=30, random_state=3, max_iter=10,
         tol=0, scale=None, dropout=0.1,
-    ).fit(Scaling.fit(X, "minmax").apply(X), y)  # fmt: skip
+    ).fit(complement_coded(Scaling.fit(X, "minmax").apply(X)), y)  # fmt: skip
     for ours, theirs in zip(model.weights_.layers, found.weights_.layers, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
@@ -120,7 +177,8 @@ def test_settings_are_those_of_the_library(call, folder):
 def test_a_person_is_told_how_well_it_recognises(call, folder):
     done = call(*FIT, "--max-iter", "3", "-o", "told.safetensors", cwd=folder)
     said = " ".join(done.stdout.split())
-    assert "178 rows of 3 classes, 13 → 300 → 3 neurons: accuracy 0." in said
+    assert "178 rows of 3 classes, 26 → 300 → 3 neurons: accuracy 0." in said
+    assert "the network sees each x beside 1 − x; --no-complement shows it x alone" in said
     assert "firings per output spike" in said
     assert "300 hidden neurons, as nobody said how many; --hidden chooses" in said
     assert "each column's range is scaled to [0, 1]" in said
@@ -155,7 +213,24 @@ def test_rows_that_are_not_trained_on_are_tested(call, folder):
     assert document["test_rows"] == 58
     assert document["test_accuracy"] == pytest.approx(right.mean())
     lost = (rest.kind == "moscato").sum()
-    assert f"'rest.csv': {lost} test rows are of classes that training has not seen" in done.said
+    assert f"'rest.csv': {lost} of 58 rows have a label that is no class of the model" in done.said
+
+
+@pytest.mark.parametrize("kind", ["numbers", "text"])
+def test_rows_of_arrays_may_lack_a_label(call, folder, kind):
+    """What is not a number, or empty, is no class of its own."""
+    X, y = load_wine(return_X_y=True)
+    labels = y.astype(float) if kind == "numbers" else KINDS[y]
+    labels[[3, 60]] = np.nan if kind == "numbers" else ""
+    np.savez(folder / "lacking.npz", X=X, y=labels)
+    path = folder / "lacking.safetensors"
+    done = call("fit", "lacking.npz", "--classify", *QUICK, "-o", path, "--force", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "'lacking.npz': 2 of 178 rows have no label, and are left out: 4, 61" in done.said
+    assert len(lrnn.load(path).classes_) == 3
+    done = call("encode", path, "lacking.npz", "-o", "lacking.csv", "--force", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert pd.read_csv(folder / "lacking.csv").label.isna().sum() == 2
 
 
 @pytest.mark.parametrize("missing", ["drop", "median"])
@@ -179,7 +254,7 @@ def test_rows_without_a_label_are_left_out(call, folder, missing):
     X = X.dropna() if missing == "drop" else X.fillna(frame.ash.median())
     ranges = frame.drop(columns="kind")
     ranges = ranges.dropna() if missing == "drop" else ranges.fillna(frame.ash.median())
-    scaled = Scaling.fit(ranges.to_numpy(), "minmax").apply(X.to_numpy())
+    scaled = complement_coded(Scaling.fit(ranges.to_numpy(), "minmax").apply(X.to_numpy()))
     model = LRNNClassifier((8,), max_iter=10, scale=None, random_state=0)
     model.fit(scaled, known.kind[X.index].to_numpy().astype(str))
     for ours, theirs in zip(model.weights_.layers, lrnn.load(path).weights_.layers, strict=True):
@@ -190,17 +265,19 @@ def test_rows_without_a_label_are_left_out(call, folder, missing):
     ("arguments", "status", "message"),
     [
         (["wine.csv"], 1, "--label kind keeps it as the class"),
+        (["town.csv", "--label", "kind"], 1, "makes a column of each of its 2 values, --drop town"),
         (["numbers.csv"], 2, "'numbers.csv' does not tell classes: name the column that does with"),
         (["numbers.npy"], 2, "'numbers.npy' does not tell classes"),
         (["wine.csv", "--label", "kin"], 2, "'wine.csv' has no column 'kin'; it has 'alcohol'"),
         (
             ["odd.csv", "--label", "one", "--drop", "kind"],
             1,
-            "column 'one': all 178 rows are of th",
+            "column 'one' holds no class but 'x' (178 times)",
         ),
         (["odd.csv", "--label", "none", "--drop", "kind,one"], 1, "'none': no row has a label"),
         (["numbers.csv", "--label", "alcohol"], 1, "holds 126 different numbers, such as 14.23"),
         (["numbers.csv", "--label", "proline"], 1, "holds 121 different labels for 178 rows"),
+        (["five.csv", "--label", "kind"], 1, "holds 5 different labels for 5 rows, such as 'a'"),
         (["wine.csv", "--label", "kind", "--missing", "allow"], 2, "takes no missing cells"),
         (["wine.csv", "--label", "kind", "--solver", "minibatch"], 2, "--solver: is for an autoen"),
         (["wine.csv", "--label", "kind", "--fine-tune", "3"], 2, "--fine-tune: is for an autoenc"),
@@ -335,28 +412,26 @@ def test_codes_are_the_last_hidden_layer(call, folder):
     np.testing.assert_allclose(codes.drop(columns="kind"), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "reconstruct m.safetensors wine.csv -o back.csv",
-        "encode m.safetensors wine.csv -o codes.npy --refine 1",
-    ],
-)
-def test_what_needs_an_autoencoder_says_so(call, folder, line):
-    done = call(*line.split(), cwd=folder)
+def test_what_needs_an_autoencoder_says_so(call, folder):
+    done = call("reconstruct", "m.safetensors", "wine.csv", "-o", "back.csv", cwd=folder)
     assert done.returncode == 1
     assert "'m.safetensors' is a classifier, which gives no rows back" in done.said
     assert "lrnn classify m.safetensors DATA tells the classes" in done.said
+    done = call("encode", "m.safetensors", "wine.csv", "--refine", "1", cwd=folder)
+    assert done.returncode == 2
+    assert "--refine: 'm.safetensors' is a classifier" in done.said
+    assert "lrnn encode" not in done.said.partition("Error")[2]
 
 
 def test_inspect(call, folder):
     model = lrnn.load(folder / "m.safetensors")
     told = call("inspect", "m.safetensors", cwd=folder).stdout
-    assert "m.safetensors: 13 → 8 → 3, a classifier with inhibition" in told
+    assert "m.safetensors: 26 → 8 → 3, a classifier with inhibition" in told
+    assert "on data scaled by minmax, x beside 1 − x" in told
     assert "3 classes: barbera, barolo, grignolino" in told
     assert "random neural network: valid" in told
     document = json.loads(call("inspect", "m.safetensors", "--json", cwd=folder).stdout)
-    assert (document["layers"], document["classes"]) == ([13, 8, 3], sorted(KINDS))
+    assert (document["layers"], document["classes"]) == ([26, 8, 3], sorted(KINDS))
     assert (document["valid"], document["loss"]) == (True, model.loss_)
 
 
@@ -442,7 +517,7 @@ def test_a_report_counts_labels_as_other_commands_do(call, folder):
     done = call("report", *line, "-o", "page", cwd=folder)
     assert done.returncode == 0, done.stderr
     said = "2 of 177 rows have a label that is no class of the model, such as 'moscato' in row 4"
-    lacking = "'other.csv': 1 of 178 rows has no label, and is left out: 9"
+    lacking = "'other.csv': 1 of 178 rows has no label, and is left out of the accuracy: 9"
     assert (said in done.said, lacking in done.said) == (True, True)
     other = call("classify", *line, "--json", cwd=folder)
     assert (said in other.said, lacking in other.said) == (True, True)
@@ -452,5 +527,5 @@ def test_a_report_counts_labels_as_other_commands_do(call, folder):
     frame.assign(kind="moscato").to_csv(folder / "other.csv", index=False)
     done = call("report", *line, "-o", "none", cwd=folder)
     assert done.returncode == 1
-    assert "none of the labels of 'other.csv', such as 'moscato', is a class" in done.said
+    assert "'other.csv': none of the labels, such as 'moscato' in row 1, is a class" in done.said
     assert not (folder / "none").exists()

@@ -191,7 +191,7 @@ def test_inhibition(call, folder):
     done = call("fit", "digits", "-o", "j.safetensors", "--spike-penalty", "1", "--scale", "max",
                 cwd=folder)  # fmt: skip
     assert done.returncode == 1
-    assert "needs inhibition=True" in done.said
+    assert "--spike-penalty 1.0 needs --inhibition: " in done.said
 
 
 def test_a_file_with_a_sparse_matrix(call, tmp_path):

@@ -47,6 +47,24 @@ def test_help(call, command):
     assert not any(line.rstrip().endswith(" the") for line in body)
 
 
+@pytest.mark.filterwarnings("default")
+def test_quiet_is_nothing_but_warnings_and_errors(call, tmp_path):
+    """Numbers that are cut off, or rows left out, are never silent; all else is."""
+    rows = np.c_[np.linspace(0, 5, 30), np.linspace(5, 0, 30), np.arange(30) % 2]
+    np.savetxt(tmp_path / "a.csv", rows, "%g", ",", header="x,y,kind", comments="")
+    rows[0, 0] = 9
+    np.savetxt(tmp_path / "b.csv", rows, "%g", ",", header="x,y,kind", comments="")
+    fit = ("fit", "a.csv", "--classify", "--label", "kind", "--hidden", "3", "--max-iter", "3")
+    done = call(*fit, "-o", "m.safetensors", "-q", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = call("classify", "m.safetensors", "b.csv", "-q", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert all(line.startswith("warning: ") for line in done.stderr.splitlines())
+    assert "beyond the range" in done.stderr
+    told = {call(*command, "--help", columns=200).stdout for command in commands()}
+    assert all("Say nothing but warnings and errors." in text for text in told if "--quiet" in text)
+
+
 def test_the_version_has_a_short_name(call):
     assert call("-V").stdout == call("--version").stdout
 
@@ -85,6 +103,27 @@ def test_arguments_in_the_wrong_order(call, folder, command):
     done = call(command, "a.safetensors", "a.safetensors", *output, cwd=folder)
     assert done.returncode == 1
     assert "swapped" not in done.said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            "--hidden 8+40 --solver minibatch",
+            "what stands behind the plus of --hidden needs --solver gram and --rates free: the "
+            "printed algorithms train layers in pairs. Leave what stands behind the plus of "
+            "--hidden out, and the layers before the code are mirrored",
+        ),
+        ("--spike-penalty 0.1", "--spike-penalty 0.1 needs --inhibition: an excitatory network"),
+        ("--early-stopping", "--early-stopping needs --inhibition; otherwise see --tol"),
+        ("--inhibition --rates unit", "--inhibition needs --rates free, got 'unit'"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_named_as_options(call, folder, options, said):
+    done = call("fit", "x.npy", *options.split(), "-o", "never.safetensors", cwd=folder)
+    assert done.returncode == 1
+    assert said in done.said
+    assert not (folder / "never.safetensors").exists()
 
 
 def test_models_load_silently(folder):

@@ -84,40 +84,9 @@ def test_gradients_are_differences(seed, penalty, inhibition):
                 assert gradient[place] == pytest.approx(slope, rel=1e-4, abs=1e-6)
 
 
-@pytest.mark.parametrize("penalty", [None, 0.3])
-def test_gradients_are_those_of_torch(penalty):
+def by_torch(X, plus, minus, targets, penalty, factors):
+    """The loss, and its gradients, as PyTorch finds them; hidden neurons times their factors."""
     torch = pytest.importorskip("torch")
-    X, plus, minus, targets = problem(3)
-    _, (by_plus, by_minus) = share_gradients(X, plus, minus, targets, penalty)
-    own = [torch.tensor(m, requires_grad=True) for m in (*plus, *minus)]
-    layers, rate = [torch.tensor(X)], torch.ones(SIZES[-1], dtype=torch.float64)
-    pairs = list(zip(own[: len(plus)], own[len(plus) :], strict=True))
-    for a, b in pairs:
-        layers.append(((layers[-1] @ a) / (1 + layers[-1] @ b)).clamp(max=1))
-    q, t = layers[-1], torch.tensor(targets)
-    loss = -(t * (q / q.sum(1, keepdim=True) + 1e-9).log()).sum()
-    if penalty:
-        fired = 0
-        for activation, (a, b) in zip(reversed(layers[:-1]), reversed(pairs), strict=True):
-            rate = (a + b) @ rate
-            fired = fired + activation @ rate
-        loss = loss + penalty * (t.sum(1) * (fired / q.sum(1)).log()).sum()
-    loss.backward()
-    for mine, theirs in zip((*by_plus, *by_minus), own, strict=True):
-        np.testing.assert_allclose(mine, theirs.grad.numpy(), rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("penalty", [None, 0.3])
-def test_gradients_with_silent_neurons_are_those_of_torch(penalty):
-    torch = pytest.importorskip("torch")
-    X, plus, minus, targets = problem(5)
-    rng = np.random.default_rng(0)
-    factors = [rng.choice([0.0, 2.0], (len(X), size)) for size in SIZES[1:-1]]
-    for factor in factors:
-        factor[:, 0] = 2.0  # something fires in each row
-    found, (by_plus, by_minus) = share_gradients(
-        X, plus, minus, targets, penalty, silence=lambda layer, _: factors[layer - 1]
-    )
     own = [torch.tensor(m, requires_grad=True) for m in (*plus, *minus)]
     pairs = list(zip(own[: len(plus)], own[len(plus) :], strict=True))
     layers, rate = [torch.tensor(X)], torch.ones(SIZES[-1], dtype=torch.float64)
@@ -133,9 +102,26 @@ def test_gradients_with_silent_neurons_are_those_of_torch(penalty):
             fired = fired + activation @ rate
         loss = loss + penalty * (t.sum(1) * (fired / q.sum(1)).log()).sum()
     loss.backward()
-    assert float(found) == pytest.approx(loss.item(), rel=1e-9)
-    for mine, theirs in zip((*by_plus, *by_minus), own, strict=True):
-        np.testing.assert_allclose(mine, theirs.grad.numpy(), rtol=1e-9, atol=1e-12)
+    return loss.item(), [matrix.grad.numpy() for matrix in own]
+
+
+@pytest.mark.parametrize("silent", [False, True])
+@pytest.mark.parametrize("penalty", [None, 0.3])
+def test_gradients_are_those_of_torch(penalty, silent):
+    """Also where some hidden neurons are silent, and the others fire twice as often."""
+    X, plus, minus, targets = problem(5 if silent else 3)
+    rng = np.random.default_rng(0)
+    factors = [np.ones(1) for _ in SIZES[1:-1]]
+    if silent:
+        factors = [rng.choice([0.0, 2.0], (len(X), size)) for size in SIZES[1:-1]]
+        for factor in factors:
+            factor[:, 0] = 2.0  # something fires in each row
+    silence = (lambda layer, _: factors[layer - 1]) if silent else None
+    found, (by_plus, by_minus) = share_gradients(X, plus, minus, targets, penalty, silence=silence)
+    loss, gradients = by_torch(X, plus, minus, targets, penalty, factors)
+    assert float(found) == pytest.approx(loss, rel=1e-9)
+    for mine, theirs in zip((*by_plus, *by_minus), gradients, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("library", ["array_api_strict", "torch"])

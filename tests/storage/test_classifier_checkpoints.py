@@ -5,11 +5,13 @@ import signal
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.frozen import FrozenEstimator
 
 from lrnn import LRNNAutoencoder, LRNNClassifier, checkpoints
 from lrnn.storage.checkpoints import CheckpointError, fit
+from lrnn.storage.model_files import read_tensors
 from storage.test_checkpoints import Killed, kill_after
 
 ROWS = 300
@@ -128,6 +130,35 @@ def test_weights_of_rows_of_an_autoencoder(digits, tmp_path):
         fit(LRNNAutoencoder(5, fine_tune=1), X, tmp_path / "d", sample_weight=heavy)
     with pytest.raises(ValueError, match="y is for a classifier"):
         fit(model, X, tmp_path / "d", y=heavy)
+
+
+@pytest.mark.parametrize("given", [None, "a generator"])
+def test_rows_that_chance_has_held_out_stay_so(digits, labels, tmp_path, monkeypatch, given):
+    """Without a number for ``random_state`` others would be drawn, and the training be refused."""
+
+    def models():
+        for number in range(2):
+            random = given and np.random.RandomState(number)
+            how = {"early_stopping": True, "random_state": random}
+            yield make("plain", **how), {"y": labels}
+            inhibiting = {"inhibition": True, "fine_tune": 6, "max_iter": 5, "batch_size": 60}
+            yield LRNNAutoencoder(4, **how, **inhibiting), {}
+
+    X, *every = digits[:ROWS], *models()
+    for first, second in zip(every[:2], every[2:], strict=True):
+        path = tmp_path / type(first[0]).__name__
+        with monkeypatch.context() as patch:
+            kill_after(patch, 8 if first[1] == {} else 3)
+            with pytest.raises(Killed):
+                fit(first[0], X, path, every=0, **first[1])
+        model, more = second
+        before = model.random_state
+        fit(model, X, path, every=0, **more)
+        assert model.random_state is before
+        seed = read_tensors(path, lambda document: None)[0]["facts"]["random_state"]
+        undisturbed = clone(model).set_params(random_state=seed).fit(X, **more)
+        for ours, theirs in zip(model.weights_.layers, undisturbed.weights_.layers, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Dim data are learnt as well as bright ones: by deep networks, with inhibition, on the frontier."""
+"""Dim data are learnt as well as bright ones: by deep networks, and with inhibition."""
 
 import numpy as np
 import pytest

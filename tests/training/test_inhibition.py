@@ -1,5 +1,6 @@
 """Autoencoders of the full random neural network: valid, simulated as computed, never worse."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.preprocessing import minmax_scale
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, export, load
 from lrnn.rows import held
+from lrnn.tables.words import SettingWarning, as_options
 from lrnn.training import evaluate, inhibition
 from lrnn.weights import Weights
 
@@ -269,6 +271,28 @@ def test_the_best_on_rows_held_out_is_kept(digits):
     assert model.history_[-1].lowest < model.history_[-1].errors[0]
     # these errors are those on 30 rows, the model's own is that on all of them
     assert model.history_[-1].lowest != pytest.approx(model.reconstruction_err_, rel=1e-6)
+
+
+def test_inhibition_that_gains_nothing_is_told_once_with_the_remedy():
+    X = minmax_scale(load_iris().data)
+    few = LRNNAutoencoder(2, inhibition=True, fine_tune=20, random_state=0)
+    told = "with inhibition, 20 passes found no network .* more passes, such as fine_tune=100"
+    with pytest.warns(SettingWarning, match=told + "$") as said:
+        model = few.fit(X)
+    assert model.inhibitory_encoders_ is None
+    assert len([w for w in said if issubclass(w.category, SettingWarning)]) == 1
+    assert "such as --fine-tune 100" in as_options(said[-1].message)
+    dear = LRNNAutoencoder(
+        2, inhibition=True, spike_penalty=1e-6, fine_tune=1, early_stopping=True, random_state=0
+    )
+    with pytest.warns(SettingWarning, match="or a lower spike_penalty than 1e-06, or more rows to"):
+        dear.fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SettingWarning)
+        better = LRNNAutoencoder(2, inhibition=True, fine_tune=200, random_state=0).fit(X)
+        LRNNAutoencoder(2, inhibition=True, fine_tune=1).fit(np.zeros((9, 3)))  # is 0 already
+    assert better.inhibitory_encoders_ is not None
+    assert better.reconstruction_err_ < model.reconstruction_err_
 
 
 def test_held_out_rows_must_leave_some():

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from lrnn.cli.inputs import (
     DataOf,
     Given,
-    Split,
+    SplitOf,
     given_for,
     model_for,
     numbers_explained,
     part_taken,
+    rows_of_part,
 )
-from lrnn.cli.labels import tell_strange, tell_unlabelled, with_label, without_class
+from lrnn.cli.labels import numbered, tell_unlabelled, with_label, without_class
 from lrnn.cli.outputs import Force, check_named, check_new, check_output, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -28,11 +29,6 @@ EVENTS, CONFIDENCE = 1e6, 0.95
 FEW_CLASSES = 20  # of which all confusions are shown
 SHOWN = 10  # confusions, of more classes
 REMEDY = "; --label names the column that holds them"
-SPLITS = {
-    "train": "those to train on (--split test has others)",
-    "test": "those to test with",
-    "all": "all there are (--split test has those to test with)",
-}
 
 
 def classify(
@@ -94,10 +90,7 @@ def classify(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the simulation; by default 0.")
     ] = None,
-    split: Annotated[
-        Split | None,
-        typer.Option(help="Which rows of a data set; by default those the paper trains on."),
-    ] = None,
+    split: SplitOf = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -150,8 +143,7 @@ def classify(
     told = shares.argmax(axis=1)
     document: dict[str, Any] = {"output": str(output), "rows": len(told), "split": part}
     columns = _probabilities(found.classes_, shares)
-    whose = "" if part is None else f" of {data}, {SPLITS[part]},"
-    lines = [f"{len(told):,} rows{whose} classified, written to {output}"]
+    lines = [f"{rows_of_part(len(told), data, part)} classified, written to {output}"]
     if truth is not None:
         document |= truth.document(told)
         lines.append(truth.line(told))
@@ -217,12 +209,12 @@ def _probabilities(classes: NDArray[Any], shares: NDArray[Any]) -> dict[str, Any
 def _decided(model: Any, given: Given, **how: Any) -> Any:
     """What is decided spike by spike; None, with a warning, if no row can be expected to decide."""
     from lrnn.decisions import UndecidableError
-    from lrnn.tables.words import warn
+    from lrnn.tables.words import SettingWarning, warn
 
     try:
         return model.decide(given.data, **how)
     except UndecidableError as error:
-        warn(f"nothing is decided spike by spike: {error}")
+        warn(SettingWarning(f"nothing is decided spike by spike: {error.text}"))
         return None
 
 
@@ -279,7 +271,7 @@ class _Truth:
     Attributes
     ----------
     labels : ndarray of str
-        Of the rows, as their table has them.
+        Of the rows: names of classes, or, of others, as their table has them.
     numbers : ndarray of int
         Which class of the model each is; UNKNOWN: none of them; UNLABELLED: it is not told.
     names : list of str
@@ -293,7 +285,8 @@ class _Truth:
     @classmethod
     def of(cls, given: Given, classes: NDArray[Any], label: str | None, data: str) -> Any:
         """What the data tell of them; None, if they tell nothing."""
-        from lrnn.tables.frame import class_names, class_numbers, label_text
+        from lrnn.tables.frame import as_text
+        from lrnn.tables.labels import class_names
         from lrnn.tables.words import warn
 
         told = given.classes
@@ -305,20 +298,19 @@ class _Truth:
         if not labelled.any():
             warn(f"{data!r}: no row has a label, so that nothing is said of accuracy")
             return None
-        tell_unlabelled(~labelled, given.cut.dropped, data)
+        tell_unlabelled(~labelled, given.cut.dropped, data, "the accuracy")
+        numbers = numbered(told, classes, given.cut.dropped, data, REMEDY)
+        names = class_names(classes)
         texts = [
-            label_text(cell) if sure else "" for cell, sure in zip(told, labelled, strict=True)
+            names[n] if n >= 0 else as_text(cell) if sure else ""
+            for cell, n, sure in zip(told, numbers, labelled, strict=True)
         ]
-        found = cls(
-            np.array(texts, dtype=object), class_numbers(told, classes), class_names(classes)
-        )
-        tell_strange(found.numbers, texts, found.names, given.cut.dropped, data, REMEDY)
-        return found
+        return cls(np.array(texts, dtype=object), numbers, names)
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """Which rows have a label; others are neither right nor wrong."""
-        from lrnn.tables.frame import UNLABELLED
+        from lrnn.tables.labels import UNLABELLED
 
         return np.asarray(self.numbers != UNLABELLED)
 
@@ -400,6 +392,7 @@ def _summary(decided: Any, truth: _Truth | None) -> dict[str, Any]:
     sure = decided.decided
     document = {
         "confidence": decided.confidence,
+        "ratio": decided.ratio,
         "lead": decided.lead,
         "most_events": decided.limit,
         "start": decided.start,

@@ -15,6 +15,7 @@ from lrnn.cli.inputs import (
     Given,
     ModelOf,
     given_for,
+    is_classifier,
     model_for,
     numbers_explained,
 )
@@ -68,7 +69,7 @@ def encode(
     voice = Voice(quiet, as_json)
     with (
         cluster(dask, workers, voice) as client,
-        _opened(model, data, voice, device, client, autoencoder=refine > 0) as (found, rows, given),
+        _opened(model, data, voice, device, client, refine=refine) as (found, rows, given),
         _bar(voice, f"encoding {data}", rows.shape[0]) as progress,
     ):
         beside = _beside(given, output, voice)
@@ -162,13 +163,23 @@ def _opened(
     device: str | None,
     client: Any = None,
     *,
-    autoencoder: bool = True,
+    refine: int | None = None,
 ) -> Iterator[tuple[Any, Any, Given]]:
-    """A model, and rows for it; what is wrong with them is said of the data."""
+    """A model, and rows for it; what is wrong with them is said of the data.
+
+    It must be an autoencoder, unless codes are all that is wanted, and these are not to ``refine``.
+    """
+    from lrnn.rows import attributes_of
     from lrnn.tables.sources import Source
     from lrnn.validation import check_data
 
-    found = model_for(model, data, autoencoder=autoencoder)
+    found = model_for(model, data, autoencoder=refine is None)
+    if refine and is_classifier(found):
+        raise typer.BadParameter(
+            f"{str(model)!r} is a classifier, which gives no rows back that its codes could fit "
+            "better; leave it out",
+            param_hint="--refine",
+        )
     found.device = device
     given = given_for(found, data, voice, stream=True)
     X = given.data
@@ -179,7 +190,8 @@ def _opened(
     with numbers_explained(given, data, fitting=False):
         rows: Any = check_data(found, X, reset=False)
         if rows.gaps is not None:
-            given.cut.add_gaps(np.isnan(rows.gaps.X), given.scaling.recipe)
+            gaps = attributes_of(rows.gaps).take(slice(None))
+            given.cut.add_gaps(np.isnan(gaps), given.scaling.recipe)
         yield found, rows, given
 
 

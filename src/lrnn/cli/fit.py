@@ -38,7 +38,7 @@ Stacking = StrEnum("Stacking", ["layerwise", "joint"])
 STEPS = 200  # at most, or passes, unless it is said how many
 
 
-@takes_tables()
+@takes_tables(complement=True)
 def fit(
     data: DataOf,
     options: TableOptions,
@@ -187,7 +187,7 @@ def fit(
     from lrnn import checkpoints
     from lrnn.autoencoder import LRNNAutoencoder
     from lrnn.tables.cut_off import CutOff
-    from lrnn.tables.scaling import Scaling
+    from lrnn.tables.scaling import Scaling, attribute_count
 
     voice = Voice(quiet, as_json)
     check_corruption(corruption, solver)
@@ -239,7 +239,8 @@ def fit(
         table, scaling, cut = taken.table, taken.scaling, taken.cut
         count, attributes = table.data.shape
     else:
-        scaling, (count, attributes) = moment.scaling or Scaling("none"), moment.shape
+        scaling, count = moment.scaling or Scaling("none"), moment.n_rows
+        attributes = attribute_count(scaling, moment.shape[1])
     sizes, behind = layer_sizes(hidden, attributes)
     model = LRNNAutoencoder(
         sizes,
@@ -276,7 +277,7 @@ def fit(
         interrupted = place.save(model)
     rule = hidden_rule(hidden, attributes)
     falling = tol > 0 and any(curve.still_falling for curve in model.history_)
-    layers = (attributes, *sizes) if behind is None else model.weights_.sizes
+    layers = model.weights_.sizes[: len(sizes) + 1] if behind is None else model.weights_.sizes
     voice.result(
         {
             "model": str(output),
@@ -286,6 +287,7 @@ def fit(
             "behind": None if behind is None else list(behind),
             "hidden_rule": rule,
             "scale": scaling.kind,
+            "complemented": scaling.complemented,
             "error": model.reconstruction_err_,
             "corrupted_error": model.corrupted_err_,
             "error_is_bound": model.error_is_bound_,

@@ -23,7 +23,14 @@ from lrnn.cli.inputs import (
     say_how_to_go_on,
     tell,
 )
-from lrnn.cli.labels import as_labels, check_classes, tell_unlabelled, with_label, without_class
+from lrnn.cli.labels import (
+    check_classes,
+    learnt_classes,
+    numbered,
+    tell_unlabelled,
+    with_label,
+    without_class,
+)
 from lrnn.cli.model_place import ModelPlace
 from lrnn.cli.tables import TableOptions, allow_not_offered, scale_note
 from lrnn.cli.voice import Voice
@@ -90,8 +97,11 @@ class Labelled:
     unlabelled: int
 
     @classmethod
-    def of(cls, given: Given, source: str) -> "Labelled":
-        """Rows that have a class; others are left out, and told of."""
+    def of(cls, given: Given, source: str, learnt: NDArray[Any] | None = None) -> "Labelled":
+        """Rows that have a class; others are left out, and told of.
+
+        Rows to test with should be of the classes that were ``learnt``.
+        """
         found = given.classes
         if found is None:
             raise _no_classes(given, source)
@@ -103,12 +113,17 @@ class Labelled:
         if count:
             given = replace(given, data=given.data[np.flatnonzero(~lacking)])
         known = [cell for cell, gone in zip(found, lacking, strict=True) if not gone]
-        return cls(given, as_labels(known), count)
+        if learnt is None:
+            return cls(given, learnt_classes(known, _place(given, source)), count)
+        numbered(found, learnt, given.cut.dropped, source)
+        return cls(given, np.array(known, dtype=object), count)
 
     def accuracy(self, model: Any) -> float:
-        """The share of rows that a model puts into their classes, which are compared as text."""
-        found = model.predict(self.given.data)
-        return float(np.mean(found.astype(str) == self.classes.astype(str)))
+        """The share of rows that a model puts into their classes."""
+        from lrnn.tables.labels import class_numbers
+
+        found = np.argmax(model.predict_proba(self.given.data), axis=1)
+        return float(np.mean(found == class_numbers(self.classes, model.classes_)))
 
 
 def _no_classes(given: Given, source: str) -> Exception:
@@ -168,7 +183,7 @@ def fit_classifier(
         label_smoothing=recognising.label_smoothing,
         dropout=recognising.dropout,
         class_weight="balanced" if recognising.class_weight is ClassWeight.balanced else None,
-        scale=None,
+        scale=scaling.coding,
         verbose=voice.verbose,
         **parameters,
     )
@@ -187,7 +202,7 @@ def fit_classifier(
             model.feature_names_in_ = np.array(given.names, dtype=object)
         model.scale = model.scaling_ = scaling
         interrupted = place.save(model)
-    model.scaling_ = None  # the rows are in [0, 1] already
+    model.scaling_ = scaling.coding  # the rows are in [0, 1] already
     accuracy = rows.accuracy(model)
     spikes = model.spikes_per_decision(given.data)
     test_accuracy = None if tested is None else tested.accuracy(model)
@@ -203,6 +218,7 @@ def fit_classifier(
             "hidden": list(sizes),
             "classes": model.classes_.tolist(),
             "scale": scaling.kind,
+            "complemented": scaling.complemented,
             "accuracy": accuracy,
             "test_accuracy": test_accuracy,
             "test_rows": None if tested is None else len(tested.classes),
@@ -219,6 +235,7 @@ def fit_classifier(
         "spike\n"
         f"{_hidden_note(hidden, sizes)}"
         f"{scale_note(options.scale, scaling) if encoder is None else ''}"
+        f"{_complement_note(options, scaling) if encoder is None else ''}"
         f"written to {place.output}\n"
         f"lrnn classify {place.output} DATA tells the classes of other rows, lrnn report "
         f"{place.output} {data} what it has learnt",
@@ -275,6 +292,8 @@ def _given(
     if encoder is None:
         table = options.open(data, voice, split)
         scaling = options.scaling(table, data, voice)
+        if options.complement is None and scaling.kind == "minmax":  # as LRNNClassifier does
+            scaling = replace(scaling, complemented=True)
         with voice.working(f"reading {data}"):
             return given_of(table, scaling, None, data)
     if options.label is not None:
@@ -309,6 +328,12 @@ def _hidden_note(text: str | None, sizes: tuple[int, ...]) -> str:
     return f"{sizes[-1]} hidden neurons, as nobody said how many; --hidden chooses another number\n"
 
 
+def _complement_note(options: TableOptions, scaling: Any) -> str:
+    if options.complement is not None or not scaling.complemented:
+        return ""
+    return "the network sees each x beside 1 − x; --no-complement shows it x alone\n"
+
+
 def _test_rows(data: str, test: str | None, rows: Labelled, voice: Voice) -> Labelled | None:
     """Rows that are not trained on, if there are any."""
     from lrnn.tables.cut_off import RangeWarning
@@ -323,13 +348,8 @@ def _test_rows(data: str, test: str | None, rows: Labelled, voice: Voice) -> Lab
     known = SimpleNamespace(
         scaling_=given.scaling, n_features_in_=given.data.shape[1], feature_names_in_=names
     )
-    found = Labelled.of(given_for(known, source, voice, split=split), source)
+    tested = given_for(known, source, voice, split=split)
+    found = Labelled.of(tested, source, np.unique(rows.classes))
     if found.given.cut:
         warn(f"{source!r}: {found.given.cut}", RangeWarning)
-    strange = ~np.isin(found.classes.astype(str), rows.classes.astype(str))
-    if strange.any():
-        warn(
-            f"{source!r}: {np.count_nonzero(strange):,} test rows are of classes that training has "
-            f"not seen, such as {str(found.classes[strange][0])!r}, and count as mistaken"
-        )
     return found

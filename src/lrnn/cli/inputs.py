@@ -53,6 +53,15 @@ Hidden = Annotated[
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Rows in a minibatch.")]
 Split = StrEnum("Split", ["train", "test", "all"])
+SplitOf = Annotated[
+    Split | None,
+    typer.Option("--split", help="Which rows of a data set; by default those the paper trains on."),
+]
+SPLITS = {
+    "train": "those to train on (--split test has others)",
+    "test": "those to test with",
+    "all": "all there are (--split test has those to test with)",
+}
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 Resume = Annotated[
     bool | None,
@@ -83,7 +92,7 @@ class Given:
     data: Any
     names: Any
     image_shape: tuple[int, ...] | None
-    labels: tuple[str, ...] | None
+    labels: tuple[str | None, ...] | None
     scaling: Any
     cut: Any
     carried: Any
@@ -355,15 +364,15 @@ def given_for(
 ) -> Given:
     """Data for a model: a table that is read, taken and scaled as the model remembers.
 
-    The model itself then takes them as they are. With ``stream``, large ones are left where they
-    are. Of a data set that comes in parts, ``split`` is one.
+    The model itself then takes them as they are, in [0, 1]. With ``stream``, large ones are left
+    where they are. Of a data set that comes in parts, ``split`` is one.
     """
     from lrnn.datasets import open_table
     from lrnn.tables.read import Reading, taken
     from lrnn.tables.scaling import Scaling
 
     scaling = model.scaling_ or Scaling("none")
-    model.scaling_ = None
+    model.scaling_ = scaling.coding
     path = Path(source)
     reading = taken(path, scaling.reading) if path.exists() else Reading()
     with voice.working(f"reading {source}"):
@@ -384,6 +393,12 @@ def part_taken(data: str, split: StrEnum | None) -> str | None:
     if entry is None or "test" not in entry.splits:
         return None if split is None else split.value
     return entry.default_split if split is None else split.value
+
+
+def rows_of_part(count: int, data: str, part: str | None) -> str:
+    """How many rows there are, and which part of a data set they are."""
+    whose = "" if part is None else f" of {data}, {SPLITS[part]},"
+    return f"{count:,} rows{whose}"
 
 
 def given_of(table: Any, scaling: Any, model: Any, source: str, stream: bool = False) -> Given:

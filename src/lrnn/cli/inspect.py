@@ -36,6 +36,7 @@ def inspect(
     """
     import lrnn
     from lrnn.storage.moment_files import is_moment
+    from lrnn.tables.scaling import Scaling
 
     if is_moment(model):
         inspect_moment(model, Voice(quiet, as_json))
@@ -46,7 +47,7 @@ def inspect(
         return
     audit = found.audit()
     sizes = found.to_network().layer_sizes or ()
-    scaling = "none" if found.scaling_ is None else found.scaling_.kind
+    scaling = found.scaling_ or Scaling("none")
     described = _parts(found)
     costs = found.layer_spike_costs_.tolist()
     voice = Voice(quiet, as_json)
@@ -58,7 +59,8 @@ def inspect(
             "solver": found.solver,
             "inhibition": found.inhibitory_encoders_ is not None,
             "spike_penalty": found.spike_penalty,
-            "scaling": scaling,
+            "scaling": scaling.kind,
+            "complemented": scaling.complemented,
             "corruption": found.corruption,
             "error": found.reconstruction_err_,
             "corrupted_error": found.corrupted_err_,
@@ -73,7 +75,7 @@ def inspect(
             "parts": described,
         },
         f"{model}: {' → '.join(map(str, sizes))}, {found.rates} firing rates, trained by "
-        f"{found.solver}{_inhibition(found)} on data scaled by {scaling}\n"
+        f"{found.solver}{_inhibition(found)} on data scaled by {scaling.told}\n"
         f"mean squared error {bound_note(found)}{found.reconstruction_err_:.5f}"
         f"{from_corrupted(found)}, "
         f"{found.spike_cost_:.4g} firings per unit time "
@@ -85,9 +87,11 @@ def inspect(
 
 
 def _inspect_classifier(path: Any, found: Any, voice: Voice) -> None:
+    from lrnn.tables.scaling import Scaling
+
     audit = found.audit()
     sizes, classes = found.weights_.sizes, found.classes_.tolist()
-    scaling = "none" if found.scaling_ is None else found.scaling_.kind
+    scaling = found.scaling_ or Scaling("none")
     costs = found.layer_spike_costs_.tolist()
     inhibition = found.weights_.inhibitory is not None
     price = f" (the logarithm of firings per output spike costs {found.spike_penalty:g})"
@@ -99,7 +103,8 @@ def _inspect_classifier(path: Any, found: Any, voice: Voice) -> None:
             "classes": classes,
             "inhibition": inhibition,
             "spike_penalty": found.spike_penalty,
-            "scaling": scaling,
+            "scaling": scaling.kind,
+            "complemented": scaling.complemented,
             "corruption": found.corruption,
             "loss": found.loss_,
             "spike_cost": found.spike_cost_,
@@ -108,23 +113,24 @@ def _inspect_classifier(path: Any, found: Any, voice: Voice) -> None:
             "largest_row_sum": audit.largest_row_sum,
             "largest_routed": audit.largest_routed,
             "firing_rates": [layer.rates for layer in audit.layers],
-            "training": _stages(found),
+            "training": _stages(found, "loss"),
         },
         f"{path}: {' → '.join(map(str, sizes))}, a classifier{' with inhibition' * inhibition}"
-        f"{price if found.spike_penalty else ''}, on data scaled by {scaling}\n"
+        f"{price if found.spike_penalty else ''}, on data scaled by {scaling.told}\n"
         f"{len(classes)} classes: {told}\ncross-entropy {found.loss_:.5f}, "
         f"{found.spike_cost_:.4g} firings per unit time "
         f"({' + '.join(f'{cost:.4g}' for cost in costs)} by layer)\n{audit}",
     )
 
 
-def _stages(model: Any) -> list[dict[str, Any]]:
+def _stages(model: Any, measure: str = "error") -> list[dict[str, Any]]:
+    """How training went; what was to become low is called the ``measure``."""
     return [
         {
             "stage": c.stage,
             "layer": c.layer,
             "passes": c.passes,
-            "error": c.lowest,
+            measure: c.lowest,
             "stopped": c.stopped,
         }
         for c in model.history_
@@ -142,7 +148,11 @@ def _parts(model: Any) -> list[dict[str, Any]]:
     """Each code neuron's strongest attributes, and how many it has."""
     import numpy as np
 
-    names = getattr(model, "feature_names_in_", None)
+    from lrnn.tables.scaling import input_names
+
+    attributes = [f"attribute {i + 1}" for i in range(model.n_features_in_)]
+    names = getattr(model, "feature_names_in_", attributes)
+    names = input_names(names, model.scaling_)
     found = []
     for component in np.asarray(model.components_, dtype=np.float64):
         share = component / (component.max() or 1)
@@ -150,10 +160,7 @@ def _parts(model: Any) -> list[dict[str, Any]]:
         found.append(
             {
                 "attributes": int((share >= 0.1).sum()),
-                "strongest": {
-                    f"attribute {i + 1}" if names is None else str(names[i]): float(share[i])
-                    for i in order
-                },
+                "strongest": {names[i]: float(share[i]) for i in order},
             }
         )
     return found

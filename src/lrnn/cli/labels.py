@@ -1,6 +1,5 @@
 """The class of each row, as files and data sets tell it."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from lrnn.cli.tables import check_sparse, columns_beside
 
-WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
 FEW = 20  # different numbers that are not whole, and yet classes
 FEWEST = 10  # classes, above which there must be two rows of each, on average
 SHOWN = 3  # rows that are named
@@ -26,18 +24,22 @@ def without_class(cells: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:
     return is_missing(found)
 
 
-def as_labels(cells: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """Labels as a classifier learns them: whole numbers, if all are such, or else text.
+def learnt_classes(cells: Sequence[Any], where: str) -> NDArray[Any]:
+    """The classes that labels, told of in ``where``, are; numbers in several spellings are told."""
+    from lrnn.tables.frame import as_text
+    from lrnn.tables.labels import as_classes, spelled_twice
+    from lrnn.tables.words import warn
 
-    >>> as_labels(["3", "10.0"]), as_labels(np.array([3.0, 10.0])), as_labels(["03", "7"])
-    (array([ 3, 10]), array([ 3, 10]), array(['03', '7'], dtype='<U2'))
-    """
-    from lrnn.tables.frame import label_text
-
-    texts = list(map(label_text, cells))
-    if all(map(WHOLE.fullmatch, texts)):
-        return np.array(texts, dtype=np.int64)
-    return np.array(texts)
+    found, ways = as_classes(cells), spelled_twice(cells)
+    if ways:
+        apart = len({found[i] for i, cell in enumerate(cells) if as_text(cell) in ways}) > 1
+        taken = (
+            "different classes, as it is a column of text; write them alike, if they are the same"
+            if apart
+            else f"the same class; write text, such as {'no. ' + ways[0]!r}, if they are not"
+        )
+        warn(f"{where} writes one number in several ways: {listed(ways)} are {taken}")
+    return found
 
 
 def check_classes(labels: NDArray[Any], where: str) -> None:
@@ -48,18 +50,19 @@ def check_classes(labels: NDArray[Any], where: str) -> None:
     count, example = len(values), str(labels[0])
     if count == 1:
         raise ValueError(
-            f"{where}: all {len(labels):,} rows are of the class {example!r}, and there is nothing "
-            "to tell apart; name another column with --label, or give rows of several classes"
+            f"{where} holds no class but {example!r} ({len(labels):,} times): there is nothing to "
+            "tell apart; name another column with --label, or give rows of several classes"
         )
     if count > FEW and _are_fractions(values):
         raise ValueError(
             f"{where} holds {count:,} different numbers, such as {example}: a quantity, and no "
             "classes; name another column with --label, or put its values into few classes before"
         )
-    if count > max(FEWEST, len(labels) / 2):
+    if count > max(FEWEST, len(labels) / 2) or count == len(labels):
         raise ValueError(
             f"{where} holds {count:,} different labels for {len(labels):,} rows, such as "
-            f"{example!r}: too many to learn of each; name a column of classes with --label"
+            f"{example!r}: too many to learn of each; name a column of classes with --label, or "
+            "give more rows of each class"
         )
     if count > FEW and values.dtype.kind == "i":
         warn(
@@ -112,52 +115,66 @@ def with_label(model: Any, source: str, label: str, index: str | None = None) ->
     return replace(scaling, recipe=replace(recipe, columns=tuple(taken_in_order)))
 
 
-def tell_unlabelled(lacking: NDArray[np.bool_], dropped: NDArray[np.intp], source: str) -> None:
-    """Warn of rows without a label; ``dropped`` are those of the file that are not among them."""
+def tell_unlabelled(
+    lacking: NDArray[np.bool_], dropped: NDArray[np.intp], source: str, what: str = ""
+) -> None:
+    """Warn of rows without a label, that are left out (of ``what``, if not of all).
+
+    ``dropped`` are those of the file that are not among them.
+    """
     from lrnn.tables.words import warn
 
     count, total = int(np.count_nonzero(lacking)), len(lacking)
     if count:
-        one = count == 1
+        one, rows = count == 1, rows_told(_in_file(lacking, dropped))
         warn(
             f"{source!r}: {count:,} of {total:,} rows {'has' if one else 'have'} no label, and "
-            f"{'is' if one else 'are'} left out: {rows_told(_in_file(lacking, dropped))}"
+            f"{'is' if one else 'are'} left out{what and f' of {what}'}: {rows}"
         )
 
 
-def tell_strange(
-    numbers: NDArray[np.intp],
-    texts: Sequence[str],
-    names: Sequence[str],
+def numbered(
+    cells: Sequence[Any],
+    classes: NDArray[Any],
     dropped: NDArray[np.intp],
     source: str,
     remedy: str = "",
-) -> None:
-    """Warn of rows whose label is no class of a model; complain, if all are such.
+) -> NDArray[np.intp]:
+    """Which of a model's classes labels are, as `class_numbers` tells it.
 
-    ``numbers`` are those of the classes of all rows, ``texts`` their labels, and ``names`` the
-    model's classes.
+    Warns of labels that are no class of the model, complains if all are such, and tells of those
+    that are classes by their value only; ``dropped`` are rows of the file that are not among them.
     """
-    from lrnn.tables.frame import UNKNOWN, UNLABELLED
+    from lrnn.tables.frame import as_text
+    from lrnn.tables.labels import UNKNOWN, UNLABELLED, class_names, class_numbers, respelled
     from lrnn.tables.words import warn
 
-    strange, labelled = numbers == UNKNOWN, numbers != UNLABELLED
-    if not strange.any():
-        return
-    example = texts[int(strange.argmax())]
-    if (strange == labelled).all():
-        more = " …" if len(names) > 5 else ""
-        raise ValueError(
-            f"none of the labels of {source!r}, such as {example!r}, is a class of the model, "
-            f"which are {', '.join(map(repr, names[:5]))}{more}{remedy}"
+    names, found = class_names(classes), class_numbers(cells, classes)
+    strange, other = found == UNKNOWN, respelled(cells, found, classes)
+    labelled = int(np.count_nonzero(found != UNLABELLED))
+
+    def first(chosen: NDArray[np.bool_]) -> str:
+        row = int(chosen.argmax())
+        return f"such as {as_text(cells[row])!r} in row {_in_file(chosen, dropped)[0] + 1:,}"
+
+    if count := int(np.count_nonzero(strange)):
+        if count == labelled:
+            raise ValueError(
+                f"{source!r}: none of the labels, {first(strange)}, is a class of the model, which "
+                f"are {listed(names, 5)}{remedy}"
+            )
+        warn(
+            f"{source!r}: {count:,} of {labelled:,} rows {'has' if count == 1 else 'have'} a label "
+            f"that is no class of the model, {first(strange)}: "
+            f"{'it counts' if count == 1 else 'they count'} as wrong"
         )
-    count = int(np.count_nonzero(strange))
-    one = count == 1
-    warn(
-        f"{count:,} of {np.count_nonzero(labelled):,} rows {'has' if one else 'have'} a label that "
-        f"is no class of the model, such as {example!r} in row "
-        f"{_in_file(strange, dropped)[0] + 1:,}: {'it counts' if one else 'they count'} as wrong"
-    )
+    if count := int(np.count_nonzero(other)):
+        warn(
+            f"{source!r}: labels of {count:,} of {labelled:,} rows, {first(other)}, are written "
+            "otherwise than the model's classes, and taken for the same numbers, such as "
+            f"{names[found[other.argmax()]]!r}"
+        )
+    return found
 
 
 def _in_file(chosen: NDArray[np.bool_], dropped: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -170,3 +187,8 @@ def rows_told(numbers: NDArray[np.intp]) -> str:
     """The first of some rows, whose numbers are counted from 0."""
     more = ", …" if len(numbers) > SHOWN else ""
     return ", ".join(f"{number + 1:,}" for number in numbers[:SHOWN]) + more
+
+
+def listed(texts: Sequence[str], most: int = SHOWN) -> str:
+    """The first of some texts."""
+    return ", ".join(map(repr, texts[:most])) + (" …" if len(texts) > most else "")

@@ -288,8 +288,12 @@ def _known(path: Path, options: TableOptions) -> SimpleNamespace:
 
 
 def _as_known(found: Any) -> SimpleNamespace:
+    from lrnn.tables.scaling import attribute_count
+
     return SimpleNamespace(
-        scaling_=found.scaling, n_features_in_=found.shape[1], feature_names_in_=found.names
+        scaling_=found.scaling,
+        n_features_in_=attribute_count(found.scaling, found.shape[1]),
+        feature_names_in_=found.names,
     )
 
 
@@ -315,7 +319,7 @@ def _following(source: str, known: SimpleNamespace, voice: Voice) -> tuple[Any, 
     unscaled = given.scaling.kind == "none"
     explained = numbers_explained(given, source) if unscaled else nullcontext()
     with explained, voice.working(f"summing up {source}"):
-        found = Moment.of(given.data)
+        found = Moment.of(given.data, scale=given.scaling.coding)
     names = known.feature_names_in_
     named = None if names is None else tuple(map(str, names))
     return replace(found, scaling=known.scaling_, names=named), given.tell(voice)["cut_off"]

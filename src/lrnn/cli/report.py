@@ -12,13 +12,16 @@ from lrnn.cli.inputs import (
     DataOf,
     Given,
     ModelOf,
+    SplitOf,
     given_for,
     is_classifier,
     load_model,
     model_for,
     numbers_explained,
+    part_taken,
+    rows_of_part,
 )
-from lrnn.cli.labels import tell_strange, tell_unlabelled
+from lrnn.cli.labels import numbered, tell_unlabelled, without_class
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
 
@@ -46,6 +49,7 @@ def report(
         typer.Option(help="The folder that lrnn frontier has written for the same data."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
+    split: SplitOf = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -62,6 +66,8 @@ def report(
         lrnn report digits.safetensors digits -o digits-report --open
 
         lrnn report wine.safetensors wine.csv -o wine-report --against printed.safetensors
+
+        lrnn report mnist.safetensors mnist --split test
 
         lrnn report digits-frontier/models/3.safetensors digits --frontier digits-frontier -o page
     """
@@ -80,7 +86,8 @@ def report(
             f"{str(model)!r} is a classifier, and a frontier is of autoencoders",
             param_hint="--frontier",
         )
-    given = given_for(found, data, voice).without_gaps(found)
+    part = part_taken(data, split)
+    given = given_for(found, data, voice, split=part).without_gaps(found)
     if is_classifier(found):
         _tell_labels(found, given, data)
     place = None if row is None else given.row(row, data)
@@ -92,7 +99,8 @@ def report(
                 f"of {str(model)!r} and {str(path)!r} one is a classifier and one an autoencoder, "
                 "which cannot be compared"
             )
-        others[str(path)].scaling_ = None  # the data are in [0, 1] already
+        scaling = others[str(path)].scaling_
+        others[str(path)].scaling_ = scaling and scaling.coding  # they are in [0, 1] already
         if others[str(path)].n_features_in_ != found.n_features_in_:
             raise ValueError(
                 f"{str(path)!r} is a model for {others[str(path)].n_features_in_} attributes, "
@@ -103,7 +111,7 @@ def report(
     subject = Subject(
         found,
         given.data,
-        name=Path(data).name or data,
+        name=(Path(data).name or data) + ("" if part is None else f" ({part})"),
         command=shlex.join(["lrnn", *sys.argv[1:]]),
         image_shape=given.image_shape,
         attributes=None if names is None else tuple(map(str, names)),
@@ -119,8 +127,16 @@ def report(
     )
     with numbers_explained(given, data, fitting=False):
         page = write(subject, output, voice)
+    rows = rows_of_part(given.data.shape[0], data, part)
     voice.result(
-        {"report": str(page), "valid": subject.audit.valid, **given.tell(voice)}, f"report: {page}"
+        {
+            "report": str(page),
+            "rows": given.data.shape[0],
+            "split": part,
+            "valid": subject.audit.valid,
+            **given.tell(voice),
+        },
+        f"report{'' if part is None else f' on {rows}'}: {page}",
     )
     if open_it:
         typer.launch(page.resolve().as_uri())
@@ -128,18 +144,10 @@ def report(
 
 def _tell_labels(model: Any, given: Given, data: str) -> None:
     """Which rows cannot be told right: those without a label, and of classes it does not know."""
-    from lrnn.tables.frame import UNLABELLED, class_names, class_numbers, label_text
-
-    if given.classes is None:
-        return
-    numbers = class_numbers(given.classes, model.classes_)
-    texts = [
-        "" if n == UNLABELLED else label_text(c)
-        for n, c in zip(numbers, given.classes, strict=True)
-    ]
-    dropped = given.cut.dropped
-    tell_unlabelled(numbers == UNLABELLED, dropped, data)
-    tell_strange(numbers, texts, class_names(model.classes_), dropped, data)
+    if given.classes is not None:
+        lacking = without_class(given.classes)
+        tell_unlabelled(lacking, given.cut.dropped, data, "the accuracy")
+        numbered(given.classes, model.classes_, given.cut.dropped, data)
 
 
 def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:
@@ -156,10 +164,10 @@ def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:
     except (ValueError, AttributeError, TypeError) as error:
         raise ValueError(f"cannot read {str(path)!r}: {error}") from None
     width = found.structures[0][0]
-    if width != model.n_features_in_:
+    inputs = model.weights_.sizes[0]
+    if width != inputs:
         raise ValueError(
-            f"{str(path)!r} is of networks for {width} attributes, the model for "
-            f"{model.n_features_in_}"
+            f"{str(path)!r} is of networks for {width} attributes, the model for {inputs}"
         )
     return found, known
 

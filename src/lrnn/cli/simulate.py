@@ -120,6 +120,7 @@ def simulate(
     """
     from lrnn.spiking.estimators import ESTIMATORS
     from lrnn.tables.atomic import check_apart
+    from lrnn.tables.scaling import input_names, input_shape
 
     voice = Voice(quiet, as_json)
     if estimator not in ESTIMATORS:
@@ -189,7 +190,9 @@ def simulate(
         write[raster.suffix.lower()](raster, force=force)
     if figure:
         names = getattr(trained, "feature_names_in_", given.names)
-        look = {"shape": given.image_shape, "names": names, "classes": classes}
+        names = None if names is None else input_names(names, trained.scaling_)
+        shape = input_shape(given.image_shape, trained.scaling_)
+        look = {"shape": shape, "names": names, "classes": classes}
         _draw(result, output, estimator=estimator, **look)
     voice.result(
         {

@@ -50,6 +50,17 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         Scale.auto,
     ),
+    "complement": (
+        Annotated[
+            bool | None,
+            _option(
+                "--complement/--no-complement",
+                help="Whether the network sees each x beside 1 − x; by default with --classify, "
+                "where columns are scaled by their range.",
+            ),
+        ],
+        None,
+    ),
     "columns": (
         Annotated[
             list[str] | None,
@@ -144,6 +155,7 @@ class TableOptions:
     """What a user says of a table."""
 
     scale: str
+    complement: bool | None
     columns: Sequence[str]
     drop: Sequence[str]
     label: str | None
@@ -162,6 +174,7 @@ class TableOptions:
             reading["na"] = tuple(text for word in reading["na"] for text in word.split(","))
         return cls(
             scale=given["scale"].value,
+            complement=given["complement"],
             columns=given["columns"] or (),
             drop=given["drop"] or (),
             label=given["label"],
@@ -235,6 +248,7 @@ class TableOptions:
                     missing="allow" if self.gaps else self.missing,
                     white=table.white,
                     names=table.names,
+                    complement=bool(self.complement),
                 )
         except TableError as error:
             known = repr(source) in error.text
@@ -304,12 +318,19 @@ def scale_note(asked: str, scaling: Any) -> str:
     return f"{said}; --scale chooses another way\n"
 
 
-def takes_tables(*, missing: str | type[StrEnum] = Missing) -> Callable[..., Any]:
+def takes_tables(
+    *, missing: str | type[StrEnum] = Missing, complement: bool = False
+) -> Callable[..., Any]:
     """For a command that is given `TableOptions` as ``options``: it has all of these.
 
-    ``missing`` are the ways to treat missing cells that it knows, or the only one of them.
+    ``missing`` are the ways to treat missing cells that it knows, or the only one of them;
+    ``complement`` tells whether it may present attributes beside their complements.
     """
-    offered, fixed = dict(OPTIONS), {}
+    offered: dict[str, tuple[Any, Any]] = dict(OPTIONS)
+    fixed: dict[str, Any] = {}
+    if not complement:
+        fixed["complement"] = None
+        del offered["complement"]
     if isinstance(missing, str):
         fixed["missing"] = Missing(missing)
         del offered["missing"]

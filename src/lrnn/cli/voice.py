@@ -15,7 +15,7 @@ from rich.text import Text
 
 from lrnn.progress import CONTROL, printable
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but warnings and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 
 WRITTEN_OUT = {"→": "->", "…": "...", "–": "-", "−": "-", "×": "x", "≤": "<=", "≥": ">=",

@@ -29,7 +29,8 @@ def complement_coded(inputs: Array) -> Array:
 
     A network of excitation alone from its inputs has no bias, and sees an attribute that is small
     only by what others are. With :math:`(x, 1 - x)`, known as complement coding, all rows drive it
-    alike. Use it before an estimator as
+    alike. ``LRNNAutoencoder(complement=True)`` and ``LRNNClassifier(complement=True)`` see their
+    data so; before another estimator use
     ``sklearn.preprocessing.FunctionTransformer(complement_coded)``.
 
     Examples
@@ -45,7 +46,29 @@ def complement_coded(inputs: Array) -> Array:
             f"inputs have values from {low:g} to {high:g}, and 1 - x makes sense in [0, 1] only; "
             "scale them, for example with sklearn.preprocessing.MinMaxScaler(clip=True)"
         )
-    return xp.concat([inputs, 1 - inputs], axis=1)
+    return complement_pairs(inputs)
+
+
+def complement_pairs(inputs: Array) -> Array:
+    """`complement_coded` of numbers that are known to be in [0, 1], or missing (NaN)."""
+    return array_namespace(inputs).concat([inputs, 1 - inputs], axis=1)
+
+
+def complement_decoded(pairs: Array) -> Array:
+    r"""Attributes of which a network has given back both x and 1 − x, as it does, inexactly.
+
+    Of a pair :math:`(a, b)` it is :math:`(a + 1 - b) / 2`, the x whose pair :math:`(x, 1 - x)` is
+    nearest. Its squared error is at most the mean of those of a and b, for
+    :math:`((e - f) / 2)^2 \le (e^2 + f^2) / 2`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> complement_decoded(np.array([[0.25, 1.0, 0.5, 0.0]]))
+    array([[0.375, 1.   ]])
+    """
+    width = pairs.shape[1] // 2
+    return (pairs[:, :width] + (1 - pairs[:, width:])) / 2
 
 
 def propagate(excitation: Array, excitatory: Layer, inhibitory: Array | None = None) -> Array:

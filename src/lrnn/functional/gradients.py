@@ -260,7 +260,7 @@ def flow_back(
         if minus is not None:
             flow = flow / divisors[layer]
             counter = flow * ratios[layer]
-            minus_gradients.insert(0, _plus(-(layers[layer].T @ counter), by_weights))
+            minus_gradients.insert(0, _plus(layers[layer].T @ -counter, by_weights))
         plus_gradients.insert(0, _plus(layers[layer].T @ flow, by_weights))
         if layer > first:
             back = flow @ plus.T if minus is None else flow @ plus.T - counter @ minus.T

@@ -177,7 +177,7 @@ class Moment:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of attributes."""
+        """Numbers of rows and of attributes (twice as many, if complements stand beside them)."""
         return self.n_rows, int(self.gram.shape[0])
 
     def __add__(self, other: Any) -> "Moment":
@@ -238,8 +238,8 @@ class Moment:
         facts = [f"{self.n_rows:,} rows", f"{self.shape[1]:,} attributes"]
         if self.weight != self.n_rows:
             facts.insert(1, f"weight {self.weight:g}")
-        if self.scaling is not None and self.scaling.kind != "none":
-            facts.append(f"scaled by {self.scaling.kind}")
+        if self.scaling is not None and self.scaling.told != "none":
+            facts.append(f"scaled by {self.scaling.told}")
         if self.white is not None:
             facts.append(f"levels of which {self.white:g} is 1")
         return f"Moment({', '.join(facts)})"
@@ -263,9 +263,14 @@ class Moment:
 
         save(self, fspath(path))
 
-    def check_scale(self, scale: str | Scaling | None) -> None:
+    def check_scale(self, scale: str | Scaling | None, complement: bool = False) -> None:
         """Complain of a scaling that a model asks for, if the sums were taken in another one."""
         own = self.scaling or Scaling("none")
+        if complement and not own.complemented:
+            raise ValueError(
+                "complement=True, but the moment was taken of attributes without their "
+                "complements; give scale=Scaling.fit(X, ..., complement=True) to Moment.of"
+            )
         fits = scale in (None, "auto", own.kind)
         if fits or (isinstance(scale, Scaling) and same_scaling(scale, own)):
             return
@@ -319,6 +324,9 @@ class _Reader(BaseEstimator):  # type: ignore[misc]
         if isinstance(scale, str) and scale not in KINDS:
             raise ValueError(f"scale must be one of {', '.join(KINDS)} or a Scaling; got {scale!r}")
         self.scale, self.device = scale, device
+
+    def _complements(self, scaling: Scaling | None) -> bool:
+        return False  # unless the scaling does itself
 
 
 _Reader.__name__ = "Moment"  # as errors call it

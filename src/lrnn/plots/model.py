@@ -13,6 +13,7 @@ from lrnn.plots.curves import Curves, learning_curves
 from lrnn.plots.images import as_images, draw, full_lines, image_grid, in_lines, mosaic
 from lrnn.plots.matrix import column_names, matrix
 from lrnn.plots.tables import heat_map, scatter
+from lrnn.tables.scaling import input_names, input_shape
 
 if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
@@ -36,7 +37,8 @@ def parts(
         Its ``components_`` are drawn; also of any other estimator that has them, such as NMF.
     shape : (height, width), (height, width, 3) or (3, height, width), optional
         Of an image. Each part is then drawn as one; without it, parts are rows of a heat map. In
-        both, each part is scaled to its own maximum.
+        both, each part is scaled to its own maximum. Where attributes have complements, these are
+        drawn below them.
     columns : int, optional
         Images in a line; by default so many that there are about as many lines, and full ones if
         that is possible.
@@ -46,11 +48,15 @@ def parts(
         Where to draw.
     """
     rows = matrix(_components(components), "components")
+    scaling = getattr(components, "scaling_", None)
+    shape = input_shape(shape, scaling)
     if shape is not None:
         columns = full_lines(len(rows)) if columns is None else columns
         return image_grid(rows, shape, columns=columns, ax=ax)
     if names is None:
         names = getattr(components, "feature_names_in_", column_names(components))
+    if names is not None:
+        names = input_names(names, scaling)
     if names is not None and len(names) != rows.shape[1]:
         raise ValueError(f"there are {len(names)} names, but {rows.shape[1]} attributes")
     return heat_map(rows, names, ax)

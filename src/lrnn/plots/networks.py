@@ -21,6 +21,7 @@ from lrnn.frontiers import readable
 from lrnn.network import RandomNeuralNetwork
 from lrnn.plots.axes import COLOURS, SMALL, TEXT, axes_or_new, bare, size
 from lrnn.plots.tables import shorten
+from lrnn.tables.scaling import input_names
 
 if TYPE_CHECKING:
     from lrnn.autoencoder import LRNNAutoencoder
@@ -111,6 +112,8 @@ def network(
     weights = Connections.of(drawn)
     layers = _layers(drawn, weights)
     names = getattr(model, "feature_names_in_", None) if names is None else names
+    if names is not None:
+        names = input_names(names, getattr(model, "scaling_", None))
     if names is not None and len(names) != len(layers[0]):
         raise ValueError(f"there are {len(names)} names, but {len(layers[0])} neurons to name")
     shown, chosen, strength = _strongest(layers, weights, neurons, lines)

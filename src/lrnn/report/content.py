@@ -136,7 +136,7 @@ def reconstructions(subject: Subject) -> dict[str, Any]:
     count = PAIRS if subject.image_shape is not None else ROWS
     chosen = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(int))
     given = matrix(X[chosen], "X")
-    back = np.asarray(subject.autoencoder.reconstruct(X[chosen]))
+    back = subject.given_back(X[chosen])
     if subject.image_shape is None:
         rows = [
             _bars(subject, int(i), above, below)
@@ -172,7 +172,7 @@ def _bars(subject: Subject, row: int, given: Floats, back: Floats) -> dict[str, 
 def _of_table(subject: Subject) -> dict[str, Any]:
     rows = slice(None, None, -(-subject.X.shape[0] // 20_000))
     given = matrix(subject.X[rows], "X")
-    back = np.asarray(subject.autoencoder.reconstruct(subject.X[rows]))
+    back = subject.given_back(subject.X[rows])
     errors, variances = ((given - back) ** 2).mean(axis=0), given.var(axis=0)
     order = np.argsort(-errors, kind="stable")[:MOST_ATTRIBUTES]
     lines = [
@@ -206,16 +206,19 @@ def parts(subject: Subject) -> dict[str, Any]:
     components = np.asarray(subject.autoencoder.components_, dtype=np.float64)
     used = subject.codes.mean(axis=0) * components.sum(axis=1)
     share = used / (used.sum() or 1)
-    order = np.argsort(-used, kind="stable")[:MOST_PARTS]
+    order, names = np.argsort(-used, kind="stable")[:MOST_PARTS], subject.inputs
     shown: list[dict[str, Any]] = []
     for i in order:
         part = components[i] / (components[i].max() or 1)
         entry = {"number": int(i), "share": f"{100 * share[i]:.1f} %", "image": None, "bars": None}
-        if subject.image_shape is not None:
+        if subject.input_shape is not None:
+            entry["image"] = pictures.image(part, subject.input_shape, ink=True)
+        elif subject.image_shape is not None:  # of which complements cannot be drawn
+            part = part[: subject.X.shape[1]]
             entry["image"] = pictures.image(part, subject.image_shape, ink=True)
         else:
             largest = [a for a in np.argsort(-part, kind="stable")[:MOST_BARS] if part[a] >= 0.01]
-            entry["bars"] = [(attribute(subject, a), f"{100 * part[a]:.0f}") for a in largest]
+            entry["bars"] = [(names[a], f"{100 * part[a]:.0f}") for a in largest]
         shown.append(entry)
     return {"parts": shown, "count": len(components), "left": len(components) - len(shown)}
 
@@ -268,7 +271,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
     network = result.network
     exact = network.split(np.asarray(result.steady))
     found = [network.split(result.at(m).activation()) for m in EVENTS_SHOWN]
-    shape, ink = subject.image_shape, pictures.is_ink(exact[0])
+    shape, ink = subject.input_shape, pictures.is_ink(exact[0])
     layers = []
     for i, name in enumerate(result.layer_names):
         outer = shape if i == 0 or (i == len(exact) - 1 and not subject.classifies) else None
@@ -331,10 +334,9 @@ def _decided(subject: Subject, exact: Floats, found: Sequence[Floats]) -> TableO
 
 def _layers_as_bars(subject: Subject) -> Any:
     """Layers as computed and as simulated, of a table that is not too wide; else nothing."""
-    width = subject.X.shape[1]
-    if subject.image_shape is not None or width > MOST_NAMED:
+    names = subject.inputs
+    if subject.image_shape is not None or len(names) > MOST_NAMED:
         return None
-    names = [attribute(subject, i) for i in range(width)]
     moments = ", ".join(f"{m:,}" for m in EVENTS_SHOWN)
     return pictures.markup(
         plots.simulated_layers(

@@ -47,7 +47,7 @@ def write_report(
         "sizes": sizes if subject.classifies else sizes[: len(model.weights_.encoders) + 1],
     }
     page = Path(folder) / "index.html"
-    template = "classifier.html" if subject.classifies else "page.html"
+    template = "classifier.html" if subject.classifies else "autoencoder.html"
     write_atomically(page, render(template, content).encode())
     return page
 

@@ -12,7 +12,7 @@ from lrnn.plots.matrix import matrix
 from lrnn.report import pictures
 from lrnn.report.content import SHARED, Section, TableOf
 from lrnn.report.subject import Subject
-from lrnn.tables.frame import UNKNOWN, UNLABELLED
+from lrnn.tables.labels import UNKNOWN, UNLABELLED
 
 MOST_CLASSES = 20  # of which all confusions are shown; of more only the commonest
 CONFUSIONS = 20  # that are listed then

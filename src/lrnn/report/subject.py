@@ -15,7 +15,8 @@ from lrnn.classifier import LRNNClassifier
 from lrnn.frontiers import Frontier
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.spiking import Simulation
-from lrnn.tables.frame import UNLABELLED, class_numbers
+from lrnn.tables.labels import UNLABELLED, class_numbers
+from lrnn.tables.scaling import input_names, input_shape
 
 RASTER_NEURONS = 48
 RASTER_SPIKES = 1_200
@@ -134,6 +135,23 @@ class Subject:
         return replace(
             standing, accuracy=share * standing.accuracy, commonest=share * standing.commonest
         )
+
+    def given_back(self, X: Any) -> Floats:
+        """What an autoencoder makes of rows, in [0, 1]."""
+        model = self.autoencoder
+        back = np.asarray(model.reconstruct(X))
+        return back / (model.white_ or 1) if model._scales else back
+
+    @property
+    def input_shape(self) -> tuple[int, ...] | None:
+        """If rows are images, that of the input neurons."""
+        return input_shape(self.image_shape, self.model.scaling_)
+
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the input neurons."""
+        numbered = [f"attribute {i + 1}" for i in range(self.X.shape[1])]
+        return input_names(self.attributes or numbered, self.model.scaling_)
 
     @cached_property
     def codes(self) -> Floats:

@@ -7,7 +7,15 @@
 
 from lrnn.rows.base import Rows
 from lrnn.rows.device import held
-from lrnn.rows.encoded import WeightedRows, encoded
+from lrnn.rows.encoded import ComplementedRows, WeightedRows, attributes_of, encoded
 from lrnn.rows.memory import HostRows
 
-__all__ = ["HostRows", "Rows", "WeightedRows", "encoded", "held"]
+__all__ = [
+    "ComplementedRows",
+    "HostRows",
+    "Rows",
+    "WeightedRows",
+    "attributes_of",
+    "encoded",
+    "held",
+]

@@ -47,6 +47,8 @@ class Rows(ABC):
         Whether rows can be had by their numbers, in any order.
     held_on_device : bool
         Whether they are in the memory of the device that works on them.
+    on_workers : bool
+        Whether they are on a cluster: `transmit` gives what is computed when it is needed.
     """
 
     shape: tuple[int, int]
@@ -59,6 +61,7 @@ class Rows(ABC):
     resident: bool
     in_any_order: bool
     held_on_device: bool = False
+    on_workers: bool = False
 
     @property
     def cells(self) -> int:

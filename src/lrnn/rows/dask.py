@@ -38,6 +38,7 @@ class DaskRows(Rows):
 
     backend = HOST
     resident = in_any_order = False
+    on_workers = True
 
     def __init__(
         self, array: Any, user: str, frame: Any = None, before: float | None = None

@@ -1,4 +1,4 @@
-"""Rows that are made from others when they are asked for: as a layer sees them, or converted."""
+"""Rows that are made from others when they are asked for: as a layer sees them, or coded."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -6,9 +6,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from lrnn.arrays import Array, Floats, Layer
 from lrnn.functional import weighed
+from lrnn.functional.forward import complement_pairs
 from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.content import digest
 from lrnn.weights import through
@@ -23,6 +25,7 @@ class DerivedRows(Rows):
         self.dtype = dtype
         self.backend, self.resident = rows.backend, rows.resident
         self.in_any_order, self.held_on_device = rows.in_any_order, rows.held_on_device
+        self.on_workers = rows.on_workers
 
     @property
     def weight(self) -> float:
@@ -110,6 +113,41 @@ class WeightedRows(DerivedRows):
         return f"{self.rows.identity(count)} {own}"
 
 
+class ComplementedRows(DerivedRows):
+    """The same rows, every x beside 1 − x (`lrnn.functional.complement_coded`), as they are read.
+
+    Sparse rows become full ones, a block at a time.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__(rows, _with_complements, 2 * rows.shape[1], rows.dtype)
+        self.white, self.cut_off = rows.white, rows.cut_off
+        self.gaps = None if rows.gaps is None else ComplementedRows(rows.gaps)
+
+    @property
+    def buffered(self) -> int:
+        """As many as of the others, which a buffer holds."""
+        return self.rows.buffered
+
+    def windows(self, random: np.random.RandomState) -> Iterator[Rows]:
+        """Those of the others."""
+        return map(ComplementedRows, self.rows.windows(random))
+
+    def in_memory(self) -> Rows:
+        """The others in memory, if they can be."""
+        near = self.rows.in_memory()
+        return self if near is self.rows else ComplementedRows(near)
+
+    def identity(self, count: int | None = None) -> str:
+        """That of the others, and that they are coded."""
+        return f"{self.rows.identity(count)} beside complements"
+
+
+def attributes_of(rows: Rows) -> Rows:
+    """Rows as they were before complements stood beside them, if they do."""
+    return rows.rows if isinstance(rows, ComplementedRows) else rows
+
+
 def encoded(rows: Rows, layers: Sequence[Layer]) -> Rows:
     """Activations behind ``layers`` of excitatory weights."""
     last = layers[-1]
@@ -124,6 +162,10 @@ def converted(rows: Rows, dtype: Any) -> Rows:
 
 def _same(block: Array) -> Array:
     return block
+
+
+def _with_complements(block: Array) -> Array:
+    return complement_pairs(block.toarray() if sparse.issparse(block) else block)
 
 
 def _after(work: Work, change: Work, block: Array, *weights: Array, **number: int) -> Any:

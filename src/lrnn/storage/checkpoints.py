@@ -12,12 +12,14 @@ from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from math import inf
+from numbers import Integral
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 import lrnn
 from lrnn.arrays import Array, is_array, to_numpy
@@ -44,6 +46,7 @@ __all__ = ["CheckpointError", "fit"]
 FORMAT = 2
 COPY_PAUSE = 1.0  # seconds, at least, between copies of the state
 COPY_SHARE = 20  # and so many times what a copy takes
+SEEDS = 1 << 31  # of which one is drawn
 
 
 class CheckpointError(TensorFileError):
@@ -81,7 +84,9 @@ def fit(
         Seconds between checkpoints, which are made after full passes or steps.
     resume : bool, default=True
         Go on from the file if there is one. It must be of the same data (labels and weights are
-        among them) and parameters, and of the same encoder, if a classifier begins with one.
+        among them) and parameters, and of the same encoder, if a classifier begins with one. With
+        ``early_stopping``, a ``random_state`` that is no number is drawn once, and kept in the
+        file: the same rows stay held out.
 
     Examples
     --------
@@ -99,7 +104,17 @@ def fit(
     (50,)
     """
     model._validate_params()
-    place = Path(path)
+    place, given = Path(path), model.random_state
+    model.random_state = seed_for(model, place, resume)
+    try:
+        return _trained(model, X, y, sample_weight, place, every, resume)
+    finally:
+        model.random_state = given
+
+
+def _trained(
+    model: Model, X: Any, y: Any, sample_weight: Any, place: Path, every: float, resume: bool
+) -> Model:
     if isinstance(model, LRNNClassifier):
 
         def watch(
@@ -119,6 +134,28 @@ def fit(
     with _keeping(model, checkpoint_of(model, heavy, place, every, resume)) as watcher:
         model._fit(rows, watcher, sample_weight=sample_weight)
     return model
+
+
+def seed_for(model: LRNNAutoencoder | LRNNClassifier, path: Path, resume: bool) -> Any:
+    """A number as ``random_state``, where without one other rows would be held out the next time.
+
+    It is drawn, and found again in the checkpoint at ``path``.
+    """
+    given = model.random_state
+    if isinstance(given, Integral) or not model.early_stopping:
+        return given
+    if resume and path.exists() and (known := _seed_in(path)) is not None:
+        return known
+    return int(check_random_state(given).randint(SEEDS))
+
+
+def _seed_in(path: Path) -> int | None:
+    """The ``random_state`` of a checkpoint, if it is a number; `read` complains of its faults."""
+    try:
+        found = read_tensors(path, lambda document: None)[0]["facts"]["random_state"]
+    except READ_ERRORS:
+        return None
+    return found if type(found) is int else None
 
 
 @contextmanager

@@ -23,7 +23,6 @@ from lrnn.storage.model_files import (
     curve_tensors,
     finite,
     plain_parameters,
-    scaling_of,
     set_attributes,
     told_of_training,
     weight_matrices,
@@ -110,14 +109,13 @@ def classifier(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNClass
     model._validate_params()
     weights = _weights(tensors, document["inhibition"] is True)
     check_rates(weights, "free", tensors)
-    set_attributes(model, weights.sizes[0], document["white"], document["feature_names"])
+    set_attributes(model, weights.sizes[0], document["white"], document)
     costs = np.array(document["layer_spike_costs"], dtype=np.float64)
     if costs.shape != (len(weights.excitatory),) or not (np.isfinite(costs) & (costs >= 0)).all():
         raise ModelFileError("its spikes by layer do not fit its layers")
     frozen = document["frozen"]
     if type(frozen) is not int or not 0 <= frozen < len(weights.excitatory):
         raise ModelFileError(f"it says that {frozen!r:.40} layers stay as they are")
-    model.scaling_ = scaling_of(document["scaling"], model)
     model.filling_ = None
     fitted = FittedClassifier(
         weights,

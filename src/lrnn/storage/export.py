@@ -60,6 +60,19 @@ def to_torch(model: LRNNAutoencoder | LRNNClassifier) -> "torch.nn.Sequential":
             equal = torch.full_like(outputs, 1 / outputs.shape[1])
             return torch.where(fires, outputs / torch.where(fires, total, 1), equal)
 
+    class Complements(nn.Module):
+        """Each attribute x beside 1 − x."""
+
+        def forward(self, rows: Any) -> Any:
+            return torch.cat([rows, 1 - rows], dim=1)
+
+    class Attributes(nn.Module):
+        """Attributes of what their neurons, and those of their complements, give back."""
+
+        def forward(self, pairs: Any) -> Any:
+            found, complements = pairs.chunk(2, dim=1)
+            return (found + (1 - complements)) / 2
+
     def layers(weights: Iterable[Layer]) -> "list[nn.Module]":
         modules: list[nn.Module] = []
         for weight in weights:
@@ -68,13 +81,17 @@ def to_torch(model: LRNNAutoencoder | LRNNClassifier) -> "torch.nn.Sequential":
             modules += [module, nn.Hardtanh(0.0, 1.0)]
         return modules
 
-    own, first = model.weights_, nn.Hardtanh(0.0, 1.0)
+    own = model.weights_
+    first: list[nn.Module] = [nn.Hardtanh(0.0, 1.0)]
+    last: list[nn.Module] = []
+    if model.scaling_ is not None and model.scaling_.complemented:
+        first, last = [*first, Complements()], [Attributes()]
     if isinstance(model, LRNNClassifier):
-        hidden = nn.Sequential(first, *layers(own.layers[:-1]))
+        hidden = nn.Sequential(*first, *layers(own.layers[:-1]))
         output = nn.Sequential(*layers(own.layers[-1:]))
         return nn.Sequential(OrderedDict(hidden=hidden, output=output, shares=Shares()))
-    encoder = nn.Sequential(first, *layers(own.encoding))
-    decoder = nn.Sequential(*layers(own.decoding))
+    encoder = nn.Sequential(*first, *layers(own.encoding))
+    decoder = nn.Sequential(*layers(own.decoding), *last)
     return nn.Sequential(OrderedDict(encoder=encoder, decoder=decoder))
 
 
@@ -86,6 +103,8 @@ def to_onnx(
     dtype: str | None = None,
 ) -> None:
     """Write the model as an ONNX file of MatMul and Clip nodes (Add and Div with inhibition).
+
+    If it presents attributes beside their complements, so does the file.
 
     Parameters
     ----------
@@ -109,22 +128,27 @@ def to_onnx(
     check_is_fitted(model)
     own, sizes = model.weights_, model.weights_.sizes
     graph = _Graph(dtype or to_numpy(own.excitatory[0]).dtype.name)
-    layer = graph.input("data", sizes[0])
+    how, width = model.scaling_ or Scaling("none"), model.n_features_in_
+    layer = graph.input("data", width)
     if scaling:
-        how = model.scaling_ or Scaling("none")
         span = np.where(np.asarray(how.span) == 0, np.inf, how.span) * (model.white_ or 1.0)
         layer = graph.node("Sub", [layer, graph.constant("low", how.low)], "shifted")
         layer = graph.node("Div", [layer, graph.constant("span", span)], "scaled")
     layer = graph.clip(layer, "input")
+    if how.complemented:
+        layer = graph.complements(layer)
     if isinstance(model, LRNNClassifier):
         names = {len(sizes) - 2: "codes", len(sizes) - 1: "outputs"}
         graph.recognise(graph.layers(layer, own.layers, names), model.classes_)
         graph.output("codes", sizes[-2])
     else:
-        names = {len(own.encoders): "codes", len(sizes) - 1: "reconstruction"}
-        graph.layers(layer, own.layers, names)
-        for number, name in names.items():
-            graph.output(name, sizes[number])
+        last = "pairs given back" if how.complemented else "reconstruction"
+        names = {len(own.encoders): "codes", len(sizes) - 1: last}
+        layer = graph.layers(layer, own.layers, names)
+        if how.complemented:
+            graph.attributes(layer, width, "reconstruction")
+        graph.output("codes", sizes[len(own.encoders)])
+        graph.output("reconstruction", width)
     made = graph.model(f"lrnn {'classifier' if 'outputs' in names.values() else 'autoencoder'}")
     onnx.helper.set_model_props(
         made,
@@ -182,6 +206,21 @@ class _Graph:
     def clip(self, layer: str, name: str) -> str:
         """Numbers that are cut off at 0 and 1."""
         return self.node("Clip", [layer, self._zero, self._one], name)
+
+    def complements(self, layer: str) -> str:
+        """Each x beside 1 − x."""
+        others = self.node("Sub", [self._one, layer], "complements")
+        return self.node("Concat", [layer, others], "pairs", axis=1)
+
+    def attributes(self, pairs: str, width: int, name: str) -> str:
+        """Half of a + 1 − b, for what is given back of so many x and 1 − x."""
+        axes = self.constant("columns", [1], np.int64)
+        bounds = [self.constant(f"column {n}", [n], np.int64) for n in (0, width, 2 * width)]
+        found = self.node("Slice", [pairs, *bounds[:2], axes], "x given back")
+        others = self.node("Slice", [pairs, *bounds[1:], axes], "1 - x given back")
+        others = self.node("Sub", [self._one, others], "x by its complement")
+        both = self.node("Add", [found, others], "x twice")
+        return self.node("Div", [both, self.constant("two", 2.0)], name)
 
     def layers(self, layer: str, weights: Sequence[Layer], names: dict[int, str]) -> str:
         """Activations behind layers; some of them, by their numbers from 1, have names."""

@@ -32,7 +32,7 @@ from lrnn.moments import Corruption
 from lrnn.parameters import matrices_of
 from lrnn.rows.gaps import Filling
 from lrnn.tables.atomic import write_atomically
-from lrnn.tables.scaling import Scaling
+from lrnn.tables.scaling import Scaling, attribute_count
 from lrnn.tables.sources import check_file
 from lrnn.tables.words import warn
 from lrnn.training import LearningCurve, StopReason
@@ -259,7 +259,7 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         )
     check_rates(weights, model.rates, tensors)
     white = document.get("white", 1.0 if document.get("binary") is True else None)
-    set_attributes(model, weights.sizes[0], white, document["feature_names"])
+    set_attributes(model, weights.sizes[0], white, document)
     spike_cost = finite(document["spike_cost"])
     fitted = Fitted(
         weights,
@@ -271,7 +271,6 @@ def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencod
         None if corrupted is None else finite(corrupted),
         _truth(document.get("error_is_bound", False)),
     )
-    model.scaling_ = scaling_of(document["scaling"], model)
     if "stream" in document:
         from lrnn.storage import stream_files
 
@@ -296,27 +295,32 @@ def _filling(tensors: dict[str, Array], width: int) -> Filling | None:
 
 
 def set_attributes(
-    model: LRNNAutoencoder | LRNNClassifier, width: int, white: Any, names: Any
+    model: LRNNAutoencoder | LRNNClassifier, inputs: int, white: Any, document: dict[str, Any]
 ) -> None:
-    """What a model knows of its attributes: how many there are, their names, and levels."""
-    model.n_features_in_ = width
+    """What a model with so many input neurons knows of its attributes.
+
+    That is how many there are, their names, how they get into [0, 1], and levels.
+    """
+    model.scaling_ = scaling_of(document["scaling"], model, inputs)
+    model.n_features_in_ = width = attribute_count(model.scaling_, inputs)
     if white not in WHITES:
         raise ModelFileError(f"it says that the level {white!r:.40} is 1")
     model.white_ = white
-    known = check_names(names, width)
+    known = check_names(document["feature_names"], width)
     if known is not None:
         model.feature_names_in_ = np.array(known, dtype=object)
 
 
-def scaling_of(stored: Any, model: LRNNAutoencoder | LRNNClassifier) -> Scaling | None:
+def scaling_of(stored: Any, model: LRNNAutoencoder | LRNNClassifier, inputs: int) -> Scaling | None:
     """The scaling of a model, which then has it as a parameter, too."""
     if stored is None:
         return None
     if not isinstance(stored, dict) or "kind" not in stored:  # a user's own note, once
         warn(f"the model was saved with a note on its scaling, {stored!r:.200}: scale data so")
         return None
-    scaling = check_scaling(stored, model.n_features_in_)
-    if model.scale is None:
+    scaling = check_scaling(stored, inputs)
+    complement_alone = model.complement is True and scaling == scaling.coding
+    if model.scale is None and not complement_alone:
         model.scale = scaling
     return scaling
 
@@ -332,13 +336,14 @@ def check_names(names: Any, width: int) -> list[str] | None:
     return names
 
 
-def check_scaling(stored: Any, width: int) -> Scaling:
-    """A scaling of so many attributes."""
+def check_scaling(stored: Any, inputs: int) -> Scaling:
+    """A scaling of as many attributes as so many input neurons stand for."""
     scaling = Scaling.from_json(stored)
+    width = attribute_count(scaling, inputs)
     own = np.size(scaling.low) if np.ndim(scaling.low) else width
     if scaling.names is not None:
         own = len(scaling.names)
-    if own != width:
+    if own != width or (scaling.complemented and inputs % 2):
         raise TensorFileError("its scaling does not fit its attributes")
     return scaling
 

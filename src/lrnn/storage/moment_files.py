@@ -27,6 +27,7 @@ from lrnn.storage.model_files import (
     read_tensors,
     write_tensors,
 )
+from lrnn.tables.scaling import attribute_count
 
 __all__ = ["MomentFileError", "is_moment", "load_moment", "save"]
 
@@ -149,13 +150,14 @@ def found(document: dict[str, Any], tensors: dict[str, Array]) -> Moment:
         raise MomentFileError(f"no rows have such sums: {wrong}")
     if not np.allclose(gram, gram.T, rtol=1e-9, atol=1e-9 * gram.max(initial=0)):
         raise MomentFileError("its sums of products are not symmetric")
-    names = check_names(document["names"], width)
     stored = document["scaling"]
+    scaling = None if stored is None else check_scaling(stored, width)
+    names = check_names(document["names"], attribute_count(scaling, width))
     return Moment(
         sums,
         np.dtype(document["type"]),
         None if names is None else tuple(names),
-        None if stored is None else check_scaling(stored, width),
+        scaling,
         None if white is None else float(white),
     )
 

@@ -14,7 +14,7 @@ from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.classifier import LRNNClassifier
 from lrnn.parameters import check_refine
 from lrnn.rows import Rows, held
-from lrnn.rows.dask import DaskRows, in_order
+from lrnn.rows.dask import in_order
 from lrnn.tables.atomic import check_apart
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.writers import WITH_TEXT, check_output, write_blocks
@@ -142,8 +142,9 @@ def reconstruct(
     if beside is not None:
         inner = names or [f"column{i}" for i in range(model.n_features_in_)]
         names = [*beside.before, *inner, *beside.after]
-    work = partial(model._passed, layers=model.weights_.layers)
-    return _write(model, X, path, work, model.n_features_in_, names, progress, arranged)
+    return _write(
+        model, X, path, model._given_back, model.n_features_in_, names, progress, arranged
+    )
 
 
 def _write(
@@ -164,7 +165,7 @@ def _write(
 
     def results() -> Iterator[Any]:
         done = 0
-        on_workers = in_order(work(rows)) if isinstance(rows, DaskRows) else None
+        on_workers = in_order(work(rows)) if rows.on_workers else None
         for block in on_workers or rows.blocks():
             found = np.asarray(block) if on_workers else to_numpy(work(held(block)))
             yield found if arranged is None else arranged(found)

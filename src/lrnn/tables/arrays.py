@@ -177,14 +177,20 @@ def _table_of_chosen(
     return replace(table, labels=_labels(all_of_them, name, table.data.shape[0]))
 
 
-def _labels(arrays: Mapping[str, Any], chosen: str, rows: int) -> tuple[str, ...] | None:
-    """The class of each row, if an array beside the chosen one has a name that says so."""
+def _labels(arrays: Mapping[str, Any], chosen: str, rows: int) -> tuple[str | None, ...] | None:
+    """The class of each row, if an array beside the chosen one has a name that says so.
+
+    A row whose label is empty, or not a number among numbers, has none.
+    """
     for name in LABELS:
         found = arrays.get(name)
         if found is None or name == chosen or sparse.issparse(found):
             continue
         if found.dtype.kind in "biufU" and found.shape in ((rows,), (rows, 1), (1, rows)):
-            return tuple(map(as_text, found.ravel().tolist()))
+            cells = found.ravel().tolist()
+            return tuple(
+                None if cell in ("", None) or cell != cell else as_text(cell) for cell in cells
+            )
     return None
 
 

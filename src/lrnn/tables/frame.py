@@ -1,8 +1,7 @@
 """Columns under their names, of numbers or of text: tables before they are matrices."""
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,24 +11,17 @@ from numpy.typing import NDArray
 from lrnn.tables.types import types_of
 
 __all__ = [
-    "UNKNOWN",
-    "UNLABELLED",
     "Columns",
     "Frame",
     "FrameColumns",
     "as_number",
     "as_text",
-    "class_names",
-    "class_numbers",
     "column_of",
     "frame_of",
     "is_frame",
     "is_missing",
     "is_text",
-    "label_text",
 ]
-
-WHOLE = re.compile(r"(-?\d+)\.0+")  # a number that was written with a point
 
 
 @dataclass(frozen=True)
@@ -177,45 +169,6 @@ def as_text(cell: Any) -> str:
     if isinstance(cell, str):
         return cell
     return str(int(cell)) if float(cell).is_integer() else str(cell)
-
-
-def label_text(label: Any) -> str:
-    """A label as text: whole numbers without a point, however they were written.
-
-    >>> label_text("3.0"), label_text(3), label_text("03"), label_text("3.5")
-    ('3', '3', '03', '3.5')
-    """
-    text = as_text(label)
-    whole = WHOLE.fullmatch(text)
-    return whole[1] if whole else text
-
-
-UNKNOWN, UNLABELLED = -1, -2  # numbers of what is no class of a model, and of no label
-
-
-def class_names(classes: NDArray[Any]) -> list[str]:
-    """Classes of a model as text; those of truths are True and False."""
-    truths = classes.dtype.kind == "b"
-    return [str(label) if truths else label_text(label) for label in classes.tolist()]
-
-
-def class_numbers(labels: Iterable[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Which of a model's classes labels are; they are compared as text.
-
-    >>> class_numbers(["3.0", 4, None, "x", float("nan")], np.array([3, 4]))
-    array([ 0,  1, -2, -1, -2])
-    """
-    truths = classes.dtype.kind == "b"
-    names = class_names(classes)
-    places = {name.lower() if truths else name: i for i, name in enumerate(names)}
-
-    def number(label: Any) -> int:
-        if label is None or label != label:
-            return UNLABELLED
-        text = str(label).lower() if truths else label_text(label)
-        return places.get(text, UNKNOWN)
-
-    return np.array([number(label) for label in labels], dtype=np.intp)
 
 
 def is_text(column: NDArray[Any]) -> bool:

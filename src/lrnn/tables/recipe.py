@@ -120,7 +120,7 @@ class Recipe:
         if not facts:
             raise TableError(f"{table.name!r}: no column holds anything")
         for found in facts:
-            _refuse(table, found, categories, missing)
+            _refuse(table, found, categories, missing, *carried)
         if missing == "drop" and any(found.missing for found in facts):
             facts = survey(table, [found.name for found in facts], complete=True)
             if not facts[0].rows:
@@ -450,8 +450,18 @@ def _column(table: Columns, facts: Facts, fills: bool) -> Column:
     return Column(facts.name, position, fill=facts.middle if fills else None)
 
 
-def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None:
-    """Complain of a column that is no attribute as it stands."""
+def _refuse(
+    table: Columns,
+    facts: Facts,
+    categories: str,
+    missing: str,
+    label: str | None,
+    index: str | None,
+) -> None:
+    """Complain of a column that is no attribute as it stands.
+
+    It may become the label or the index, where there is none yet.
+    """
     position, name = table.columns.index(facts.name), escaped(facts.name)
     where = f"{table.name!r}: {_at(table, position)}"
     if facts.infinite is not None:
@@ -466,6 +476,7 @@ def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None
         example = f"{escaped(repr(short(text)))} in row {row + 1}"
         count = len(facts.values or ())
         leave = "{drop=" + name + "} leaves it out"
+        as_index = f", {{index={name}}} carries it along with the rows" * (index is None)
         if facts.numbers > (facts.rows - facts.missing) / 2:
             hint = _number_hint(text, missing, of_file=hasattr(table, "reading"))
             raise TableError(
@@ -481,16 +492,15 @@ def _refuse(table: Columns, facts: Facts, categories: str, missing: str) -> None
         if facts.values is None or (count > 10 and count > (facts.rows - facts.missing) / 2):
             many = f"{count}" if facts.values is not None else f"more than {MOST_VALUES:,}"
             raise TableError(
-                f"{where} holds text, such as {example}, and {many} different ones; {leave}, "
-                "{index=" + name + "} carries it along with the rows"
+                f"{where} holds text, such as {example}, and {many} different ones; {leave}"
+                f"{as_index}"
             )
         if categories != "onehot":
-            keep = f"{{label={name}}} keeps it as the class"
-            if count == facts.rows - facts.missing:
-                keep = f"{{index={name}}} carries it along as the name"
+            as_label = f", {{label={name}}} keeps it as the class of the rows" * (label is None)
+            own = count == facts.rows - facts.missing  # in each row another
             raise TableError(
                 f"{where} holds text, such as {example}; {{categories=onehot}} makes a column of "
-                f"each of its {count} values, {keep} of the rows, {leave}"
+                f"each of its {count} values{as_index if own else as_label}, {leave}"
             )
     if facts.missing and missing == "refuse":
         assert facts.first_missing is not None

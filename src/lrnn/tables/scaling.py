@@ -54,6 +54,11 @@ class Scaling:
     each column by its maximum, "minmax" maps each column's range to [0, 1]. A constant column
     becomes 0 (with "max", only one that is 0 throughout).
 
+    A network has no bias, and low numbers excite nothing in it. If they are ``complemented``, a
+    model presents each attribute x beside 1 − x to two input neurons, by
+    :func:`lrnn.functional.complement_coded`, after `apply`; what two output neurons give back
+    becomes one number again before `revert`.
+
     Attributes
     ----------
     kind : {"none", "levels", "max", "minmax"}
@@ -67,6 +72,8 @@ class Scaling:
     seen : tuple of str or None
         Names of the columns that it was made of, in their order, if they had names and there is no
         recipe.
+    complemented : bool
+        Whether a model sees each attribute x beside 1 − x.
 
     Examples
     --------
@@ -84,21 +91,22 @@ class Scaling:
     recipe: Recipe | None = None
     reading: Reading = field(default_factory=Reading)
     seen: tuple[str, ...] | None = None
+    complemented: bool = False
 
     def __eq__(self, other: object) -> bool:
         """Whether both do the same to the same data, and to the same files."""
         if not isinstance(other, Scaling):
             return NotImplemented
         return (
-            (self.kind, self.recipe, self.reading, self.seen)
-            == (other.kind, other.recipe, other.reading, other.seen)
+            (self.kind, self.recipe, self.reading, self.seen, self.complemented)
+            == (other.kind, other.recipe, other.reading, other.seen, other.complemented)
             and np.array_equal(self.low, other.low)
             and np.array_equal(self.span, other.span)
         )
 
     def __hash__(self) -> int:
         low, span = (tuple(np.ravel(numbers).tolist()) for numbers in (self.low, self.span))
-        return hash((self.kind, low, span))
+        return hash((self.kind, low, span, self.complemented))
 
     @classmethod
     def fit(
@@ -114,6 +122,7 @@ class Scaling:
         missing: Missing = "refuse",
         white: float | None = None,
         names: Sequence[str] | None = None,
+        complement: bool = False,
     ) -> "Scaling":
         """The scaling that takes these data to [0, 1].
 
@@ -140,6 +149,8 @@ class Scaling:
             higher ones.
         names : sequence of str, optional
             Names of the columns of an array, for messages.
+        complement : bool, default=False
+            Whether a model shall see each attribute x beside 1 − x.
 
         Numbers that it would cut off are refused, as are such as are not finite.
         """
@@ -154,8 +165,9 @@ class Scaling:
         table = _as_columns(X, given, names)
         if table is None:
             if kind == "none" or (kind in ("auto", "levels") and are_levels(_dtype(X))):
-                return cls("none")
-            return _fitted(kind, X, limits(X, gaps=missing == "allow"), names, white)
+                return cls("none", complemented=complement)
+            made = _fitted(kind, X, limits(X, gaps=missing == "allow"), names, white)
+            return replace(made, complemented=complement)
         recipe, facts = Recipe.fit(
             table,
             columns=columns,
@@ -175,6 +187,7 @@ class Scaling:
             kind, white = ("levels", white or np.iinfo(levels).max) if given else ("none", white)
         source = TableSource(table, recipe, rows=facts[0].rows)
         made = _fitted(kind, source, (np.array(low), np.array(high)), recipe.names, white)
+        made = replace(made, complemented=complement)
         plain = not given and not isinstance(X, Columns) and recipe.plain
         return replace(made, seen=recipe.names) if plain else replace(made, recipe=recipe)
 
@@ -188,9 +201,20 @@ class Scaling:
         """What becomes 0, and what becomes 1, in the units of the data."""
         return self.low, self.low + self.span
 
+    @property
+    def coding(self) -> "Scaling | None":
+        """What is left to do with data that are in [0, 1] already, if anything is."""
+        return Scaling("none", complemented=True) if self.complemented else None
+
+    @property
+    def told(self) -> str:
+        """In a few words."""
+        return f"{self.kind}, x beside 1 − x" if self.complemented else self.kind
+
     def __repr__(self) -> str:
         columns = np.size(self.low)
         of = f", {columns} attributes" if np.ndim(self.low) else ""
+        of += ", complemented" if self.complemented else ""
         return f"Scaling({self.kind!r}{of}{', with a recipe' if self.recipe is not None else ''})"
 
     def apply(self, X: Any, cut: CutOff | None = None) -> Any:
@@ -322,6 +346,8 @@ class Scaling:
             found["reading"] = self.reading.to_json()
         if self.seen is not None:
             found["seen"] = list(self.seen)
+        if self.complemented:
+            found["complemented"] = True
         return found
 
     @classmethod
@@ -330,9 +356,11 @@ class Scaling:
         try:
             recipe = Recipe.from_json(stored["recipe"]) if "recipe" in stored else None
             reading = Reading.from_json(stored.get("reading"))
-            kind = stored["kind"]
+            kind, complemented = stored["kind"], stored.get("complemented", False)
+            if type(complemented) is not bool:
+                raise TypeError
             if kind == "none":
-                return cls("none", recipe=recipe, reading=reading)
+                return cls("none", recipe=recipe, reading=reading, complemented=complemented)
             if kind == "255":  # as it was called once
                 return cls("levels", 0.0, 255.0)
             low = np.array(stored["low"], dtype=np.float64)
@@ -346,12 +374,12 @@ class Scaling:
             known = kind in KINDS and kind != "auto" and fits
             if known and np.isfinite(low).all() and np.isfinite(span).all() and (span >= 0).all():
                 if low.ndim == 0:
-                    return cls(kind, float(low), float(span), recipe, reading)
+                    scale = float(low), float(span)
+                    return cls(kind, *scale, recipe, reading, complemented=complemented)
                 seen = stored.get("seen")
                 if seen is None or (len(seen) == len(low) and all(map(_is_text, seen))):
-                    return cls(
-                        kind, low, span, recipe, reading, None if seen is None else tuple(seen)
-                    )
+                    seen = None if seen is None else tuple(seen)
+                    return cls(kind, low, span, recipe, reading, seen, complemented)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError):
             pass
         raise ValueError(f"it remembers a scaling that makes no sense: {stored!r:.200}")
@@ -432,6 +460,29 @@ class Scaling:
             raise ValueError(
                 f"the scaling is for {width} attributes, but the data have {X.shape[1]}"
             )
+
+
+def attribute_count(scaling: Scaling | None, inputs: int) -> int:
+    """How many attributes a network with so many input neurons has under a scaling, or none."""
+    return inputs // 2 if scaling is not None and scaling.complemented else inputs
+
+
+def input_names(names: Sequence[Any], scaling: Scaling | None) -> list[str]:
+    """Names of input neurons: those of the attributes, and of their complements, if any."""
+    own = [*map(str, names)]
+    complemented = scaling is not None and scaling.complemented
+    return [*own, *(f"1 − {name}" for name in own)] if complemented else own
+
+
+def input_shape(shape: Sequence[int] | None, scaling: Scaling | None) -> tuple[int, ...] | None:
+    """That of input neurons as an image: complements, if any, are drawn below the attributes.
+
+    None where they cannot be: of images whose colours come one after the other.
+    """
+    if shape is None or scaling is None or not scaling.complemented:
+        return None if shape is None else tuple(shape)
+    in_colours = len(shape) == 3 and shape[-1] != 3
+    return None if in_colours else (2 * shape[0], *shape[1:])
 
 
 class ScaledSource(Source):

@@ -25,7 +25,7 @@ class Table:
     image_shape : tuple of int or None
         Height and width (and channels), if rows are images.
     labels : tuple of str or None
-        The class of each row, if the file tells it.
+        The class of each row, if the file tells it; None where it has none.
     white : float or None
         The level that is 1, if that is known.
     """
@@ -33,7 +33,7 @@ class Table:
     data: Any
     names: tuple[str, ...] | None = None
     image_shape: tuple[int, ...] | None = None
-    labels: tuple[str, ...] | None = None
+    labels: tuple[str | None, ...] | None = None
     white: float | None = None
 
 

@@ -1,28 +1,56 @@
-"""What is said of tables, in the words of whoever asks: parameters in Python, or options."""
+"""What is said of tables and settings in the words of whoever asks: parameters, or options."""
 
 import re
 import shlex
 import sys
 import warnings
+from functools import partial
 from math import log2
 from pathlib import Path
 
-__all__ = ["FILLS", "TableError", "TableWarning", "as_options", "escaped", "in_bytes", "warn"]
+__all__ = [
+    "FILLS",
+    "SettingError",
+    "SettingWarning",
+    "TableError",
+    "TableWarning",
+    "as_options",
+    "escaped",
+    "in_bytes",
+    "warn",
+]
 
 FILLS = (  # remedies for missing cells
     "{missing=allow} fills such cells with what is probable, {missing=median} with the middle of "
     "their column, {missing=drop} leaves their rows out"
 )
-OPTION = re.compile(r"\{(\w+)=([^{}]*)\}")
+OPTION = re.compile(r"\{(\w+)(?:=([^{}]*))?\}")
 SWITCHES = {"True": True, "False": False}  # on the command line, --header and --no-header
+NUMBER = re.compile(r"-?[\d.]+(e-?\d+)?|\(.*\)")  # or a tuple of them: not a text
+OTHERWISE = {  # options that are not called as their parameters are
+    "hidden_layer_sizes": "--hidden",
+    "decoder_layer_sizes": "what stands behind the plus of --hidden",
+    "random_state": "--seed",
+    "validation_fraction": "the share of rows that is held out",
+}
 INSIDE = str(Path(__file__).parents[1])
 
 
-class TableError(ValueError):
+class _Said(Exception):  # noqa: N818
+    """What is told in two ways; ``text`` is the one that both are made of."""
+
+    numbers = False  # whether a value may be a number: names of columns are text, also 7
+
+    def __init__(self, text: str) -> None:
+        super().__init__(OPTION.sub(partial(_as_parameter, numbers=self.numbers), text))
+        self.text = text
+
+
+class TableError(_Said, ValueError):
     """A table that cannot be taken as it is.
 
     In its text ``{missing=median}`` stands for what may be given: a parameter in Python, an option
-    on the command line.
+    on the command line. Without a value it is but named.
 
     Examples
     --------
@@ -33,25 +61,35 @@ class TableError(ValueError):
     a cell is empty; give --missing median
     """
 
-    def __init__(self, text: str) -> None:
-        super().__init__(_as_parameters(text))
-        self.text = text
 
-
-class TableWarning(UserWarning):
+class TableWarning(_Said, UserWarning):
     """Something about a table that its user should know; its text is as that of `TableError`."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(_as_parameters(text))
-        self.text = text
+
+class SettingError(_Said, ValueError):
+    """Settings of a model that do not go together; its text is as that of `TableError`.
+
+    Examples
+    --------
+    >>> error = SettingError("{spike_penalty=0.1} needs {inhibition=True}, and a low {tol}")
+    >>> print(error)
+    spike_penalty=0.1 needs inhibition=True, and a low tol
+    >>> print(as_options(error))
+    --spike-penalty 0.1 needs --inhibition, and a low --tol
+    """
+
+    numbers = True
+
+
+class SettingWarning(_Said, UserWarning):
+    """Settings with which little is gained; its text is as that of `TableError`."""
+
+    numbers = True
 
 
 def as_options(said: object) -> str:
     """What an error or a warning says, in the words of the command line."""
-    text = getattr(said, "text", None)
-    if not isinstance(said, TableError | TableWarning) or text is None:
-        return str(said)
-    return OPTION.sub(_as_option, text)
+    return OPTION.sub(_as_option, said.text) if isinstance(said, _Said) else str(said)
 
 
 def escaped(value: object) -> str:
@@ -70,15 +108,21 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
 
 
 def _as_option(found: re.Match[str]) -> str:
-    if found[2] in SWITCHES:
-        return f"--{'' if SWITCHES[found[2]] else 'no-'}{found[1]}"
-    return f"--{found[1]} {shlex.quote(_meant(found[2]))}"
+    name, value = found[1], found[2]
+    option = OTHERWISE.get(name, f"--{name.replace('_', '-')}")
+    if value is None or name in OTHERWISE:
+        return option
+    if value in SWITCHES:
+        return option if SWITCHES[value] else option.replace("--", "--no-", 1)
+    return f"{option} {shlex.quote(_meant(value))}"
 
 
-def _as_parameters(text: str) -> str:
-    return OPTION.sub(
-        lambda found: f"{found[1]}={SWITCHES.get(found[2], _meant(found[2]))!r}", text
-    )
+def _as_parameter(found: re.Match[str], numbers: bool) -> str:
+    name, value = found[1], found[2]
+    if value is None:
+        return name
+    plain = value in SWITCHES or (numbers and NUMBER.fullmatch(value))
+    return f"{name}={value if plain else repr(_meant(value))}"
 
 
 def _meant(value: str) -> str:

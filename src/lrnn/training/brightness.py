@@ -11,7 +11,7 @@ from scipy import sparse
 from lrnn.arrays import Array, at_most
 from lrnn.functional.gradients import LARGEST
 from lrnn.rows import Rows
-from lrnn.tables.words import warn
+from lrnn.tables.words import SettingWarning, warn
 from lrnn.weights import Weights
 
 DIM = 1e-7  # data below need first weights that are higher than any may become
@@ -32,8 +32,10 @@ def brightness(rows: Rows) -> float:
     peak = brightest(rows)
     if 0 < peak < DIM:
         warn(
-            f"the highest number in X is {peak:.3g}, so dim that weights may not be as large as "
-            "would be needed; give scale='max', which divides X by that"
+            SettingWarning(
+                f"the highest number in X is {peak:.3g}, so dim that weights may not be as large "
+                "as would be needed; give {scale=max}, which divides X by that"
+            )
         )
     return max(peak, DIM) if 0 < peak < 1 else 1.0
 

@@ -84,12 +84,13 @@ def held_out_errors(
     folds: int,
     run: Run,
     reached: Callable[[int], None],
+    complemented: bool = False,
 ) -> Floats:
     """Errors of rows that are held out (one line for each), for every width.
 
     ``run`` is that of a network of any width; ``reached`` is told of every one that is done.
     """
-    groups = column_groups(moment.n_attributes, run.random)
+    groups = column_groups(moment.n_attributes, run.random, complemented)
     found = []
     for fold in range(folds):
         test, others = sample.split(fold)
@@ -124,8 +125,20 @@ def unit_lengths(decoder: Floats) -> Floats:
     return found
 
 
-def column_groups(attributes: int, random: np.random.RandomState) -> list[NDArray[np.int64]]:
-    """Attributes at random in groups, each of which is left out once."""
+def column_groups(
+    inputs: int, random: np.random.RandomState, complemented: bool = False
+) -> list[NDArray[np.int64]]:
+    """Inputs at random in groups, each of which is left out once; a complement with its attribute.
+
+    >>> [*map(len, column_groups(7, np.random.RandomState(0)))]
+    [2, 2, 2, 1]
+    >>> column_groups(4, np.random.RandomState(0), complemented=True)
+    [array([1, 3]), array([0, 2])]
+    """
+    if complemented:
+        groups = column_groups(inputs // 2, random)
+        return [np.concatenate([group, group + inputs // 2]) for group in groups]
+    attributes = inputs
     order = random.permutation(attributes)
     size = ceil(attributes / PARTS)
     return [np.sort(order[i : i + size]) for i in range(0, attributes, size)]

@@ -217,10 +217,13 @@ def _sent(value: Any, backend: Backend) -> Any:
 
 
 @contextmanager
-def watching(estimator: Any, X: Any, passes: int, *watchers: Observer) -> Iterator[Observer]:
+def watching(
+    estimator: Any, X: Any, passes: int, *watchers: Observer, measure: str = "error"
+) -> Iterator[Observer]:
     """Those who watch ``estimator`` train on X.
 
-    They are a bar if it is verbose, its callbacks, and the ``watchers``.
+    They are a bar if it is verbose, its callbacks, and the ``watchers``. What is to become low is
+    called the ``measure`` there.
     """
     observers = [*watchers]
     callbacks = None
@@ -229,7 +232,7 @@ def watching(estimator: Any, X: Any, passes: int, *watchers: Observer) -> Iterat
         observers.append(callbacks)
     if estimator.verbose:
         with StageBars() as bars:
-            yield Observers([*observers, ProgressBar(bars)])
+            yield Observers([*observers, ProgressBar(bars, measure)])
     else:
         yield Observers(observers)
     if callbacks is not None:
@@ -237,10 +240,10 @@ def watching(estimator: Any, X: Any, passes: int, *watchers: Observer) -> Iterat
 
 
 class ProgressBar(Observer):
-    """One bar per task, with the lowest error so far and the time left."""
+    """One bar per task, with the lowest error (or other measure) so far and the time left."""
 
-    def __init__(self, bars: StageBars) -> None:
-        self._bars = bars
+    def __init__(self, bars: StageBars, measure: str = "error") -> None:
+        self._bars, self._measure = bars, measure
 
     def stage(self, task: str, iterations: int) -> None:
         """Begin a new bar."""
@@ -256,7 +259,7 @@ class ProgressBar(Observer):
 
     def finished_pass(self, error: float) -> bool:
         """Show the error."""
-        self._bars.note(f"error {error:.5f}")
+        self._bars.note(f"{self._measure} {error:.5f}")
         return False
 
     def skip(self, iterations: int, error: float) -> None:
