@@ -7,9 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 wheel, sdist = map(Path, sys.argv[1:])
-NEEDED = """pyproject.toml README.md LICENSE CHANGELOG.md CITATION.cff src/lrnn/py.typed .ci/run
-tests/conftest.py tests/data/public_names.txt benchmarks/common.py docs/architecture.md
-examples/from_nmf.py""".split()
+NEEDED = {
+    "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "src/lrnn/py.typed",
+    "tests/conftest.py", "tests/data/public_names.txt", "benchmarks/common.py", ".ci/run",
+    "docs/architecture.md", "examples/from_nmf.py",
+}  # fmt: skip
 
 with zipfile.ZipFile(wheel) as archive:
     names = archive.namelist()
@@ -26,7 +28,7 @@ print("  " + ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
 
 with tarfile.open(sdist) as archive:
     parts = {m.name.partition("/")[2]: m.size for m in archive.getmembers() if m.isfile()}
-missing = [name for name in NEEDED if name not in parts]
+missing = NEEDED - parts.keys()
 assert not missing, missing
 assert not any("_build" in name or "__pycache__" in name for name in parts)
 rooms = Counter()
