@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from lrnn.functional import complement_coded
 from lrnn.paper import Task, chosen_tasks, run_tasks
 from lrnn.paper import classifiers as module
 from lrnn.paper import recognition as recognition_module
@@ -53,8 +52,8 @@ def test_tables_have_one_recipe_and_images_another():
     free, priced = made["spikes"], made["spikes_priced"]
     assert (free.spike_penalty, priced.spike_penalty) == (0, RECIPES["images"].price)
     tables = module.contenders(Task("classifiers", "wine", False), "cpu")["spikes"]()
-    assert tables[0].func is complement_coded
-    assert (tables[-1].device, tables[-1].max_iter) == ("cpu", None)
+    assert (free.complement, tables.complement) == (False, True)
+    assert (tables.device, tables.max_iter) == ("cpu", None)
 
 
 def test_rows_are_scaled_by_those_that_are_learnt_from(monkeypatch):

@@ -10,13 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from threadpoolctl import threadpool_limits
 
 from lrnn.classifier import LRNNClassifier
 from lrnn.datasets import DATA_SETS, load
-from lrnn.functional import complement_coded
 from lrnn.paper.experiments import CLASSIFIERS, QUICK_ROWS, SEEN_BY, Recipe, Task, recipe_for
 from lrnn.paper.recognition import FOLDS, TEST_ROWS, Parts, networks, structures, with_test_rows
 from lrnn.paper.training import fully_trained
@@ -76,19 +75,19 @@ def contenders(task: Task, device: str | None = None) -> dict[str, Callable[[], 
     }
 
 
-def spiking(recipe: Recipe, price: float, passes: int | None, device: str | None = None) -> Any:
+def spiking(
+    recipe: Recipe, price: float, passes: int | None, device: str | None = None
+) -> LRNNClassifier:
     """A classifier made of spikes by a recipe: as many passes as are usual, if none are given."""
-    model = LRNNClassifier(
+    return LRNNClassifier(
         recipe.hidden,
+        complement=recipe.complement,
         spike_penalty=price,
         max_iter=passes,
         label_smoothing=recipe.smoothing,
         corruption=("noise", recipe.noise),
         device=device,
         random_state=0,
-    )
-    return (
-        make_pipeline(FunctionTransformer(complement_coded), model) if recipe.complement else model
     )
 
 
@@ -127,13 +126,11 @@ def _scored(model: Any, parts: Parts) -> tuple[float, float | None]:
     """Accuracy on new rows, and firings per output spike of a classifier made of spikes."""
     model.fit(parts.X, parts.y)
     accuracy = float(model.score(parts.X_new, parts.y_new))
-    before, last = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
-    if not isinstance(last, LRNNClassifier):
+    if not isinstance(model, LRNNClassifier):
         return accuracy, None
-    if last.history_[-1].stopped == "interrupted":
+    if model.history_[-1].stopped == "interrupted":
         raise KeyboardInterrupt
-    seen = parts.X_new if before is None else before.transform(parts.X_new)
-    return accuracy, last.spikes_per_decision(seen)
+    return accuracy, model.spikes_per_decision(parts.X_new)
 
 
 def _score(

@@ -14,6 +14,7 @@ from lrnn.rows import Rows
 from lrnn.tables.words import SettingWarning, warn
 from lrnn.weights import Weights
 
+BRIGHT = 0.5  # data with such a number are taken as if it were 1
 DIM = 1e-7  # data below need first weights that are higher than any may become
 
 
@@ -28,7 +29,7 @@ def _peak(block: Array) -> float:
 
 
 def brightness(rows: Rows) -> float:
-    """The highest number in the rows, as far as weights can follow; 1 where there is none."""
+    """The highest number in the rows, as far as weights can follow; 1 where it is not dim."""
     peak = brightest(rows)
     if 0 < peak < DIM:
         warn(
@@ -37,7 +38,7 @@ def brightness(rows: Rows) -> float:
                 "as would be needed; give {scale=max}, which divides X by that"
             )
         )
-    return max(peak, DIM) if 0 < peak < 1 else 1.0
+    return max(peak, DIM) if 0 < peak < BRIGHT else 1.0
 
 
 def dimmed(weights: Weights, peak: float, *, outputs: bool = True) -> Weights:
