@@ -14,6 +14,7 @@ from safetensors import safe_open
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
+import lrnn
 from lrnn import LRNNAutoencoder, checkpoints
 from lrnn.rows.content import ContentSum
 from lrnn.storage.checkpoints import CheckpointError, fit
@@ -206,8 +207,11 @@ STORED_SETTINGS = {
 
 
 @pytest.mark.parametrize("name", STORED_SETTINGS)
-def test_a_stored_checkpoint_of_the_first_versions_is_gone_on_from(name, tmp_path):
-    """They were written by lrnn 0.1.0.dev0, together with what an undisturbed training gave."""
+def test_a_stored_checkpoint_is_gone_on_from_by_the_version_that_wrote_it(
+    name, tmp_path, monkeypatch
+):
+    """With what an undisturbed training gave then; what later files hold besides may be missing."""
+    monkeypatch.setattr(lrnn, "__version__", "0.1.0.dev0")
     X = np.random.RandomState(0).uniform(size=(60, 8)) ** 2
     X = (X > 0.4).astype(float) if name == "inhibition" else X
     path = tmp_path / "checkpoint"
@@ -220,6 +224,15 @@ def test_a_stored_checkpoint_of_the_first_versions_is_gone_on_from(name, tmp_pat
         weights += [*(model.inhibitory_encoders_ or []), *(model.inhibitory_decoders_ or [])]
         for i, found in enumerate(weights):
             np.testing.assert_allclose(found, expected[f"w{i:02}"], rtol=1e-5, atol=1e-9)
+
+
+def test_a_checkpoint_of_another_version_is_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "checkpoint"
+    path.write_bytes((STORED / "checkpoint-2-gram.safetensors").read_bytes())
+    model = LRNNAutoencoder(**STORED_SETTINGS["gram"], random_state=0)
+    message = rf"by lrnn 0.1.0.dev0, and this is lrnn {lrnn.__version__}, .* that version, or"
+    with pytest.raises(CheckpointError, match=message):
+        checkpoints.fit(model, np.random.RandomState(0).uniform(size=(60, 8)) ** 2, path)
 
 
 @pytest.mark.parametrize("way", WAYS)

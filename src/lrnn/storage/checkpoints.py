@@ -366,12 +366,7 @@ def read(path: Path, facts: Mapping[str, Any], usual: Mapping[str, Any]) -> Earl
         for what, value in facts.items():
             other = document["facts"].get(what, usual.get(what))
             if other != value:
-                raise CheckpointError(
-                    f"it is of a training on other {what}"
-                    if what == "labels"
-                    else f"it is of a training with {what} {other!r:.60}, and this one has "
-                    f"{value!r:.60}"
-                )
+                raise CheckpointError(_difference(what, other, value))
 
     try:
         document, tensors = read_tensors(path, check)
@@ -387,6 +382,18 @@ def read(path: Path, facts: Mapping[str, Any], usual: Mapping[str, Any]) -> Earl
         raise CheckpointError(
             f"cannot go on from {str(path)!r}: {str(error) or type(error).__name__}"
         ) from None
+
+
+def _difference(what: str, other: Any, value: Any) -> str:
+    """How the training of a checkpoint differs from this one."""
+    if what == "labels":
+        return "it is of a training on other labels"
+    if what == "lrnn":
+        return (
+            f"it is of a training by lrnn {other!s:.60}, and this is lrnn {value}, whose steps may "
+            "differ: go on with that version, or train anew"
+        )
+    return f"it is of a training with {what} {other!r:.60}, and this one has {value!r:.60}"
 
 
 def _plain(value: Any, tensors: dict[str, Array]) -> Any:
