@@ -948,7 +948,7 @@ class LRNNAutoencoder(
         """Row sums and firing rates, layer by layer.
 
         For data X also saturated neurons, and where the error stands between the data's variance
-        and the lowest that is possible (see :mod:`lrnn.bounds`).
+        and the lowest that is possible (see `lrnn.bounds`).
 
         Examples
         --------

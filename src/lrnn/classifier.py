@@ -121,7 +121,7 @@ class LRNNClassifier(
         firings per output spike (:meth:`spikes_per_decision`). 0.01 is a moderate price.
     pretrain : LRNNAutoencoder, optional
         A fitted autoencoder, whose encoder is the first layers. Put it into
-        :class:`sklearn.frozen.FrozenEstimator` where the classifier is cloned, as in a
+        `sklearn.frozen.FrozenEstimator` where the classifier is cloned, as in a
         cross-validation: a clone of a fitted model is not fitted.
     freeze : bool, default=False
         Whether these layers stay as they are; by default they are trained further.

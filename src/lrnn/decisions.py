@@ -484,7 +484,7 @@ def accuracy_by_events(
         whose encoder is simulated: its codes, as estimated from arrivals so far, go to
         ``classifier``. Or None, for the spikes of the input alone, of which each is one event:
         their counts, over the time that has passed and at most 1, go to ``classifier``.
-    X : as for :meth:`LRNNClassifier.predict`
+    X : as for :meth:`lrnn.LRNNClassifier.predict`
         The data; with None an array in [0, 1].
     y : array-like of shape (n_rows,)
         Their labels.
@@ -494,7 +494,7 @@ def accuracy_by_events(
         Events of each row.
     start : {"empty", "stationary"}, default="empty"
         Begin at rest, or in steady state.
-    threads, progress, random_state : as for :meth:`RandomNeuralNetwork.simulate`
+    threads, progress, random_state : as for :meth:`lrnn.RandomNeuralNetwork.simulate`
         How it is simulated.
 
     Examples

@@ -19,8 +19,8 @@ def open_table(
 ) -> Table:
     """The table in a file or folder, or else the data set of that name, its numbers unscaled.
 
-    With ``stream``, large files are not read, but a source of rows (:mod:`lrnn.tables.sources`) is
-    given; for text and Parquet files of any size, their columns (:mod:`lrnn.tables.frame`).
+    With ``stream``, large files are not read, but a source of rows (`lrnn.tables.sources`) is
+    given; for text and Parquet files of any size, their columns (`lrnn.tables.frame`).
     ``reading`` tells how a file is to be read, where it does not tell itself; ``split`` which rows
     of a data set are meant.
 

@@ -487,8 +487,8 @@ class RandomNeuralNetwork:
     ) -> Floats:
         """By which share of its activation ``q`` violates eq. 1, neuron by neuron.
 
-        It is |q − T(q)| / max(q, T(q)), T(q) being the right-hand side of eq. 1: 0 where a neuron
-        meets it, 1 where it is at rest and should not be, or the reverse.
+        It is ``|q − T(q)| / max(q, T(q))``, T(q) being the right-hand side of eq. 1: 0 where a
+        neuron meets it, 1 where it is at rest and should not be, or the reverse.
 
         Examples
         --------

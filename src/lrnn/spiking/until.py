@@ -30,8 +30,8 @@ class Precision:
     """End where the widest confidence interval of the chosen neurons is narrow enough.
 
     Neurons that saturate or are never excited do not count: their activations are known to be 1
-    and 0. The intervals are those of :meth:`Simulation.confidence_interval`, each of which holds
-    for its neuron alone; they take into account that there are several reviews.
+    and 0. The intervals are those of :meth:`lrnn.spiking.Simulation.confidence_interval`, each of
+    which holds for its neuron alone; they take into account that there are several reviews.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class SpikeCount:
 
     In the steady state of a feed-forward network their spikes are independent draws, and one that
     is decided for has the highest firing rate with probability ``confidence``, at least, however
-    often that is asked (see :mod:`lrnn.functional.decisions`). A network that begins at rest comes
+    often that is asked (see `lrnn.functional.decisions`). A network that begins at rest comes
     near that law only with time.
 
     Parameters

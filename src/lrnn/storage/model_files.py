@@ -142,9 +142,9 @@ def told_of_training(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
 
 
 def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier:
-    """Read a model that :meth:`LRNNAutoencoder.save` or :meth:`LRNNClassifier.save` wrote.
+    """Read a model that :meth:`lrnn.LRNNAutoencoder.save` (or a classifier's) wrote.
 
-    A file that is damaged, foreign or of a newer format gives one :class:`ModelFileError`.
+    A file that is damaged, foreign or of a newer format gives one `ModelFileError`.
     """
     with explained(path, "model", ModelFileError):
         document, tensors = read_tensors(path, _check_format)

@@ -69,9 +69,9 @@ def told(moment: Moment) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def load_moment(path: str | os.PathLike[str]) -> Moment:
-    """Read a moment that :meth:`Moment.save` wrote.
+    """Read a moment that :meth:`lrnn.Moment.save` wrote.
 
-    A file that is damaged, foreign or of a newer format gives one :class:`MomentFileError`.
+    A file that is damaged, foreign or of a newer format gives one `MomentFileError`.
 
     Parameters
     ----------
