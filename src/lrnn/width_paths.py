@@ -258,6 +258,11 @@ def score_entries(estimator: Any, X: Any, y: Any = None) -> float:
     y : None
         Ignored.
 
+    Returns
+    -------
+    score : float
+        At most 0.
+
     Examples
     --------
     >>> import numpy as np

@@ -24,6 +24,24 @@ def open_table(
     ``reading`` tells how a file is to be read, where it does not tell itself; ``split`` which rows
     of a data set are meant.
 
+    Parameters
+    ----------
+    source : str or path-like
+        A file, a folder, or the name of a data set.
+    stream : bool, default=False
+        Whether large files are left where they are.
+    reading : Reading, optional
+        How the file is to be read.
+    split : {"train", "test"}, optional
+        Rows of a data set.
+
+    Returns
+    -------
+    table : Table
+        Its ``data``, names and labels.
+
+    Examples
+    --------
     >>> open_table("digits").data.shape
     (1797, 64)
     """

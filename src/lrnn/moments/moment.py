@@ -136,7 +136,19 @@ class Moment:
 
     @classmethod
     def merge(cls, moments: Iterable["Moment"]) -> "Moment":
-        """The moment of the rows of all."""
+        """The moment of the rows of all.
+
+        Parameters
+        ----------
+        moments : iterable of Moment
+            One or more, of the same columns in the same scaling.
+
+        Examples
+        --------
+        >>> from lrnn import Moment
+        >>> Moment.merge([Moment.of([[0.0, 0.5]]), Moment.of([[1.0, 0.25]])])
+        Moment(2 rows, 2 attributes)
+        """
         found = list(moments)
         if not found:
             raise ValueError("there are no moments to merge; give at least one")

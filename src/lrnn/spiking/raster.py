@@ -101,7 +101,18 @@ class Raster:
         return np.repeat(self.runs[:, 1].astype(np.int32), self.counts)
 
     def of(self, row: int = 0, replica: int = 0) -> "Raster":
-        """The spikes of one run, which are not copied."""
+        """The spikes of one run, which are not copied.
+
+        Parameters
+        ----------
+        row, replica : int, default=0
+            Which run.
+
+        Returns
+        -------
+        raster : Raster
+            A view of this one.
+        """
         wanted = []
         for name, value, there in zip(("row", "replica"), (row, replica), self.runs.T, strict=True):
             number = index(value) if hasattr(value, "__index__") else -1
@@ -189,6 +200,11 @@ class Raster:
             The time of the model has no unit, but neo's has. This is the unit that it is taken in,
             such as "s" or "ms": a neuron of rate 1 then fires once in that, if it is always
             excited.
+
+        Returns
+        -------
+        block : neo.Block
+            One segment for each run.
         """
         try:
             import neo

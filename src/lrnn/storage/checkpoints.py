@@ -83,6 +83,11 @@ def fit(
         Go on from the file if there is one. It must be of the same data (labels and weights are
         among them) and parameters, and of the same encoder, if a classifier begins with one.
 
+    Returns
+    -------
+    model : LRNNAutoencoder or LRNNClassifier
+        The model itself, trained.
+
     Examples
     --------
     >>> import numpy as np, tempfile

@@ -78,6 +78,11 @@ def load_moment(path: str | os.PathLike[str]) -> Moment:
     path : str or path-like
         The file.
 
+    Returns
+    -------
+    moment : Moment
+        As it was when it was saved.
+
     Examples
     --------
     >>> import tempfile

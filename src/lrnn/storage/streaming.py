@@ -122,6 +122,28 @@ def reconstruct(
     It is in the units of the data, if the model has a scaling (or another ``scaling`` is given),
     unless they shall stay ``scaled``. In .csv, .tsv and .parquet files columns of text, each of
     whose values is an attribute, are text again.
+
+    Parameters
+    ----------
+    model : LRNNAutoencoder
+        A fitted one.
+    X : as for :meth:`lrnn.LRNNAutoencoder.fit`
+        The data.
+    path : str or path-like
+        The file to write, as for `encode`.
+    scaled : bool, default=False
+        Whether numbers stay in [0, 1].
+    scaling : Scaling, optional
+        Another scaling than the model's own.
+    progress : callable, optional
+        Is told after each block how many rows are done.
+    beside : Beside, optional
+        Columns that are written beside them.
+
+    Returns
+    -------
+    shape : (int, int)
+        Of what was written.
     """
     known = getattr(model, "feature_names_in_", None)
     names = None if known is None else list(known)
