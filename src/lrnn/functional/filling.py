@@ -45,6 +45,22 @@ def fill_gaps(block: Array, decoder: Array, codes: Array, root: Array) -> Array:
 
     ``codes`` and ``root`` are what `code_prior` gives. A row of nothing but NaN becomes
     ``codes @ decoder``.
+
+    Parameters
+    ----------
+    block : array of shape (n_rows, n_attributes)
+        Numbers in [0, 1], and NaN.
+    decoder : array of shape (n_parts, n_attributes)
+        The parts.
+    codes : array of shape (n_parts,)
+        The mean of the codes.
+    root : array of shape (n_parts, n_parts)
+        The root R.
+
+    Returns
+    -------
+    filled : array of the same shape
+        Without NaN.
     """
     xp = array_namespace(block)
     gaps = xp.isnan(block)

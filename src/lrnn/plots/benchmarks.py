@@ -22,6 +22,11 @@ def error_against_time(curves: Mapping[str, Points], *, ax: Axes | None = None) 
         For each contender's name, its points.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
     """
     ax = axes_or_new(ax, 4.8, 3.4)
     _draw(ax, curves)
@@ -41,6 +46,11 @@ def time_against_size(
         What the size is counted in.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
     """
     ax = axes_or_new(ax, 4.8, 3.4)
     _draw(ax, curves)

@@ -49,6 +49,11 @@ def learning_curves(
         lines. (0 has no place on a logarithmic axis.)
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
     """
     if against not in ("iterations", "seconds"):
         raise ValueError(f"against must be 'iterations' or 'seconds', got {against!r}")
@@ -91,6 +96,11 @@ def convergence(
         One of ``result.layer_names``, by default the last.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
     """
     from lrnn.spiking.estimators import ESTIMATORS
 

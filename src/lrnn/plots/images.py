@@ -41,6 +41,11 @@ def image_grid(
         Whether each image is scaled to its own maximum; else what is 1 or more is darkest.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
     """
     images = as_images(matrix(rows, "rows"), shape)
     if own_scale:
@@ -56,6 +61,20 @@ def layer_image(
 
     ``shape`` is as in `image_grid`, and by default as square as the number of neurons allows;
     what is left over is blue.
+
+    Parameters
+    ----------
+    activations : array-like of shape (n_neurons,)
+        Of one layer.
+    shape : sequence of int, optional
+        As in `image_grid`.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
     """
     values = np.asarray(activations, dtype=np.float64).ravel()
     if shape is None:

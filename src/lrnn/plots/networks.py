@@ -103,6 +103,11 @@ def network(
         layers as many.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
     """
     for argument, value in (("neurons", neurons), ("lines", lines)):
         if value < 1:

@@ -198,6 +198,26 @@ class Scaling:
 
         They are counted in ``cut``. What is larger than memory is scaled as it is read. Without
         scaling numbers are returned untouched, and of the type they have.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, or what is larger than memory
+            Raw data, as for :meth:`fit`.
+        cut : CutOff, optional
+            Where numbers beyond the range are counted.
+
+        Returns
+        -------
+        scaled : array, sparse matrix or source of rows
+            In [0, 1].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import Scaling
+        >>> scaling = Scaling.fit(np.array([[10.0, 1.0], [20.0, 5.0]]), "minmax")
+        >>> scaling.apply(np.array([[15.0, 2.0]]))
+        array([[0.5 , 0.25]])
         """
         return self.scaled(self.selected(X, cut), cut)
 
@@ -276,7 +296,26 @@ class Scaling:
         return xp.clip((X - low) / span, 0, 1)
 
     def revert(self, scaled: Array) -> Array:
-        """Attributes in [0, 1] in the units of the data."""
+        """Attributes in [0, 1] in the units of the data.
+
+        Parameters
+        ----------
+        scaled : array of shape (n_rows, n_attributes)
+            Attributes in [0, 1].
+
+        Returns
+        -------
+        values : array of the same shape
+            In the units of the data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import Scaling
+        >>> scaling = Scaling.fit(np.array([[10.0, 1.0], [20.0, 5.0]]), "minmax")
+        >>> scaling.revert(np.array([[0.5, 0.25]]))
+        array([[15.,  2.]])
+        """
         if self.kind == "none":
             return scaled
         self._check(scaled)
