@@ -165,7 +165,7 @@ def decide(
         A fitted one.
     X : as for :meth:`lrnn.LRNNClassifier.predict`
         The data.
-    confidence, ratio, lead, events, start, threads, progress, random_state
+    confidence, ratio, lead, events, start, threads, progress, random_state : optional
         As for :meth:`lrnn.LRNNClassifier.decide`.
 
     Returns

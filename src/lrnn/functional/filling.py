@@ -33,6 +33,24 @@ def code_prior(
 
     ``scatter`` is the covariance of ``x @ pinv(decoder)``, which noise of the cells makes larger
     than that of the codes.
+
+    Parameters
+    ----------
+    decoder : ndarray of shape (n_parts, n_attributes)
+        The parts.
+    mean : ndarray of shape (n_attributes,)
+        Of the rows.
+    scatter : ndarray of shape (n_parts, n_parts)
+        Their covariance, with noise.
+    noise : float
+        Of the cells.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_parts,)
+        The mean.
+    root : ndarray of shape (n_parts, n_parts)
+        The root R.
     """
     own = scatter - noise * np.linalg.pinv(decoder @ decoder.T, rcond=1e-9, hermitian=True)
     variances, axes = np.linalg.eigh((own + own.T) / 2)

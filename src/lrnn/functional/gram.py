@@ -150,6 +150,20 @@ def descend_decoders(
 
     Some rows at a time are given what all other rows leave to them, in one product; then only the
     few of them have to be gone through one after the other.
+
+    Parameters
+    ----------
+    moments, gram, decoders : ndarray
+        As for `descend_decoder`, with one axis more in front.
+    sweeps : int
+        How often all rows are gone through.
+    upper : float, default=inf
+        The most that a weight may be.
+
+    Returns
+    -------
+    decoders : ndarray of the same shape
+        Better ones.
     """
     hidden = gram.shape[-1]
     lengths = np.diagonal(gram, axis1=-2, axis2=-1)[..., None]

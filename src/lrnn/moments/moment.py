@@ -276,7 +276,13 @@ class Moment:
         save(self, fspath(path))
 
     def check_scale(self, scale: str | Scaling | None) -> None:
-        """Complain of a scaling that a model asks for, if the sums were taken in another one."""
+        """Complain of a scaling that a model asks for, if the sums were taken in another one.
+
+        Parameters
+        ----------
+        scale : str, Scaling or None
+            What the model asks for.
+        """
         own = self.scaling or Scaling("none")
         fits = scale in (None, "auto", own.kind)
         if fits or (isinstance(scale, Scaling) and same_scaling(scale, own)):

@@ -76,7 +76,19 @@ class Raster:
         replicas: int,
         durations: Floats,
     ) -> "Raster":
-        """All spikes together, from those of each run that has any: run after run, as numbered."""
+        """All spikes together, from those of each run that has any: run after run, as numbered.
+
+        Parameters
+        ----------
+        spikes : mapping from int to (ndarray, ndarray)
+            Times and neurons of the spikes of each run, by its number.
+        recorded : ndarray of int64
+            Neurons that were recorded.
+        replicas : int
+            Runs for each row of arrivals.
+        durations : ndarray
+            How long each run was.
+        """
         count = len(durations)
         empty = (np.empty(0), np.empty(0, np.int32))
         counts = np.array([len(spikes.get(run, empty)[0]) for run in range(count)], np.int64)

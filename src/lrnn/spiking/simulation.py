@@ -102,7 +102,13 @@ class Convergence:
         return sorted({*tens, len(self.events) - 1}) if len(self.events) else []
 
     def lines(self) -> list[list[str]]:
-        """Errors at these, as a table for a person has them; see `header`."""
+        """Errors at these, as a table for a person has them; see `header`.
+
+        Returns
+        -------
+        lines : list of list of str
+            Cells, line by line.
+        """
         return [
             [f"{self.events[i]:,.0f}", *(f"{error:.4f}" for error in self.errors[i])]
             for i in self.milestones

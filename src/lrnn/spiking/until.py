@@ -74,11 +74,28 @@ class Decision:
     estimator: Estimator = "arrivals"
 
     def groups(self) -> list[NDArray[np.intp]]:
-        """The candidates, each as the neurons that it is made of."""
+        """The candidates, each as the neurons that it is made of.
+
+        Returns
+        -------
+        groups : list of ndarray
+            One for each candidate.
+        """
         return [np.atleast_1d(np.asarray(each)) for each in self.neurons]
 
     def tied(self, q: Floats) -> NDArray[np.bool_]:
-        """Rows of activations in which two candidates lead together."""
+        """Rows of activations in which two candidates lead together.
+
+        Parameters
+        ----------
+        q : ndarray of shape (n_rows, n_neurons)
+            Activations.
+
+        Returns
+        -------
+        tied : ndarray of bool
+            One for each row.
+        """
         sums = np.sort(added_up(q, self.groups()), axis=-1)
         return np.asarray(sums[..., -1] - sums[..., -2] <= EQUAL * np.maximum(sums[..., -1], EQUAL))
 
@@ -107,7 +124,18 @@ class SpikeCount:
     lead: int | None = None
 
     def settled(self, fired: Any) -> Any:
-        """In which rows so many spikes of the candidates decide."""
+        """In which rows so many spikes of the candidates decide.
+
+        Parameters
+        ----------
+        fired : array-like of shape (..., n_candidates)
+            Spikes of each.
+
+        Returns
+        -------
+        settled : ndarray of bool
+            One for each row.
+        """
         ordered = np.sort(fired, axis=-1)
         second = ordered[..., -2] if ordered.shape[-1] > 1 else 0
         return decides(

@@ -29,7 +29,12 @@ Progress = Callable[[int], None]
 class Beside:
     """Columns beside the results: names of those before and after them, and what gives the next.
 
-    ``take(count)`` gives the columns for so many further rows, by their names.
+    Parameters
+    ----------
+    before, after : tuple of str
+        Names of the columns on both sides of the results.
+    take : callable
+        ``take(count)`` gives the columns for so many further rows, by their names.
     """
 
     before: tuple[str, ...]
@@ -37,7 +42,18 @@ class Beside:
     take: Callable[[int], dict[str, NDArray[Any]]]
 
     def arranged(self, values: Any) -> list[Any]:
-        """Results between the columns that go along."""
+        """Results between the columns that go along.
+
+        Parameters
+        ----------
+        values : ndarray or sequence of ndarray
+            A block of results, or its columns.
+
+        Returns
+        -------
+        columns : list of ndarray
+            All of them, in order.
+        """
         columns = list(values.T) if isinstance(values, np.ndarray) else list(values)
         beside = self.take(len(columns[0]))
         return [

@@ -117,6 +117,8 @@ class Scaling:
     ) -> "Scaling":
         """The scaling that takes these data to [0, 1].
 
+        Numbers that it would cut off are refused, as are such as are not finite.
+
         Parameters
         ----------
         X : array-like, sparse matrix, data frame, or what is larger than memory
@@ -140,8 +142,6 @@ class Scaling:
             higher ones.
         names : sequence of str, optional
             Names of the columns of an array, for messages.
-
-        Numbers that it would cut off are refused, as are such as are not finite.
         """
         X = detached(X)
         if kind not in KINDS:
@@ -231,6 +231,22 @@ class Scaling:
 
         Columns of a matrix may have ``names``. Without a recipe of its own it takes those that are
         ``wanted``, or without any, or without names, all.
+
+        Parameters
+        ----------
+        X : array-like or data frame
+            Raw data.
+        names : sequence of str, optional
+            Of the columns of a matrix.
+        wanted : sequence of str, optional
+            Those to take.
+
+        Returns
+        -------
+        columns : Frame or matrix
+            The data.
+        recipe : Recipe or None
+            What becomes of them.
         """
         columns = _as_columns(X, self.recipe is not None, names)
         if columns is None or self.recipe is not None or is_frame(X):
@@ -245,7 +261,20 @@ class Scaling:
         )
 
     def selected(self, X: Any, cut: CutOff | None = None) -> Any:
-        """The attributes of raw data, in their own units: a matrix, or a source of rows."""
+        """The attributes of raw data, in their own units: a matrix, or a source of rows.
+
+        Parameters
+        ----------
+        X : as for :meth:`apply`
+            Raw data.
+        cut : CutOff, optional
+            Where what is left out is counted.
+
+        Returns
+        -------
+        attributes : array, sparse matrix or source of rows
+            Not scaled.
+        """
         table, recipe = self.columns_of(X)
         if recipe is None:
             return X
@@ -254,7 +283,13 @@ class Scaling:
         return source if held is None else held
 
     def check_order(self, X: Any) -> None:
-        """Complain of columns that were in another order when the scaling was made."""
+        """Complain of columns that were in another order when the scaling was made.
+
+        Parameters
+        ----------
+        X : array-like or data frame
+            Raw data.
+        """
         names = getattr(X, "columns", None)
         if self.seen is None or names is None or self.recipe is not None:
             return  # a recipe finds columns by their names
@@ -268,7 +303,20 @@ class Scaling:
             )
 
     def scaled(self, X: Any, cut: CutOff | None = None) -> Any:
-        """Attributes, as `selected` gives them, in [0, 1]."""
+        """Attributes, as `selected` gives them, in [0, 1].
+
+        Parameters
+        ----------
+        X : as :meth:`selected` gives it
+            Attributes in their own units.
+        cut : CutOff, optional
+            Where numbers beyond the range are counted.
+
+        Returns
+        -------
+        scaled : array, sparse matrix or source of rows
+            In [0, 1].
+        """
         if self.kind == "none":
             return X
         self.check_order(X)
@@ -336,6 +384,16 @@ class Scaling:
         """Attributes in [0, 1] as columns of the table they came from; None without a recipe.
 
         A column of text holds the value whose attribute is highest.
+
+        Parameters
+        ----------
+        scaled : ndarray of shape (n_rows, n_attributes)
+            Attributes in [0, 1].
+
+        Returns
+        -------
+        frame : Frame or None
+            Columns in the units of the data.
         """
         if self.recipe is None:
             return None
@@ -351,7 +409,13 @@ class Scaling:
         return Frame(tuple(c.name for c in self.recipe.columns), tuple(columns))
 
     def to_json(self) -> dict[str, Any]:
-        """As a model file holds it."""
+        """As a model file holds it.
+
+        Returns
+        -------
+        stored : dict
+            Text and numbers.
+        """
         found: dict[str, Any] = {"kind": self.kind}
         if self.kind != "none":
             found |= {"low": np.asarray(self.low).tolist(), "span": np.asarray(self.span).tolist()}
@@ -365,7 +429,13 @@ class Scaling:
 
     @classmethod
     def from_json(cls, stored: Any) -> "Scaling":
-        """What `to_json` gave."""
+        """What `to_json` gave.
+
+        Parameters
+        ----------
+        stored : dict
+            What a model file holds.
+        """
         try:
             recipe = Recipe.from_json(stored["recipe"]) if "recipe" in stored else None
             reading = Reading.from_json(stored.get("reading"))
