@@ -689,8 +689,8 @@ class LRNNClassifier(
         >>> X = np.random.default_rng(0).random((50, 4))
         >>> y = X[:, 0] > X[:, 1]
         >>> model = LRNNClassifier(10, random_state=0).fit(X, y)
-        >>> model.score(X, y) == np.mean(model.predict(X) == y)
-        np.True_
+        >>> bool(model.score(X, y) == np.mean(model.predict(X) == y))
+        True
         """
         labels = to_numpy(y) if is_array(y) else y
         return float(super().score(X, labels, sample_weight))

@@ -79,6 +79,13 @@ def fill_gaps(block: Array, decoder: Array, codes: Array, root: Array) -> Array:
     -------
     filled : array of the same shape
         Without NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decoder, codes, root = np.array([[1.0, 0.5]]), np.array([0.2]), np.array([[1e-6]])
+    >>> fill_gaps(np.array([[0.6, np.nan]]), decoder, codes, root).round(3)
+    array([[0.6, 0.3]])
     """
     xp = array_namespace(block)
     gaps = xp.isnan(block)

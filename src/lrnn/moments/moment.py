@@ -112,6 +112,12 @@ class Moment:
             added.
         device : str, optional
             "cuda" (or "cuda:1" …) sends NumPy data to a GPU, block by block.
+
+        Examples
+        --------
+        >>> from lrnn import Moment
+        >>> Moment.of([[0.0, 0.5], [1.0, 0.25]], sample_weight=[2.0, 1.0]).weight
+        3.0
         """
         reader = _Reader(scale, device)
         rows = check_data(reader, X, reset=True)
@@ -270,6 +276,15 @@ class Moment:
         ----------
         path : str or path-like
             The file. It is replaced as a whole, or not at all.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from lrnn import Moment, load_moment
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Moment.of([[0.0, 0.5]]).save(f"{folder}/monday.safetensors")
+        ...     Moment.of([[1.0, 0.25]]) + load_moment(f"{folder}/monday.safetensors")
+        Moment(2 rows, 2 attributes)
         """
         from lrnn.storage.moment_files import save
 

@@ -135,6 +135,14 @@ class RandomNeuralNetwork:
         least_rate : float, default=0
             With free rates, no neuron fires more slowly than this; one that need not fire so fast
             loses the surplus of its spikes.
+
+        Examples
+        --------
+        >>> network = RandomNeuralNetwork.from_layers([[[0.5], [2.0]], [[1.0, 3.0]]])
+        >>> network.rates
+        array([2., 8., 4., 1., 1.])
+        >>> network.steady_state([1.0, 0.8, 0, 0, 0])  # rates times inputs of 0.5 and 0.1
+        SteadyState([0.5 , 0.1 , 0.45, 0.45, 1.  ])
         """
         if not 0 <= least_rate < np.inf:
             raise ValueError(f"least_rate must be finite and 0 or more, got {least_rate!r}")

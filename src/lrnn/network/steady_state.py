@@ -97,6 +97,13 @@ class SteadyState(np.ndarray[Any, np.dtype[np.float64]]):
         -------
         probability : ndarray of the shape of q
             Of each neuron.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> q = RandomNeuralNetwork([1.0], [[0.0]]).steady_state([0.5])
+        >>> q.probability(0), q.probability(1)
+        (array([0.5]), array([0.25]))
         """
         if potential < 0 or potential != int(potential):
             raise ValueError(f"a potential is a whole number, 0 or more; got {potential!r}")

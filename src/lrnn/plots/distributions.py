@@ -37,6 +37,13 @@ def firing_rates(model: "LRNNAutoencoder | LRNNClassifier", *, ax: Axes | None =
     -------
     ax : Axes
         Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import LRNNAutoencoder, plots
+    >>> model = LRNNAutoencoder(4, max_iter=5, random_state=0).fit(load_digits().data / 16)
+    >>> ax = plots.firing_rates(model)
     """
     check_is_fitted(model)
     ax = axes_or_new(ax, 3.6, 2.6)
@@ -75,6 +82,12 @@ def codes(codes: Any, *, ax: Axes | None = None) -> Axes:
     -------
     ax : Axes
         Where it was drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrnn import plots
+    >>> ax = plots.codes(np.random.default_rng(0).random((50, 3)) ** 2)
     """
     values = matrix(codes, "codes")
     ax = axes_or_new(ax, 3.6, 2.6)
@@ -111,6 +124,12 @@ def classes(codes: Any, labels: Any, *, ax: Axes | None = None) -> Axes:
     -------
     ax : Axes
         Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lrnn import plots
+    >>> ax = plots.classes(load_iris().data / 8, load_iris().target)
     """
     values, names = matrix(codes, "codes"), np.asarray(labels)
     if len(names) != len(values):

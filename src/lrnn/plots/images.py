@@ -46,6 +46,12 @@ def image_grid(
     -------
     ax : Axes
         Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import plots
+    >>> ax = plots.image_grid(load_digits().data[:20], (8, 8), columns=10)
     """
     images = as_images(matrix(rows, "rows"), shape)
     if own_scale:
@@ -75,6 +81,11 @@ def layer_image(
     -------
     ax : Axes
         Where it was drawn.
+
+    Examples
+    --------
+    >>> from lrnn import plots
+    >>> ax = plots.layer_image([0.1, 0.9, 0.4, 1.0], shape=(2, 2))
     """
     values = np.asarray(activations, dtype=np.float64).ravel()
     if shape is None:

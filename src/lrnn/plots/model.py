@@ -49,6 +49,13 @@ def parts(
     -------
     ax : Axes
         Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import LRNNAutoencoder, plots
+    >>> model = LRNNAutoencoder(4, max_iter=5, random_state=0).fit(load_digits().data / 16)
+    >>> ax = plots.parts(model, shape=(8, 8))
     """
     rows = matrix(_components(components), "components")
     if shape is not None:
@@ -90,6 +97,14 @@ def reconstructions(
     -------
     ax : Axes
         Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import LRNNAutoencoder, plots
+    >>> X = load_digits().data / 16
+    >>> model = LRNNAutoencoder(4, max_iter=5, random_state=0).fit(X)
+    >>> ax = plots.reconstructions(X[:10], model.reconstruct(X[:10]), shape=(8, 8))
     """
     given, made = matrix(originals, "originals"), matrix(outputs, "outputs")
     if given.shape != made.shape:

@@ -43,6 +43,12 @@ def raster(result: "Simulation", *, row: int = 0, replica: int = 0, ax: Axes | N
     -------
     ax : Axes
         Where it was drawn.
+
+    Examples
+    --------
+    >>> from lrnn import RandomNeuralNetwork, plots
+    >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+    >>> ax = plots.raster(network.simulate([0.5], time=20, record=[0], random_state=0))
     """
     if result.raster is None:
         raise ValueError("no spikes were recorded; simulate with record=[…]")

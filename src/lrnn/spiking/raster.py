@@ -124,6 +124,15 @@ class Raster:
         -------
         raster : Raster
             A view of this one.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate([0.5], time=10, replicas=3, record=[0], random_state=0)
+        >>> one = result.raster.of(replica=2)
+        >>> bool((one.replicas == 2).all())
+        True
         """
         wanted = []
         for name, value, there in zip(("row", "replica"), (row, replica), self.runs.T, strict=True):

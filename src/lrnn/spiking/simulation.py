@@ -360,6 +360,13 @@ class Simulation:
         -------
         share : float
             Near ``level``, if the intervals are what they claim to be.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> network.simulate([0.5], events=100_000, random_state=0).coverage(0.99)
+        1.0
         """
         self._check_one_steady_state()
         low, high = self.confidence_interval(level, estimator)
@@ -379,6 +386,13 @@ class Simulation:
         -------
         result : Simulation
             Of what had happened by then.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> network.simulate([0.5], events=100_000, random_state=0).at(1_000)
+        Simulation(1 run of 1 neurons, 1,000 events)
         """
         return self._part(-1, self._place(moment))
 
@@ -398,6 +412,14 @@ class Simulation:
         -------
         result : Simulation
             Of what happened in between.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate([0.5], events=3_000, snapshots=[1_000, 3_000], random_state=0)
+        >>> int(result.between(1_000, 3_000).events)
+        2000
         """
         if not begin < end:
             raise ValueError(f"between({begin!r}, {end!r}) must be two moments, the later one last")
@@ -417,6 +439,14 @@ class Simulation:
         -------
         result : Simulation
             Of what happened while it was shown.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> film = network.simulate([[0.8], [0.1]], frames=2_000.0, random_state=0)
+        >>> film.frame(1).activation("arrivals").round(1)
+        array([0.1])
         """
         if self.frames is None:
             raise ValueError("there are no frames; simulate with frames=…")
@@ -489,6 +519,13 @@ class Simulation:
         -------
         events : ndarray of the same shape
             Not rounded.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> result = RandomNeuralNetwork([1.0], [[0.0]]).simulate([0.5], time=100, random_state=0)
+        >>> bool(result.events_at(100.0) == result.events)
+        True
         """
         if self.replicas > 1:
             raise ValueError(f"events_at is for single runs, and there are {self.replicas} of each")
@@ -516,6 +553,16 @@ class Simulation:
         -------
         transient : Transient
             Activations and their intervals, moment by moment.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate(
+        ...     [0.5], time=50, watch=[0], watch_at=[0, 50], replicas=1_000, random_state=0
+        ... )
+        >>> result.transient().activation.round(1).tolist()  # at rest, and in the end
+        [[0.0], [0.5]]
         """
         if self.potentials is None:
             raise ValueError("no neurons were watched; simulate with watch=[…], and replicas")
@@ -613,6 +660,14 @@ class Simulation:
         -------
         convergence : Convergence
             Root mean square errors, and at which snapshots.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate([0.5], events=100_000, random_state=0)
+        >>> bool(result.compare(estimator="arrivals").errors[-1][0] < 0.02)
+        True
         """
         check_estimator(estimator)
         if q is None:

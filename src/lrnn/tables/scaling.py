@@ -142,6 +142,14 @@ class Scaling:
             higher ones.
         names : sequence of str, optional
             Names of the columns of an array, for messages.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import Scaling
+        >>> scaling = Scaling.fit(np.array([[10.0, 1.0], [20.0, 5.0]]), "minmax")
+        >>> scaling.apply(np.array([[20.0, 3.0]]))
+        array([[1. , 0.5]])
         """
         X = detached(X)
         if kind not in KINDS:
