@@ -43,15 +43,6 @@ class Precision:
         Confidence of an interval.
     estimator : {"arrivals", "busy", "potential"}, default="arrivals"
         Of the activations.
-
-    Examples
-    --------
-    >>> from lrnn import RandomNeuralNetwork
-    >>> from lrnn.spiking import Precision
-    >>> network = RandomNeuralNetwork([1.0], [[0.0]])
-    >>> rule = Precision(0.1, level=0.99)
-    >>> bool(network.simulate([0.5], events=1e6, until=rule, random_state=0).reached)
-    True
     """
 
     width: float
@@ -76,16 +67,6 @@ class Decision:
         Confidence of the decision.
     estimator : {"arrivals", "busy", "potential"}, default="arrivals"
         Of the activations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lrnn import RandomNeuralNetwork
-    >>> from lrnn.spiking import Decision
-    >>> network = RandomNeuralNetwork([1.0, 1.0], np.zeros((2, 2)))
-    >>> result = network.simulate([0.3, 0.5], events=1e6, until=Decision([0, 1]), random_state=0)
-    >>> int(result.decision)
-    1
     """
 
     neurons: Sequence[Any]
@@ -136,16 +117,6 @@ class SpikeCount:
         Confidence of the decision.
     lead : int, optional
         End where one is so many spikes ahead of each other, instead, whatever the confidence.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lrnn import RandomNeuralNetwork
-    >>> from lrnn.spiking import SpikeCount
-    >>> network = RandomNeuralNetwork([1.0, 1.0], np.zeros((2, 2)))
-    >>> result = network.simulate([0.3, 0.5], events=1e6, until=SpikeCount([0, 1]), random_state=0)
-    >>> int(result.decision)
-    1
     """
 
     neurons: ArrayLike
