@@ -1,4 +1,5 @@
-"""Codes as attributes for a classifier, in a scikit-learn pipeline.
+"""Codes as attributes for a classifier, in a scikit-learn pipeline
+================================================================
 
     python examples/classifier_pipeline.py [FIGURE]
 

@@ -1,4 +1,5 @@
-"""From NMF to an autoencoder: parts too, but sooner, and by an encoder that is a matrix product.
+"""From NMF to an autoencoder: parts too, but sooner
+=================================================
 
     python examples/from_nmf.py [FIGURE]
 

@@ -1,4 +1,5 @@
-"""Sites that may not pool their rows pool sums; rows are forgotten, and days are added.
+"""Sites that may not pool their rows pool sums
+============================================
 
     python examples/pooled_sums.py [FIGURE]
 

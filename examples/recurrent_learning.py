@@ -1,4 +1,5 @@
-"""A network in which every neuron is connected with every other learns to tell flowers and wines.
+"""A recurrent network learns to tell flowers and wines
+====================================================
 
     python examples/recurrent_learning.py [FIGURE]
 

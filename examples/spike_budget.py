@@ -1,4 +1,5 @@
-"""How much is an error worth in spikes? Choose a network that fits a budget.
+"""How much is an error worth in spikes?
+=====================================
 
     python examples/spike_budget.py [FIGURE]
 

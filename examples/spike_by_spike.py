@@ -1,4 +1,5 @@
-"""A digit is recognised spike by spike, and the network stops when it is sure.
+"""A digit is recognised spike by spike, until the network is sure
+===============================================================
 
     python examples/spike_by_spike.py [FIGURE]
 

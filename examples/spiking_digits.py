@@ -1,4 +1,5 @@
-"""A spiking network for handwritten digits, from training to single spikes.
+"""A spiking network for handwritten digits, from training to single spikes
+========================================================================
 
     python examples/spiking_digits.py [FIGURE]
 

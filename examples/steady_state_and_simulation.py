@@ -1,4 +1,5 @@
-"""Two groups of neurons that compete: solved exactly, and simulated spike by spike.
+"""Two groups of neurons that compete, solved exactly and simulated
+================================================================
 
     python examples/steady_state_and_simulation.py [FIGURE]
 

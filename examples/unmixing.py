@@ -1,4 +1,5 @@
-"""Unmixing: the spectra of materials, from pixels that are mixtures of them.
+"""Unmixing: the spectra of materials, from pixels that are mixtures of them
+=========================================================================
 
     python examples/unmixing.py [FIGURE]
 

@@ -19,7 +19,10 @@ from typer.testing import CliRunner
 from lrnn.cli.app import app
 
 ROOT = Path(__file__).parents[1]
-FILES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [*DOCS.glob("*.md"), *DOCS.glob("results/*.md"), *DOCS.glob("tutorials/*.md")]
+NOTEBOOKS = {page for page in PAGES if page.read_text(encoding="utf-8").startswith("---")}
+FILES = [ROOT / "README.md", *sorted(set(PAGES) - NOTEBOOKS)]  # tests/test_site.py runs notebooks
 TOO_LONG = ("lrnn frontier", "lrnn reproduce")  # of README's commands; what runs, takes seconds
 
 
@@ -95,7 +98,7 @@ def test_python_blocks_are_python_and_say_why_they_are_not_run(block):
 
 def test_blocks_say_what_they_are():
     languages = {block.language for found in BLOCKS.values() for block in found}
-    assert languages <= {"python", "sh", "text"}
+    assert languages <= {"python", "sh", "text", "{toctree}", "{include} ../CHANGELOG.md"}
     assert any(block.not_run is None for block in in_language("python"))
 
 
@@ -123,3 +126,24 @@ def test_commands_of_the_readme_run(tmp_path):
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         ran += 1
     assert ran >= 7
+
+
+def anchors(file):
+    """Of a page's headings, as repository browsers and the site make them."""
+    lines = re.sub(r"```.*?```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL).splitlines()
+    titles = [line.lstrip("#").strip() for line in lines if re.match("#+ ", line)]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("file", [ROOT / "README.md", *sorted(PAGES)], ids=lambda f: f.name)
+def test_links_lead_somewhere(file):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith(("http://", "https://")):
+            continue
+        place, _, anchor = link.partition("#")
+        target = file.parent / place if place else file
+        assert target.exists(), link
+        assert target.is_relative_to(ROOT), link
+        if anchor:
+            assert anchor in anchors(target), link

@@ -503,6 +503,20 @@ class LRNNAutoencoder(
             out. The gram solver with free rates takes them, without what trains on minibatches.
             So they do in what fills missing cells (but whether rows are many enough for moments of
             pairs of cells goes by their number).
+
+        Returns
+        -------
+        self : LRNNAutoencoder
+            The model itself, trained.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder(2, random_state=0).fit(X)
+        >>> model.components_.shape
+        (2, 4)
         """
         if isinstance(X, Moment):
             self._fit_moment(X, sample_weight)
@@ -513,7 +527,33 @@ class LRNNAutoencoder(
     def fit_transform(
         self, X: Any, y: Any = None, sample_weight: Any = None, refine: int = 0
     ) -> Array:
-        """Train on X and return its codes: the same as ``fit(X).transform(X, refine)``."""
+        """Train on X and return its codes: the same as ``fit(X).transform(X, refine)``.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, as for :meth:`fit`.
+        refine : int, default=0
+            Sweeps that improve the codes, as for :meth:`transform`.
+
+        Returns
+        -------
+        codes : array of shape (n_samples, n_code)
+            A row for each of X.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder(2, random_state=0)
+        >>> bool((model.fit_transform(X) == model.transform(X)).all())
+        True
+        """
         check_refine(refine, self.inhibition)
         rows = self._fit(X, sample_weight=sample_weight)
         return self._coded(rows, refine)
@@ -611,6 +651,11 @@ class LRNNAutoencoder(
         y : None
             Ignored.
 
+        Returns
+        -------
+        self : LRNNAutoencoder
+            The model itself, which has learnt from X, too.
+
         Notes
         -----
         With the gram solver ``reconstruction_err_`` and ``spike_cost_`` are those on all rows so
@@ -630,6 +675,15 @@ class LRNNAutoencoder(
         place of a matrix as large: as many as have 262,144 numbers, chosen at random such that
         their moment is that of all on average. Steps are taken for 1,000 rows at a time then.
         (``moment="dense"`` or ``"implicit"`` decides.)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((400, 4))
+        >>> model = LRNNAutoencoder(2, random_state=0)
+        >>> model.partial_fit(X[:200]).partial_fit(X[200:]).moment_
+        Moment(400 rows, 4 attributes)
         """
         first = not hasattr(self, "weights_")
         if isinstance(self.scale, str) and self.scale != "none":
@@ -760,19 +814,70 @@ class LRNNAutoencoder(
         -------
         codes : array of shape (n_samples, n_code)
             A row for each of X.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder(2, random_state=0).fit(X)
+        >>> codes = model.transform(X)
+        >>> bool(np.allclose(codes, np.minimum(X @ model.encoders_[0], 1)))
+        True
         """
         check_is_fitted(self)
         check_refine(refine, self.weights_.inhibitory is not None)
         return self._coded(check_data(self, X, reset=False), refine)
 
     def inverse_transform(self, X: Any) -> Array:
-        """Decode the codes X, each row of them to a row of data."""
+        """Decode the codes X, each row of them to a row of data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_code)
+            Codes in [0, 1], such as :meth:`transform` gives.
+
+        Returns
+        -------
+        rows : array of shape (n_samples, n_features)
+            What they stand for, in the units of the data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder(2, random_state=0).fit(X)
+        >>> model.inverse_transform([[0.0, 0.0]])  # nothing comes of nothing
+        array([[0., 0., 0., 0.]])
+        """
         check_is_fitted(self)
         codes = check_codes(self, X, self._n_features_out)
         return self._reverted(self._given_back(codes, self.weights_.decoding), self.white_)
 
     def reconstruct(self, X: Any) -> Array:
-        """What the network gives back for X: ``inverse_transform(transform(X))``."""
+        """What the network gives back for X: ``inverse_transform(transform(X))``.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+
+        Returns
+        -------
+        rows : array of shape (n_samples, n_features)
+            In the units of the data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder(2, random_state=0).fit(X)
+        >>> error = np.mean((model.reconstruct(X) - X) ** 2)
+        >>> bool(np.isclose(error, model.reconstruction_err_))
+        True
+        """
         check_is_fitted(self)
         rows = check_data(self, X, reset=False)
         return self._reverted(self._given_back(rows), rows.white)
@@ -843,6 +948,29 @@ class LRNNAutoencoder(
 
         Of known cells, if some are missing. Rows may have weights (``sample_weight``), as in
         :meth:`fit`.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, 0 or more.
+
+        Returns
+        -------
+        score : float
+            At most 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder(2, random_state=0).fit(X)
+        >>> bool(np.isclose(-model.score(X), model.reconstruction_err_))
+        True
         """
         check_is_fitted(self)
         rows = weighted(check_data(self, X, reset=False), sample_weight)
@@ -977,6 +1105,11 @@ class LRNNAutoencoder(
             leads back; and the decoder's code neurons, which then take theirs from outside, fire
             as often as there.
 
+        Returns
+        -------
+        network : RandomNeuralNetwork
+            With a neuron for each attribute, hidden neuron and output, layer by layer.
+
         Examples
         --------
         >>> import numpy as np
@@ -1007,6 +1140,18 @@ class LRNNAutoencoder(
             :meth:`inverse_transform`.
         network : RandomNeuralNetwork, optional
             What :meth:`to_network` gave; by default, what it gives without arguments.
+
+        Returns
+        -------
+        arrivals : ndarray of shape (n_samples, n_neurons)
+            Spikes per unit time; 0 behind the first layer.
+
+        Examples
+        --------
+        >>> from lrnn import LRNNAutoencoder
+        >>> model = LRNNAutoencoder(1, random_state=0).fit([[0.2, 0.4], [0.5, 1.0]])
+        >>> model.arrivals([[0.2, 0.4]]).shape  # 2 inputs, 1 hidden neuron, 2 outputs
+        (1, 5)
         """
         check_is_fitted(self)
         part: Part = "all"
@@ -1026,7 +1171,17 @@ class LRNNAutoencoder(
         """Row sums and firing rates, layer by layer.
 
         For data X also saturated neurons, and where the error stands between the data's variance
-        and the lowest that is possible (see :mod:`lrnn.bounds`).
+        and the lowest that is possible (see `lrnn.bounds`).
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`, optional
+            The data.
+
+        Returns
+        -------
+        audit : Audit
+            To be printed, or asked whether the network is ``valid``.
 
         Examples
         --------
@@ -1058,6 +1213,16 @@ class LRNNAutoencoder(
             happened; it takes 8 bytes for each pair of attributes. By default that of a stream is,
             and one that was given to :meth:`fit` is not. True where there is none is an error.
             (Rows that are kept in the place of a moment are never written.)
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import lrnn
+        >>> model = lrnn.LRNNAutoencoder(1, random_state=0).fit([[0.2, 0.4], [0.5, 1.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model.safetensors")
+        ...     lrnn.load(f"{folder}/model.safetensors")
+        LRNNAutoencoder(hidden_layer_sizes=1, random_state=0)
         """
         from lrnn.storage.model_files import save
 
@@ -1069,6 +1234,11 @@ class LRNNAutoencoder(
 
         ``module(X)`` is the reconstruction, ``module.encoder(X)`` the codes, and
         ``module.decoder(codes)`` what they stand for. It knows nothing of lrnn, nor of scaling.
+
+        Returns
+        -------
+        module : torch.nn.Sequential
+            On the CPU.
         """
         from lrnn.storage.export import to_torch
 

@@ -36,6 +36,11 @@ def svd(X: Any, n_hidden: int) -> float:
     n_hidden : int
         Width of the narrowest layer.
 
+    Returns
+    -------
+    error : float
+        Mean squared error per attribute.
+
     Examples
     --------
     >>> import numpy as np
@@ -78,6 +83,11 @@ def unit_rate(X: Any, n_hidden: int) -> float:
     n_hidden : int
         Width of the narrowest layer.
 
+    Returns
+    -------
+    error : float
+        Mean squared error per attribute.
+
     Examples
     --------
     >>> unit_rate([[1.0, 1.0, 0.0, 0.0]], 1)  # half of each spike is lost
@@ -90,7 +100,23 @@ def unit_rate(X: Any, n_hidden: int) -> float:
 
 
 def variance(X: Any) -> float:
-    """The error of always giving back the mean: what a network that learns anything is below."""
+    """The error of always giving back the mean: what a network that learns anything is below.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Data in [0, 1].
+
+    Returns
+    -------
+    error : float
+        Mean squared error per attribute.
+
+    Examples
+    --------
+    >>> variance([[0.0, 1.0], [1.0, 1.0]])
+    0.125
+    """
     rows = check_matrix(X, "bounds.variance")
     moment = ImplicitMoment(rows)
     mean = rows.fold(_sums, add, rows.shape[1]) / rows.shape[0]

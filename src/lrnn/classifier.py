@@ -121,7 +121,7 @@ class LRNNClassifier(
         firings per output spike (:meth:`spikes_per_decision`). 0.01 is a moderate price.
     pretrain : LRNNAutoencoder, optional
         A fitted autoencoder, whose encoder is the first layers. Put it into
-        :class:`sklearn.frozen.FrozenEstimator` where the classifier is cloned, as in a
+        `sklearn.frozen.FrozenEstimator` where the classifier is cloned, as in a
         cross-validation: a clone of a fitted model is not fitted.
     freeze : bool, default=False
         Whether these layers stay as they are; by default they are trained further.
@@ -307,6 +307,19 @@ class LRNNClassifier(
             Labels: numbers or text.
         sample_weight : array-like of shape (n_samples,), optional
             What each row weighs, 0 or more.
+
+        Returns
+        -------
+        self : LRNNClassifier
+            The model itself, trained.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> LRNNClassifier(3, max_iter=5, random_state=0).fit(X, X[:, 0] > 0.5).classes_
+        array([False,  True])
         """
         self._fit(X, y, sample_weight)
         return self
@@ -340,11 +353,30 @@ class LRNNClassifier(
 
         Parameters
         ----------
-        X, y, sample_weight : as for :meth:`fit`
-            Rows and labels; as many as you like, also one. ``spike_cost_`` and ``loss_`` are then
-            those on X.
+        X : as for :meth:`fit`
+            Rows; as many as you like, also one. ``spike_cost_`` and ``loss_`` are then those on X.
+        y : array-like of shape (n_samples,)
+            Their labels.
         classes : array-like of shape (n_classes,), optional
             All labels that will ever come; the first part needs them.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, 0 or more.
+
+        Returns
+        -------
+        self : LRNNClassifier
+            The model itself, which has learnt from X, too.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((200, 4))
+        >>> y = X[:, 0] > 0.5
+        >>> model = LRNNClassifier(3, random_state=0)
+        >>> model = model.partial_fit(X[:100], y[:100], classes=[False, True])
+        >>> model.partial_fit(X[100:], y[100:]).n_iter_
+        2
         """
         first = not hasattr(self, "weights_")
         known = self._known_classes(classes, first)
@@ -571,17 +603,80 @@ class LRNNClassifier(
     # Recognition
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable label of each row, as an array of NumPy."""
+        """The most probable label of each row, as an array of NumPy.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The data, as for :meth:`fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Of those in ``classes_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> y = np.where(X[:, 0] > X[:, 1], "more", "less")
+        >>> model = LRNNClassifier(10, random_state=0).fit(X, y)
+        >>> model.predict([[0.9, 0.1, 0.5, 0.5], [0.1, 0.9, 0.5, 0.5]])
+        array(['more', 'less'], dtype='<U4')
+        """
         chosen = np.argmax(to_numpy(self.predict_proba(X)), axis=1)
         found: NDArray[Any] = self.classes_[chosen]
         return found
 
     def predict_proba(self, X: Any) -> Array:
-        """Each class's share of the output spikes, rows × classes in the order of ``classes_``."""
+        """Each class's share of the output spikes, rows × classes in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : as for :meth:`predict`
+            The data.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+            Each row sums to 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNClassifier(3, max_iter=5, random_state=0).fit(X, X[:, 0] > 0.5)
+        >>> bool(np.allclose(model.predict_proba(X).sum(axis=1), 1))
+        True
+        >>> model.predict_proba([[0.0, 0.0, 0.0, 0.0]])  # no spike at all
+        array([[0.5, 0.5]])
+        """
         return self._recognised(X, _shares)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities; minus infinity where a class gets no spike."""
+        """Logarithms of the probabilities; minus infinity where a class gets no spike.
+
+        Parameters
+        ----------
+        X : as for :meth:`predict`
+            The data.
+
+        Returns
+        -------
+        logarithms : array of shape (n_samples, n_classes)
+            At most 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNClassifier(3, max_iter=5, random_state=0).fit(X, X[:, 0] > 0.5)
+        >>> bool(np.allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X)))
+        True
+        """
         return self._recognised(X, _log_shares)
 
     def _recognised(self, X: Any, work: Callable[[Sequence[Layer], Array], Array]) -> Array:
@@ -595,12 +690,57 @@ class LRNNClassifier(
         return to_numpy(found) if self.device is not None and is_array(found) else found
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows (of their weight) whose label is predicted right."""
+        """The share of rows (of their weight) whose label is predicted right.
+
+        Parameters
+        ----------
+        X : as for :meth:`predict`
+            The data.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, 0 or more.
+
+        Returns
+        -------
+        accuracy : float
+            From 0 to 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> y = X[:, 0] > X[:, 1]
+        >>> model = LRNNClassifier(10, random_state=0).fit(X, y)
+        >>> bool(model.score(X, y) == np.mean(model.predict(X) == y))
+        True
+        """
         labels = to_numpy(y) if is_array(y) else y
         return float(super().score(X, labels, sample_weight))
 
     def transform(self, X: Any) -> Array:
-        """Activations of the last hidden layer, each in [0, 1]."""
+        """Activations of the last hidden layer, each in [0, 1].
+
+        Parameters
+        ----------
+        X : as for :meth:`predict`
+            The data.
+
+        Returns
+        -------
+        activations : array of shape (n_samples, n_hidden)
+            A row for each of X.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNClassifier((5, 3), max_iter=5, random_state=0).fit(X, X[:, 0] > 0.5)
+        >>> model.transform(X).shape
+        (50, 3)
+        """
         check_is_fitted(self)
         return self._coded(check_data(self, X, reset=False))
 
@@ -619,6 +759,25 @@ class LRNNClassifier(
         input and hidden layers, with the rates ``firing_rates_``, for each output spike. Of its
         logarithm the mean is taken (so this is a geometric mean): rows differ by orders of
         magnitude. Rows without any output spike never decide; they are left out, with a warning.
+
+        Parameters
+        ----------
+        X : as for :meth:`predict`
+            The data.
+
+        Returns
+        -------
+        firings : float
+            At least the number of layers before the output.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNClassifier(3, max_iter=5, random_state=0).fit(X, X[:, 0] > 0.5)
+        >>> model.spikes_per_decision(X) >= 2
+        True
         """
         found = self._log_spikes(X)
         deciding = np.isfinite(found)
@@ -653,6 +812,11 @@ class LRNNClassifier(
             No neuron fires more slowly than this; one that need not fire so fast loses the surplus
             of its spikes. With 0 it fires as often as ``spike_cost_`` says.
 
+        Returns
+        -------
+        network : RandomNeuralNetwork
+            With a neuron for each attribute, hidden neuron and class, layer by layer.
+
         Examples
         --------
         >>> import numpy as np
@@ -676,6 +840,20 @@ class LRNNClassifier(
             The data.
         network : RandomNeuralNetwork, optional
             What :meth:`to_network` gave; by default, what it gives without arguments.
+
+        Returns
+        -------
+        arrivals : ndarray of shape (n_samples, n_neurons)
+            Spikes per unit time; 0 behind the first layer.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNClassifier
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNClassifier(3, max_iter=5, random_state=0).fit(X, X[:, 0] > 0.5)
+        >>> model.arrivals(X).shape  # 4 inputs, 3 hidden neurons, 2 classes
+        (50, 9)
         """
         check_is_fitted(self)
         if network is None:
@@ -765,6 +943,18 @@ class LRNNClassifier(
         For data X also saturated neurons; with their labels y, how well it recognises them, beside
         what one gets without looking at X.
 
+        Parameters
+        ----------
+        X : as for :meth:`predict`, optional
+            The data.
+        y : array-like of shape (n_samples,), optional
+            Their labels.
+
+        Returns
+        -------
+        audit : Audit
+            To be printed, or asked whether the network is ``valid``.
+
         Examples
         --------
         >>> import numpy as np
@@ -800,6 +990,22 @@ class LRNNClassifier(
 
         The file is replaced as a whole, or not at all. The autoencoder of ``pretrain`` is not
         written: its layers are among the model's own.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import lrnn
+        >>> model = lrnn.LRNNClassifier(2, max_iter=5, random_state=0)
+        >>> model = model.fit([[0.1, 0.9], [0.9, 0.1]], ["a", "b"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model.safetensors")
+        ...     lrnn.load(f"{folder}/model.safetensors").classes_
+        array(['a', 'b'], dtype='<U1')
         """
         from lrnn.storage.classifier_files import save
 
@@ -811,6 +1017,11 @@ class LRNNClassifier(
 
         ``module(X)`` are the probabilities, ``module.hidden(X)`` what :meth:`transform` gives. It
         knows nothing of lrnn, nor of scaling, nor of the names of classes.
+
+        Returns
+        -------
+        module : torch.nn.Module
+            On the CPU.
         """
         from lrnn.storage.export import to_torch
 

@@ -129,7 +129,18 @@ class Decisions:
         return self.expected_spikes * self.events_per_spike
 
     def score(self, y: ArrayLike) -> float:
-        """The share of rows whose label is right; a row without any output spike is not."""
+        """The share of rows whose label is right; a row without any output spike is not.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            The true labels.
+
+        Returns
+        -------
+        accuracy : float
+            From 0 to 1.
+        """
         return float(np.mean((self.labels == np.asarray(y)) & (self.spikes > 0)))
 
     def __repr__(self) -> str:
@@ -153,6 +164,20 @@ def decide(
     """Simulate a classifier's network on each row until its output spikes decide.
 
     See :meth:`lrnn.LRNNClassifier.decide`.
+
+    Parameters
+    ----------
+    model : LRNNClassifier
+        A fitted one.
+    X : as for :meth:`lrnn.LRNNClassifier.predict`
+        The data.
+    confidence, ratio, lead, events, start, threads, progress, random_state : optional
+        As for :meth:`lrnn.LRNNClassifier.decide`.
+
+    Returns
+    -------
+    found : Decisions
+        Labels, and what they took.
     """
     limit = whole_number(events, "events")
     network = model.to_network(least_rate=0.0)
@@ -443,6 +468,18 @@ class EventCurve:
         That is when ``sureness`` is so high, which promises nothing: it is asked more than once,
         and does not know that a network at rest has to fill. Rows that are never sure go on to the
         end.
+
+        Parameters
+        ----------
+        confidence : float
+            How sure a row has to be, from 0 to 1.
+
+        Returns
+        -------
+        right : ndarray of bool
+            Whether each row's label is right.
+        events : ndarray of int64
+            After how many events it ended.
         """
         if self.sureness is None:
             raise ValueError(
@@ -460,7 +497,13 @@ class EventCurve:
         return ["events", "accuracy", *more, "as without spikes", "no spikes yet"]
 
     def lines(self) -> list[list[str]]:
-        """The curve as a table for a person has it; the last line is without spikes."""
+        """The curve as a table for a person has it; the last line is without spikes.
+
+        Returns
+        -------
+        lines : list of list of str
+            Cells, line by line; `header` names the columns.
+        """
         found = []
         for i, count in enumerate(self.events):
             theory = [] if self.expected is None else [f"{self.expected[i]:.3f}"]
@@ -494,7 +537,7 @@ def accuracy_by_events(
         whose encoder is simulated: its codes, as estimated from arrivals so far, go to
         ``classifier``. Or None, for the spikes of the input alone, of which each is one event:
         their counts, over the time that has passed and at most 1, go to ``classifier``.
-    X : as for :meth:`LRNNClassifier.predict`
+    X : as for :meth:`lrnn.LRNNClassifier.predict`
         The data; with None an array in [0, 1].
     y : array-like of shape (n_rows,)
         Their labels.
@@ -504,8 +547,13 @@ def accuracy_by_events(
         Events of each row.
     start : {"empty", "stationary"}, default="empty"
         Begin at rest, or in steady state.
-    threads, progress, random_state : as for :meth:`RandomNeuralNetwork.simulate`
+    threads, progress, random_state : as for :meth:`lrnn.RandomNeuralNetwork.simulate`
         How it is simulated.
+
+    Returns
+    -------
+    curve : EventCurve
+        Labels after so many events of each row.
 
     Examples
     --------

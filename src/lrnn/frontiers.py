@@ -227,6 +227,11 @@ def frontier(
     **parameters
         Other parameters of `LRNNAutoencoder`, such as ``device``, ``random_state``, ``verbose``.
 
+    Returns
+    -------
+    found : Frontier
+        Its ``points`` are the networks, the cheapest first; ``within(spikes)`` picks one of them.
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits

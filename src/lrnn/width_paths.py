@@ -164,7 +164,7 @@ def widths(
     Rows are held out of training, and in these a fifth of the attributes at a time: codes come from
     the others, and the parts foretell what was left out. That becomes better until there are as
     many code neurons as the data have parts, and then worse again. The error of whole rows
-    (:meth:`LRNNAutoencoder.score`) only falls.
+    (:meth:`lrnn.LRNNAutoencoder.score`) only falls.
 
     Parameters
     ----------
@@ -242,9 +242,10 @@ def widths(
 def score_entries(estimator: Any, X: Any, y: Any = None) -> float:
     """Minus the mean squared error on entries that were held out: a score that finds a width.
 
-    Give it to a search as ``scoring``: with :meth:`LRNNAutoencoder.score`, which sees whole rows,
-    ``GridSearchCV`` always takes the widest network. Of the rows of X a fifth of the attributes is
-    left out at a time, and foretold from the others (see `widths`, which is more precise).
+    Give it to a search as ``scoring``: with :meth:`lrnn.LRNNAutoencoder.score`, which sees whole
+    rows, ``GridSearchCV`` always takes the widest network. Of the rows of X a fifth of the
+    attributes is left out at a time, and foretold from the others (see `widths`, which is more
+    precise).
 
     Parameters
     ----------
@@ -257,6 +258,11 @@ def score_entries(estimator: Any, X: Any, y: Any = None) -> float:
         Rows that it was not trained on.
     y : None
         Ignored.
+
+    Returns
+    -------
+    score : float
+        At most 0.
 
     Examples
     --------

@@ -19,11 +19,29 @@ def open_table(
 ) -> Table:
     """The table in a file or folder, or else the data set of that name, its numbers unscaled.
 
-    With ``stream``, large files are not read, but a source of rows (:mod:`lrnn.tables.sources`) is
-    given; for text and Parquet files of any size, their columns (:mod:`lrnn.tables.frame`).
+    With ``stream``, large files are not read, but a source of rows (`lrnn.tables.sources`) is
+    given; for text and Parquet files of any size, their columns (`lrnn.tables.frame`).
     ``reading`` tells how a file is to be read, where it does not tell itself; ``split`` which rows
     of a data set are meant.
 
+    Parameters
+    ----------
+    source : str or path-like
+        A file, a folder, or the name of a data set.
+    stream : bool, default=False
+        Whether large files are left where they are.
+    reading : Reading, optional
+        How the file is to be read.
+    split : {"train", "test"}, optional
+        Rows of a data set.
+
+    Returns
+    -------
+    table : Table
+        Its ``data``, names and labels.
+
+    Examples
+    --------
     >>> open_table("digits").data.shape
     (1797, 64)
     """

@@ -18,6 +18,18 @@ NAMES = tuple(DATA_SETS)
 def find(name: str) -> DataSet:
     """The data set of that name.
 
+    Parameters
+    ----------
+    name : str
+        Such as "mnist"; ``lrnn data list`` has them all.
+
+    Returns
+    -------
+    found : DataSet
+        What is known of it.
+
+    Examples
+    --------
     >>> find("mnits")
     Traceback (most recent call last):
     ...

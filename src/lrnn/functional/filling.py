@@ -33,6 +33,24 @@ def code_prior(
 
     ``scatter`` is the covariance of ``x @ pinv(decoder)``, which noise of the cells makes larger
     than that of the codes.
+
+    Parameters
+    ----------
+    decoder : ndarray of shape (n_parts, n_attributes)
+        The parts.
+    mean : ndarray of shape (n_attributes,)
+        Of the rows.
+    scatter : ndarray of shape (n_parts, n_parts)
+        Their covariance, with noise.
+    noise : float
+        Of the cells.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_parts,)
+        The mean.
+    root : ndarray of shape (n_parts, n_parts)
+        The root R.
     """
     own = scatter - noise * np.linalg.pinv(decoder @ decoder.T, rcond=1e-9, hermitian=True)
     variances, axes = np.linalg.eigh((own + own.T) / 2)
@@ -45,6 +63,29 @@ def fill_gaps(block: Array, decoder: Array, codes: Array, root: Array) -> Array:
 
     ``codes`` and ``root`` are what `code_prior` gives. A row of nothing but NaN becomes
     ``codes @ decoder``.
+
+    Parameters
+    ----------
+    block : array of shape (n_rows, n_attributes)
+        Numbers in [0, 1], and NaN.
+    decoder : array of shape (n_parts, n_attributes)
+        The parts.
+    codes : array of shape (n_parts,)
+        The mean of the codes.
+    root : array of shape (n_parts, n_parts)
+        The root R.
+
+    Returns
+    -------
+    filled : array of the same shape
+        Without NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decoder, codes, root = np.array([[1.0, 0.5]]), np.array([0.2]), np.array([[1e-6]])
+    >>> fill_gaps(np.array([[0.6, np.nan]]), decoder, codes, root).round(3)
+    array([[0.6, 0.3]])
     """
     xp = array_namespace(block)
     gaps = xp.isnan(block)

@@ -18,7 +18,24 @@ from lrnn.arrays import Array, Layer, at_most
 
 
 def saturate(drive: Array) -> Array:
-    """``min(drive, 1)``, element by element; sparse arrays stay sparse."""
+    """``min(drive, 1)``, element by element; sparse arrays stay sparse.
+
+    Parameters
+    ----------
+    drive : array or sparse matrix
+        Nonnegative numbers.
+
+    Returns
+    -------
+    activations : array of the same shape
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> saturate(np.array([0.5, 2.0]))
+    array([0.5, 1. ])
+    """
     if sparse.issparse(drive):
         return drive.minimum(1)
     return at_most(drive, 1)
@@ -32,6 +49,16 @@ def complement_coded(inputs: Array) -> Array:
     alike. ``LRNNAutoencoder(complement=True)`` and ``LRNNClassifier(complement=True)`` see their
     data so; before another estimator use
     ``sklearn.preprocessing.FunctionTransformer(complement_coded)``.
+
+    Parameters
+    ----------
+    inputs : array or sparse matrix of shape (n_rows, n_attributes)
+        Data in [0, 1].
+
+    Returns
+    -------
+    coded : array of shape (n_rows, 2 * n_attributes)
+        All attributes, then what each lacks of 1.
 
     Examples
     --------
@@ -61,6 +88,16 @@ def complement_decoded(pairs: Array) -> Array:
     nearest. Its squared error is at most the mean of those of a and b, for
     :math:`((e - f) / 2)^2 \le (e^2 + f^2) / 2`.
 
+    Parameters
+    ----------
+    pairs : array of shape (n_rows, 2 * n_attributes)
+        All a, and then all b.
+
+    Returns
+    -------
+    array of shape (n_rows, n_attributes)
+        All x.
+
     Examples
     --------
     >>> import numpy as np
@@ -75,6 +112,20 @@ def propagate(excitation: Array, excitatory: Layer, inhibitory: Array | None = N
     """Activations of the layer behind ``excitation`` (rows × neurons; may be sparse).
 
     Both matrices may also be given as a pair.
+
+    Parameters
+    ----------
+    excitation : array or sparse matrix of shape (n_rows, n_from)
+        Activations.
+    excitatory : array of shape (n_from, n_to)
+        Weights that excite.
+    inhibitory : array of shape (n_from, n_to), optional
+        Weights that inhibit.
+
+    Returns
+    -------
+    activations : array of shape (n_rows, n_to)
+        From 0 to 1.
 
     Examples
     --------
@@ -95,7 +146,28 @@ def propagate(excitation: Array, excitatory: Layer, inhibitory: Array | None = N
 def activations(
     inputs: Array, excitatory: Iterable[Array], inhibitory: Iterable[Array | None] | None = None
 ) -> list[Array]:
-    """Activations of every layer, the input layer first."""
+    """Activations of every layer, the input layer first.
+
+    Parameters
+    ----------
+    inputs : array of shape (n_rows, n_inputs)
+        Data in [0, 1]; may be sparse.
+    excitatory : iterable of array
+        Weights between consecutive layers.
+    inhibitory : iterable of array or None, optional
+        Those that inhibit, if any.
+
+    Returns
+    -------
+    layers : list of array
+        One more than there are matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> activations(np.array([[0.5, 1.0]]), [np.array([[0.4], [0.1]]), np.array([[2.0, 9.0]])])
+    [array([[0.5, 1. ]]), array([[0.3]]), array([[0.6, 1. ]])]
+    """
     weights = list(excitatory)
     blocking = [None] * len(weights) if inhibitory is None else list(inhibitory)
     layers = [saturate(inputs)]
@@ -111,6 +183,22 @@ def squared_error(
 
     A row's sum is taken in the precision of the arrays, and the rows' are added up in float64, each
     times its weight if there are any. Outputs that are ``spent`` may be written over.
+
+    Parameters
+    ----------
+    inputs : array or sparse matrix of shape (n_rows, n_attributes)
+        Data.
+    outputs : array of the same shape
+        What came of them.
+    weights : array of shape (n_rows,), optional
+        What each row weighs.
+    spent : bool, default=False
+        Whether the outputs are needed no more.
+
+    Returns
+    -------
+    error : array of no dimensions
+        Where the arrays are.
 
     Examples
     --------
@@ -133,6 +221,26 @@ def column_sums(block: Array, dtype: Any = None, weights: Array | None = None) -
     """Sums over the rows of a block, which may be sparse, for each of its columns.
 
     Rows may have ``weights``. They are of the block's type, unless another one is asked for.
+
+    Parameters
+    ----------
+    block : array or sparse matrix of shape (n_rows, n_columns)
+        Rows.
+    dtype : dtype, optional
+        The type of the sums.
+    weights : array of shape (n_rows,), optional
+        What each row weighs.
+
+    Returns
+    -------
+    sums : array of shape (n_columns,)
+        One for each column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column_sums(np.array([[1.0, 2.0], [3.0, 4.0]]), weights=np.array([1.0, 2.0]))
+    array([ 7., 10.])
     """
     if is_numpy_array(block) and dtype is None and block.dtype.kind == "f":
         each = np.ones(len(block), block.dtype) if weights is None else weights
@@ -145,6 +253,18 @@ def column_sums(block: Array, dtype: Any = None, weights: Array | None = None) -
 
 def weighed(block: Array, weights: Array | None) -> Array:
     """Each row times its weight, in the type of the block, which may be sparse.
+
+    Parameters
+    ----------
+    block : array or sparse matrix of shape (n_rows, n_columns)
+        Rows.
+    weights : array of shape (n_rows,) or None
+        What each weighs, if they differ.
+
+    Returns
+    -------
+    block : array or sparse matrix of the same shape
+        Rows times weights.
 
     Examples
     --------

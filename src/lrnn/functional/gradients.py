@@ -49,8 +49,33 @@ def error_gradients(
 ) -> tuple[Array, list[Array]]:
     """Squared error of ``inputs`` in [0, 1] (may be sparse), a number, and half its gradients.
 
-    With ``targets`` it is that to these, which the inputs should become. Gradients are told in a
-    ``unit``: those of dim data are so small that their squares could not be told from 0.
+    With ``targets`` it is that to these, which the inputs should become.
+
+    Parameters
+    ----------
+    inputs : array or sparse matrix of shape (n_rows, n_attributes)
+        Data in [0, 1].
+    weights : sequence of array
+        Between consecutive layers.
+    targets : array of the shape of the outputs, optional
+        What should come out; by default the inputs.
+    unit : float, default=1.0
+        In which gradients are told: those of dim data are so small that their squares could not be
+        told from 0.
+
+    Returns
+    -------
+    error : array of no dimensions
+        The sum of squared differences.
+    gradients : list of array
+        Half of its derivatives, by each matrix of weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> error, (gradient,) = error_gradients(np.array([[1.0]]), [np.array([[0.5]])])
+    >>> float(error), gradient
+    (0.25, array([[-0.5]]))
     """
     layers = list(accumulate(weights, propagate, initial=inputs))
     xp = array_namespace(layers[-1])
@@ -83,7 +108,26 @@ def _silenced(back: Array, saturated: Array) -> Array:
 
 
 def free_gradient(weights: Array, gradient: Array) -> Array:
-    """The gradient by the logarithms of the weights."""
+    """The gradient by the logarithms of the weights.
+
+    Parameters
+    ----------
+    weights : array
+        Positive numbers.
+    gradient : array of the same shape
+        By the weights.
+
+    Returns
+    -------
+    gradient : array of the same shape
+        By their logarithms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> free_gradient(np.array([2.0]), np.array([3.0]))
+    array([6.])
+    """
     return weights * gradient
 
 
@@ -91,6 +135,24 @@ def reweight(weights: Array, change: Array) -> Array:
     """Weights whose logarithms have changed by so much.
 
     None becomes too small to come back, or so large that products of a few of them overflow.
+
+    Parameters
+    ----------
+    weights : array
+        Positive numbers.
+    change : array of the same shape
+        Of their logarithms.
+
+    Returns
+    -------
+    weights : array of the same shape
+        Positive, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reweight(np.array([2.0]), np.log([3.0])).round(6)
+    array([6.])
     """
     xp = array_namespace(weights)
     return at_most(at_least(weights * xp.exp(change), smallest(weights)), LARGEST)
@@ -103,12 +165,43 @@ def smallest(weights: Array) -> float:
 
 
 def root_gradient(weights: Array, gradient: Array) -> Array:
-    """The gradient by the square roots of the weights."""
+    """The gradient by the square roots of the weights.
+
+    Parameters
+    ----------
+    weights : array
+        Positive numbers.
+    gradient : array of the same shape
+        By the weights.
+
+    Returns
+    -------
+    gradient : array of the same shape
+        By their square roots.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> root_gradient(np.array([4.0]), np.array([3.0]))
+    array([12.])
+    """
     return 2 * array_namespace(weights).sqrt(weights) * gradient
 
 
 def reroot(weights: Array, change: Array) -> Array:
     """Weights whose square roots have changed by so much; none becomes too small to come back.
+
+    Parameters
+    ----------
+    weights : array
+        Positive numbers.
+    change : array of the same shape
+        Of their square roots.
+
+    Returns
+    -------
+    weights : array of the same shape
+        Positive, too.
 
     Examples
     --------
@@ -122,13 +215,44 @@ def reroot(weights: Array, change: Array) -> Array:
 
 
 def route_gradient(weights: Array, gradient: Array) -> Array:
-    """The gradient by the logits of the routes; each row sums to at most 1."""
+    """The gradient by the logits of the routes; each row sums to at most 1.
+
+    Parameters
+    ----------
+    weights : array of shape (n_from, n_to)
+        Probabilities; no row sums to more than 1.
+    gradient : array of the same shape
+        By the probabilities.
+
+    Returns
+    -------
+    gradient : array of the same shape
+        By their logits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> route_gradient(np.array([[0.5, 0.25]]), np.array([[1.0, 0.0]]))
+    array([[ 0.25 , -0.125]])
+    """
     own = weights * gradient
     return own - weights * array_namespace(weights).sum(own, axis=1, keepdims=True)
 
 
 def reroute(weights: Array, change: Array) -> Array:
     """Routes whose logits have changed by so much; that of the way out stays as it is.
+
+    Parameters
+    ----------
+    weights : array of shape (n_from, n_to)
+        Probabilities; no row sums to more than 1.
+    change : array of the same shape
+        Of their logits.
+
+    Returns
+    -------
+    weights : array of the same shape
+        Again no row sums to more than 1.
 
     Examples
     --------

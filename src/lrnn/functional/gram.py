@@ -21,7 +21,31 @@ ROWS_AT_ONCE = 12  # of more, which are gone through after one product with all 
 
 
 def gram_error(trace: float, moments: Array, gram: Array, decoder: Array) -> float:
-    """Squared error of a row, from ``moments`` B = WᵀG and ``gram`` A = WᵀGW."""
+    """Squared error of a row, from ``moments`` B = WᵀG and ``gram`` A = WᵀGW.
+
+    Parameters
+    ----------
+    trace : float
+        Of G.
+    moments : array of shape (n_hidden, n_attributes)
+        B = WᵀG.
+    gram : array of shape (n_hidden, n_hidden)
+        A = WᵀGW.
+    decoder : array of shape (n_hidden, n_attributes)
+        W̄.
+
+    Returns
+    -------
+    error : float
+        Summed over attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.array([[1.0]])
+    >>> gram_error(1.0, one, one, 0.5 * one)
+    0.25
+    """
     return max(trace + float(gram_cost(moments, gram, decoder)), 0.0)
 
 
@@ -29,6 +53,29 @@ def gram_cost(moments: Array, gram: Array, decoder: Array, own: Array | None = N
     """That error less the trace of G: what depends on the weights, a number where they are.
 
     ``own`` is the decoder's M, where it is known.
+
+    Parameters
+    ----------
+    moments : array of shape (n_hidden, n_attributes)
+        B = WᵀG.
+    gram : array of shape (n_hidden, n_hidden)
+        A = WᵀGW.
+    decoder : array of shape (n_hidden, n_attributes)
+        W̄.
+    own : array of shape (n_hidden, n_hidden), optional
+        M = W̄W̄ᵀ.
+
+    Returns
+    -------
+    cost : array of no dimensions
+        Below 0, if the decoder is better than none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.array([[1.0]])
+    >>> float(gram_cost(one, one, 0.5 * one))
+    -0.75
     """
     xp = array_namespace(decoder)
     wide = {"dtype": xp.float64}
@@ -45,6 +92,30 @@ def descend_decoder(
     This is coordinate descent on ``‖X − Q @ decoder‖²`` with ``decoder ≥ 0`` (HALS), given
     ``moments = QᵀX`` and ``gram = QᵀQ``. A code neuron that is never excited keeps its row; no
     weight that is found exceeds ``upper``.
+
+    Parameters
+    ----------
+    moments : array of shape (n_hidden, n_attributes)
+        QᵀX.
+    gram : array of shape (n_hidden, n_hidden)
+        QᵀQ.
+    decoder : array of shape (n_hidden, n_attributes)
+        Where to begin.
+    sweeps : int
+        How often all rows are gone through.
+    upper : float, default=inf
+        The most that a weight may be.
+
+    Returns
+    -------
+    decoder : array of the same shape
+        A better one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> descend_decoder(np.array([[2.0, -1.0]]), np.array([[4.0]]), np.zeros((1, 2)), 1)
+    array([[0.5, 0. ]])
     """
     if is_numpy_array(decoder):
         return descend_decoders(moments[None], gram[None], decoder[None], sweeps, upper)[0]
@@ -79,6 +150,20 @@ def descend_decoders(
 
     Some rows at a time are given what all other rows leave to them, in one product; then only the
     few of them have to be gone through one after the other.
+
+    Parameters
+    ----------
+    moments, gram, decoders : ndarray
+        As for `descend_decoder`, with one axis more in front.
+    sweeps : int
+        How often all rows are gone through.
+    upper : float, default=inf
+        The most that a weight may be.
+
+    Returns
+    -------
+    decoders : ndarray of the same shape
+        Better ones.
     """
     hidden = gram.shape[-1]
     lengths = np.diagonal(gram, axis1=-2, axis2=-1)[..., None]
@@ -114,7 +199,26 @@ def descend_decoders(
 
 
 def extrapolate(new: Array, old: Array, momentum: float | Array) -> Array:
-    """Go on in the direction from ``old`` to ``new``, on a logarithmic scale."""
+    """Go on in the direction from ``old`` to ``new``, on a logarithmic scale.
+
+    Parameters
+    ----------
+    new, old : array of the same shape
+        Weights after a step, and before it.
+    momentum : float or array
+        How far to go on, as a multiple of the step.
+
+    Returns
+    -------
+    weights : array of the same shape
+        Positive where these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> extrapolate(np.array([[2.0]]), np.array([[1.0]]), 1.0)
+    array([[4.]])
+    """
     xp = array_namespace(new)
     nothing = xp.astype(old <= 0, new.dtype)  # 1 where the ratio is taken for 1
     ratio = (new * (1 - nothing) + nothing) / (old + nothing)

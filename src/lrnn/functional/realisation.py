@@ -35,6 +35,20 @@ def firing_rates(
 
     The output layer's are 1, or ``least`` if that is more.
 
+    Parameters
+    ----------
+    excitatory : sequence of array
+        Weights between consecutive layers.
+    inhibitory : sequence of array or None, optional
+        Those that inhibit, if any.
+    least : float, default=0.0
+        No neuron fires more slowly.
+
+    Returns
+    -------
+    rates : list of array
+        One for each layer.
+
     Examples
     --------
     >>> import numpy as np
@@ -66,6 +80,22 @@ def firings(
 
     Neurons that lead nowhere need not fire, and do not count.
 
+    Parameters
+    ----------
+    rates : sequence of array
+        Firing rates of each layer's neurons.
+    activations : sequence of array
+        Of each layer's neurons.
+    excitatory : sequence of array
+        Weights between consecutive layers.
+    inhibitory : sequence of array, optional
+        Those that inhibit, if any.
+
+    Returns
+    -------
+    firings : array
+        Of each layer but the last.
+
     Examples
     --------
     >>> import numpy as np
@@ -83,6 +113,20 @@ def used_rates(
     rates: Sequence[Array], excitatory: Sequence[Array], inhibitory: Sequence[Array] | None = None
 ) -> list[Array]:
     """Firing rates of each layer but the last; 0 of neurons that lead nowhere.
+
+    Parameters
+    ----------
+    rates : sequence of array
+        What `firing_rates` gives.
+    excitatory : sequence of array
+        Weights between consecutive layers.
+    inhibitory : sequence of array, optional
+        Those that inhibit, if any.
+
+    Returns
+    -------
+    rates : list of array
+        One for each layer but the last.
 
     Examples
     --------
@@ -102,5 +146,26 @@ def used_rates(
 
 
 def routing(weights: Array, rates: Array, next_rates: Array) -> Array:
-    """Routing probabilities between two layers that realise ``weights`` under these rates."""
+    """Routing probabilities between two layers that realise ``weights`` under these rates.
+
+    Parameters
+    ----------
+    weights : array of shape (n_from, n_to)
+        Nonnegative numbers.
+    rates : array of shape (n_from,)
+        Firing rates of the neurons that send.
+    next_rates : array of shape (n_to,)
+        Firing rates of those that receive.
+
+    Returns
+    -------
+    probabilities : array of shape (n_from, n_to)
+        No row sums to more than 1, if the rates are those of `firing_rates`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> routing(np.array([[2.0, 6.0]]), np.array([8.0]), np.ones(2))
+    array([[0.25, 0.75]])
+    """
     return weights * next_rates[None, :] / rates[:, None]

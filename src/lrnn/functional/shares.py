@@ -95,6 +95,30 @@ def share_gradients(
     With a ``penalty`` that times log S is added for each row, as often as its targets weigh. Of the
     layers before number ``first`` no gradients are taken. Some hidden neurons may be silenced (see
     `pass_on`).
+
+    Parameters
+    ----------
+    inputs : array or sparse matrix of shape (n_rows, n_attributes)
+        Data in [0, 1].
+    excitatory : sequence of array
+        Weights between consecutive layers.
+    inhibitory : sequence of array or None
+        Those that inhibit, if any.
+    targets : array of shape (n_rows, n_classes)
+        What each row weighs, for its class.
+    penalty : float, optional
+        What the logarithm of the spikes per output spike costs.
+    first : int, default=0
+        The first layer that learns.
+    silence : callable, optional
+        What becomes of hidden activations, by the number of their layer.
+
+    Returns
+    -------
+    loss : array of no dimensions
+        Summed over rows.
+    gradients : (list of array, list of array)
+        By the weights that excite and by those that inhibit.
     """
     passed = pass_on(inputs, excitatory, inhibitory, silence)
     layers = passed.layers

@@ -35,6 +35,26 @@ def update_encoder(inputs: Array, encoder: Array, decoder: Array) -> Array:
     """One multiplicative step of the encoder on a batch of inputs (eq. 6; eq. 10 with Q_{m-1}).
 
     ``inputs`` may be sparse.
+
+    Parameters
+    ----------
+    inputs : array or sparse matrix of shape (n_rows, n_attributes)
+        A minibatch.
+    encoder : array of shape (n_attributes, n_hidden)
+        W.
+    decoder : array of shape (n_hidden, n_attributes)
+        W̄.
+
+    Returns
+    -------
+    encoder : array of the same shape
+        After the step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> update_encoder(np.array([[1.0]]), np.array([[0.5]]), np.array([[1.0]]))
+    array([[1.]])
     """
     if _gram_pays(inputs, encoder):
         gram = inputs.T @ inputs
@@ -50,6 +70,26 @@ def update_decoder(inputs: Array, drive: Array, decoder: Array) -> Array:
     """One multiplicative step of the decoder (eq. 7; eq. 11), where ``drive = inputs @ encoder``.
 
     ``inputs`` may be sparse.
+
+    Parameters
+    ----------
+    inputs : array or sparse matrix of shape (n_rows, n_attributes)
+        A minibatch.
+    drive : array of shape (n_rows, n_hidden)
+        Of the hidden neurons.
+    decoder : array of shape (n_hidden, n_attributes)
+        W̄.
+
+    Returns
+    -------
+    decoder : array of the same shape
+        After the step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> update_decoder(np.array([[1.0]]), np.array([[0.5]]), np.array([[1.0]]))
+    array([[2.]])
     """
     wanted = drive.T @ inputs
     given = _gram_times(drive, decoder)
@@ -60,6 +100,26 @@ def multiply(weights: Array, numerator: Array, denominator: Array, power: float 
     """``weights ∘ (numerator / denominator)^power``, without division by zero or subnormals.
 
     With a power of 1 none of the rules above can raise the error; a higher one is bolder.
+
+    Parameters
+    ----------
+    weights : array
+        Nonnegative numbers.
+    numerator, denominator : array of the same shape
+        Of the factors.
+    power : float, default=1.0
+        Of the factors.
+
+    Returns
+    -------
+    weights : array of the same shape
+        Nonnegative, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> multiply(np.array([2.0, 1.0]), np.array([3.0, 0.0]), np.array([4.0, 5.0]))
+    array([1.5, 0. ])
     """
     xp = array_namespace(weights)
     limits = xp.finfo(weights.dtype)
@@ -76,12 +136,39 @@ def multiply(weights: Array, numerator: Array, denominator: Array, power: float 
 
 
 def row_sums(weights: Array) -> Array:
-    """Sum of every row."""
+    """Sum of every row.
+
+    Parameters
+    ----------
+    weights : array or sparse matrix of shape (n_from, n_to)
+        Any numbers.
+
+    Returns
+    -------
+    sums : array of shape (n_from,)
+        One for each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([3., 7.])
+    """
     return array_namespace(weights).sum(weights, axis=1)
 
 
 def adjust_rows(weights: Array) -> Array:
     """Divide the rows that sum to more than 1 by their sum; leave the others alone.
+
+    Parameters
+    ----------
+    weights : array of shape (n_from, n_to)
+        Nonnegative numbers.
+
+    Returns
+    -------
+    weights : array of the same shape
+        No row sums to more than 1.
 
     Examples
     --------
@@ -100,6 +187,27 @@ def normalisation(weights: Array, drive: Array, rates: Rates) -> Array:
     With ``rates="free"`` it is the largest drive, as printed: where that is below 1 it scales
     the weights up, also past row sums of 1. With ``rates="unit"`` the weights are never scaled
     further up than until their largest row sums to 1. Without any drive it is 1.
+
+    Parameters
+    ----------
+    weights : array of shape (n_from, n_to)
+        Nonnegative numbers.
+    drive : array of shape (n_rows, n_to)
+        What they cause.
+    rates : {"free", "unit"}
+        Which constraint is kept.
+
+    Returns
+    -------
+    divisor : array of no dimensions
+        Above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weights, drive = np.array([[0.5, 0.25]]), np.array([[0.25, 0.125]])
+    >>> float(normalisation(weights, drive, "free")), float(normalisation(weights, drive, "unit"))
+    (0.25, 0.75)
     """
     xp = array_namespace(weights)
     divisor = xp.max(drive)

@@ -112,6 +112,12 @@ class Moment:
             added.
         device : str, optional
             "cuda" (or "cuda:1" …) sends NumPy data to a GPU, block by block.
+
+        Examples
+        --------
+        >>> from lrnn import Moment
+        >>> Moment.of([[0.0, 0.5], [1.0, 0.25]], sample_weight=[2.0, 1.0]).weight
+        3.0
         """
         reader = _Reader(scale, device)
         rows = check_data(reader, X, reset=True)
@@ -136,7 +142,19 @@ class Moment:
 
     @classmethod
     def merge(cls, moments: Iterable["Moment"]) -> "Moment":
-        """The moment of the rows of all."""
+        """The moment of the rows of all.
+
+        Parameters
+        ----------
+        moments : iterable of Moment
+            One or more, of the same columns in the same scaling.
+
+        Examples
+        --------
+        >>> from lrnn import Moment
+        >>> Moment.merge([Moment.of([[0.0, 0.5]]), Moment.of([[1.0, 0.25]])])
+        Moment(2 rows, 2 attributes)
+        """
         found = list(moments)
         if not found:
             raise ValueError("there are no moments to merge; give at least one")
@@ -258,13 +276,30 @@ class Moment:
         ----------
         path : str or path-like
             The file. It is replaced as a whole, or not at all.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from lrnn import Moment, load_moment
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Moment.of([[0.0, 0.5]]).save(f"{folder}/monday.safetensors")
+        ...     Moment.of([[1.0, 0.25]]) + load_moment(f"{folder}/monday.safetensors")
+        Moment(2 rows, 2 attributes)
         """
         from lrnn.storage.moment_files import save
 
         save(self, fspath(path))
 
     def check_scale(self, scale: str | Scaling | None, complement: bool = False) -> None:
-        """Complain of a scaling that a model asks for, if the sums were taken in another one."""
+        """Complain of a scaling that a model asks for, if the sums were taken in another one.
+
+        Parameters
+        ----------
+        scale : str, Scaling or None
+            What the model asks for.
+        complement : bool, default=False
+            Whether it wants attributes beside their complements.
+        """
         own = self.scaling or Scaling("none")
         if complement and not own.complemented:
             raise ValueError(

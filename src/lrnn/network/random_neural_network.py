@@ -135,6 +135,14 @@ class RandomNeuralNetwork:
         least_rate : float, default=0
             With free rates, no neuron fires more slowly than this; one that need not fire so fast
             loses the surplus of its spikes.
+
+        Examples
+        --------
+        >>> network = RandomNeuralNetwork.from_layers([[[0.5], [2.0]], [[1.0, 3.0]]])
+        >>> network.rates
+        array([2., 8., 4., 1., 1.])
+        >>> network.steady_state([1.0, 0.8, 0, 0, 0])  # rates times inputs of 0.5 and 0.1
+        SteadyState([0.5 , 0.1 , 0.45, 0.45, 1.  ])
         """
         if not 0 <= least_rate < np.inf:
             raise ValueError(f"least_rate must be finite and 0 or more, got {least_rate!r}")
@@ -217,6 +225,12 @@ class RandomNeuralNetwork:
         q : SteadyState
             An array of the shape of ``arrivals`` that also knows which neurons are
             ``saturated``, the ``mean_potential`` and the ``probability(k)`` of a potential.
+
+        Examples
+        --------
+        >>> network = RandomNeuralNetwork([1, 1], np.zeros((2, 2)), [[0, 1], [1, 0]])
+        >>> network.steady_state([0.75, 0.75])
+        SteadyState([0.5, 0.5])
         """
         plus, minus = check_arrivals(self.n_neurons, arrivals, inhibitory_arrivals)
         rows = np.atleast_2d(plus)
@@ -487,8 +501,22 @@ class RandomNeuralNetwork:
     ) -> Floats:
         """By which share of its activation ``q`` violates eq. 1, neuron by neuron.
 
-        It is |q − T(q)| / max(q, T(q)), T(q) being the right-hand side of eq. 1: 0 where a neuron
-        meets it, 1 where it is at rest and should not be, or the reverse.
+        It is ``|q − T(q)| / max(q, T(q))``, T(q) being the right-hand side of eq. 1: 0 where a
+        neuron meets it, 1 where it is at rest and should not be, or the reverse.
+
+        Parameters
+        ----------
+        q : array-like of shape (n_neurons,) or (n_rows, n_neurons)
+            Activations.
+        arrivals : array-like of the same shape
+            External excitatory spikes per unit time.
+        inhibitory_arrivals : array-like of the same shape or (n_neurons,), optional
+            External inhibitory spikes per unit time.
+
+        Returns
+        -------
+        residual : ndarray of the shape of ``q``
+            From 0 to 1.
 
         Examples
         --------
@@ -503,7 +531,24 @@ class RandomNeuralNetwork:
         return violation(state, excitation(plus + flow(fired, self.excitatory), total))
 
     def split(self, values: Any) -> list[Any]:
-        """``values`` of all neurons (in the last axis), layer by layer."""
+        """``values`` of all neurons (in the last axis), layer by layer.
+
+        Parameters
+        ----------
+        values : array-like of shape (..., n_neurons)
+            Activations, rates or whatever else each neuron has one of.
+
+        Returns
+        -------
+        layers : list of ndarray
+            One for each layer.
+
+        Examples
+        --------
+        >>> network = RandomNeuralNetwork.from_layers([[[0.5], [0.5]], [[1.0, 0.2]]])
+        >>> [layer.shape for layer in network.split(network.steady_state([0.5, 0.5, 0, 0, 0]))]
+        [(2,), (1,), (2,)]
+        """
         if self.layer_sizes is None:
             raise ValueError("this network has no layers; give layer_sizes to define them")
         return np.split(np.asarray(values), np.cumsum(self.layer_sizes)[:-1], axis=-1)
@@ -533,6 +578,16 @@ def _warn(message: str) -> None:
 
 def layer_names(count: int) -> tuple[str, ...]:
     """What ``count`` layers are called, in order, two or more.
+
+    Parameters
+    ----------
+    count : int
+        How many there are.
+
+    Returns
+    -------
+    names : tuple of str
+        "input" first, "output" last.
 
     Examples
     --------

@@ -86,7 +86,25 @@ class SteadyState(np.ndarray[Any, np.dtype[np.float64]]):
             return np.asarray(q / (1 - q))
 
     def probability(self, potential: int) -> Floats:
-        """Probability (1−q)·qᵏ that the potential is k; 0 where saturated."""
+        """Probability (1−q)·qᵏ that the potential is k; 0 where saturated.
+
+        Parameters
+        ----------
+        potential : int
+            k, 0 or more.
+
+        Returns
+        -------
+        probability : ndarray of the shape of q
+            Of each neuron.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> q = RandomNeuralNetwork([1.0], [[0.0]]).steady_state([0.5])
+        >>> q.probability(0), q.probability(1)
+        (array([0.5]), array([0.25]))
+        """
         if potential < 0 or potential != int(potential):
             raise ValueError(f"a potential is a whole number, 0 or more; got {potential!r}")
         q = np.asarray(self)

@@ -22,6 +22,16 @@ def error_against_time(curves: Mapping[str, Points], *, ax: Axes | None = None) 
         For each contender's name, its points.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from lrnn import plots
+    >>> ax = plots.error_against_time({"one": [(0.1, 0.3), (1.0, 0.2)], "other": [(0.5, 0.25)]})
     """
     ax = axes_or_new(ax, 4.8, 3.4)
     _draw(ax, curves)
@@ -41,6 +51,16 @@ def time_against_size(
         What the size is counted in.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from lrnn import plots
+    >>> ax = plots.time_against_size({"one": [(100, 0.1), (1_000, 0.9)]}, size="rows")
     """
     ax = axes_or_new(ax, 4.8, 3.4)
     _draw(ax, curves)

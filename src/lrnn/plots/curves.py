@@ -49,6 +49,18 @@ def learning_curves(
         lines. (0 has no place on a logarithmic axis.)
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import LRNNAutoencoder, plots
+    >>> model = LRNNAutoencoder(4, max_iter=5, random_state=0).fit(load_digits().data / 16)
+    >>> ax = plots.learning_curves(model)
     """
     if against not in ("iterations", "seconds"):
         raise ValueError(f"against must be 'iterations' or 'seconds', got {against!r}")
@@ -91,6 +103,17 @@ def convergence(
         One of ``result.layer_names``, by default the last.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from lrnn import RandomNeuralNetwork, plots
+    >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+    >>> ax = plots.convergence(network.simulate([0.5], events=100_000, random_state=0))
     """
     from lrnn.spiking.estimators import ESTIMATORS
 

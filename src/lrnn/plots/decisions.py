@@ -31,6 +31,11 @@ def accuracy_by_events(
     ax : Axes, optional
         Where to draw.
 
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
     Examples
     --------
     >>> import numpy as np

@@ -25,6 +25,25 @@ def firing_rates(model: "LRNNAutoencoder | LRNNClassifier", *, ax: Axes | None =
 
     Neurons without outgoing weights never send a spike that matters: they are counted as silent in
     the legend and left out.
+
+    Parameters
+    ----------
+    model : LRNNAutoencoder or LRNNClassifier
+        A fitted one.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import LRNNAutoencoder, plots
+    >>> model = LRNNAutoencoder(4, max_iter=5, random_state=0).fit(load_digits().data / 16)
+    >>> ax = plots.firing_rates(model)
     """
     check_is_fitted(model)
     ax = axes_or_new(ax, 3.6, 2.6)
@@ -50,7 +69,26 @@ def firing_rates(model: "LRNNAutoencoder | LRNNClassifier", *, ax: Axes | None =
 
 
 def codes(codes: Any, *, ax: Axes | None = None) -> Axes:
-    """How sparse codes are: their values, and the share of them that is (nearly) 0."""
+    """How sparse codes are: their values, and the share of them that is (nearly) 0.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_rows, n_code)
+        What ``model.transform`` gave.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrnn import plots
+    >>> ax = plots.codes(np.random.default_rng(0).random((50, 3)) ** 2)
+    """
     values = matrix(codes, "codes")
     ax = axes_or_new(ax, 3.6, 2.6)
     edges = np.linspace(min(values.min(), 0), max(values.max(), 1), 51)
@@ -72,6 +110,26 @@ def classes(codes: Any, labels: Any, *, ax: Axes | None = None) -> Axes:
     """Codes of rows, coloured by their class: the plane in which they vary most.
 
     Of more than 5,000 rows so many are shown, chosen evenly; classes beyond the seventh are grey.
+
+    Parameters
+    ----------
+    codes : array-like of shape (n_rows, n_code)
+        Codes, or whatever else rows are told apart by.
+    labels : array-like of shape (n_rows,)
+        The class of each.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lrnn import plots
+    >>> ax = plots.classes(load_iris().data / 8, load_iris().target)
     """
     values, names = matrix(codes, "codes"), np.asarray(labels)
     if len(names) != len(values):

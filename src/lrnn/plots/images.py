@@ -41,6 +41,17 @@ def image_grid(
         Whether each image is scaled to its own maximum; else what is 1 or more is darkest.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import plots
+    >>> ax = plots.image_grid(load_digits().data[:20], (8, 8), columns=10)
     """
     images = as_images(matrix(rows, "rows"), shape)
     if own_scale:
@@ -56,6 +67,25 @@ def layer_image(
 
     ``shape`` is as in `image_grid`, and by default as square as the number of neurons allows;
     what is left over is blue.
+
+    Parameters
+    ----------
+    activations : array-like of shape (n_neurons,)
+        Of one layer.
+    shape : sequence of int, optional
+        As in `image_grid`.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from lrnn import plots
+    >>> ax = plots.layer_image([0.1, 0.9, 0.4, 1.0], shape=(2, 2))
     """
     values = np.asarray(activations, dtype=np.float64).ravel()
     if shape is None:

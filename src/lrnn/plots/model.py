@@ -46,6 +46,18 @@ def parts(
         What attributes are called, in a heat map; by default as in the data that were learnt.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import LRNNAutoencoder, plots
+    >>> model = LRNNAutoencoder(4, max_iter=5, random_state=0).fit(load_digits().data / 16)
+    >>> ax = plots.parts(model, shape=(8, 8))
     """
     rows = matrix(_components(components), "components")
     scaling = getattr(components, "scaling_", None)
@@ -86,6 +98,19 @@ def reconstructions(
         What attributes are called; by default as in a data frame of originals.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from lrnn import LRNNAutoencoder, plots
+    >>> X = load_digits().data / 16
+    >>> model = LRNNAutoencoder(4, max_iter=5, random_state=0).fit(X)
+    >>> ax = plots.reconstructions(X[:10], model.reconstruct(X[:10]), shape=(8, 8))
     """
     given, made = matrix(originals, "originals"), matrix(outputs, "outputs")
     if given.shape != made.shape:
@@ -115,6 +140,24 @@ def overview(
 
     ``shape`` is that of images, of which the first 40 rows of X are shown. ``curves`` and
     ``bounds`` are those of `learning_curves`, by default the model's own and none.
+
+    Parameters
+    ----------
+    model : LRNNAutoencoder
+        A fitted one.
+    X : array-like of shape (n_rows, n_attributes)
+        Data in [0, 1].
+    shape : sequence of int, optional
+        Of an image, as in `image_grid`.
+    curves : fitted model, or mapping from names to models, optional
+        As in `learning_curves`.
+    bounds : mapping from str to float, optional
+        As in `learning_curves`.
+
+    Returns
+    -------
+    figure : Figure
+        A new one.
     """
     check_is_fitted(model)
     if shape is not None:

@@ -104,6 +104,17 @@ def network(
         layers as many.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrnn import RandomNeuralNetwork, plots
+    >>> ax = plots.network(RandomNeuralNetwork([1, 1], np.zeros((2, 2)), [[0, 1], [1, 0]]))
     """
     for argument, value in (("neurons", neurons), ("lines", lines)):
         if value < 1:

@@ -38,6 +38,17 @@ def raster(result: "Simulation", *, row: int = 0, replica: int = 0, ax: Axes | N
         Which run: of which row of arrivals, and which replica of it.
     ax : matplotlib Axes, optional
         Where to draw it; by default in a figure of its own.
+
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
+    Examples
+    --------
+    >>> from lrnn import RandomNeuralNetwork, plots
+    >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+    >>> ax = plots.raster(network.simulate([0.5], time=20, record=[0], random_state=0))
     """
     if result.raster is None:
         raise ValueError("no spikes were recorded; simulate with record=[…]")
@@ -100,6 +111,11 @@ def simulated_layers(
         Which row of arrivals.
     estimator : {"potential", "busy", "arrivals", "events"}, default="potential"
         Where estimates are from.
+
+    Returns
+    -------
+    figure : Figure
+        A new one.
     """
     moments = _moments(result) if moments is None else moments
     if result.frames is not None and len(result.frames) > 1:

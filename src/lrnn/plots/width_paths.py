@@ -20,6 +20,11 @@ def widths(found: "WidthPath", *, ax: Axes | None = None) -> Axes:
     ax : Axes, optional
         Where to draw.
 
+    Returns
+    -------
+    ax : Axes
+        Where it was drawn.
+
     Examples
     --------
     >>> import lrnn

@@ -76,7 +76,19 @@ class Raster:
         replicas: int,
         durations: Floats,
     ) -> "Raster":
-        """All spikes together, from those of each run that has any: run after run, as numbered."""
+        """All spikes together, from those of each run that has any: run after run, as numbered.
+
+        Parameters
+        ----------
+        spikes : mapping from int to (ndarray, ndarray)
+            Times and neurons of the spikes of each run, by its number.
+        recorded : ndarray of int64
+            Neurons that were recorded.
+        replicas : int
+            Runs for each row of arrivals.
+        durations : ndarray
+            How long each run was.
+        """
         count = len(durations)
         empty = (np.empty(0), np.empty(0, np.int32))
         counts = np.array([len(spikes.get(run, empty)[0]) for run in range(count)], np.int64)
@@ -101,7 +113,27 @@ class Raster:
         return np.repeat(self.runs[:, 1].astype(np.int32), self.counts)
 
     def of(self, row: int = 0, replica: int = 0) -> "Raster":
-        """The spikes of one run, which are not copied."""
+        """The spikes of one run, which are not copied.
+
+        Parameters
+        ----------
+        row, replica : int, default=0
+            Which run.
+
+        Returns
+        -------
+        raster : Raster
+            A view of this one.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate([0.5], time=10, replicas=3, record=[0], random_state=0)
+        >>> one = result.raster.of(replica=2)
+        >>> bool((one.replicas == 2).all())
+        True
+        """
         wanted = []
         for name, value, there in zip(("row", "replica"), (row, replica), self.runs.T, strict=True):
             number = index(value) if hasattr(value, "__index__") else -1
@@ -189,6 +221,11 @@ class Raster:
             The time of the model has no unit, but neo's has. This is the unit that it is taken in,
             such as "s" or "ms": a neuron of rate 1 then fires once in that, if it is always
             excited.
+
+        Returns
+        -------
+        block : neo.Block
+            One segment for each run.
         """
         try:
             import neo

@@ -102,7 +102,13 @@ class Convergence:
         return sorted({*tens, len(self.events) - 1}) if len(self.events) else []
 
     def lines(self) -> list[list[str]]:
-        """Errors at these, as a table for a person has them; see `header`."""
+        """Errors at these, as a table for a person has them; see `header`.
+
+        Returns
+        -------
+        lines : list of list of str
+            Cells, line by line.
+        """
         return [
             [f"{self.events[i]:,.0f}", *(f"{error:.4f}" for error in self.errors[i])]
             for i in self.milestones
@@ -248,6 +254,19 @@ class Simulation:
             have handled: the most accurate, as a rule. "events" is :math:`\bar k/(1+\bar k)` with
             potentials seen right after every so many events, to the letter of the paper; it is
             biased (see docs/spiking.md), and needs ``at_events=True`` in the simulation.
+
+        Returns
+        -------
+        activation : ndarray
+            Of the shape of the arrivals.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate([0.5], events=100_000, random_state=0)
+        >>> result.activation("arrivals").round(1)
+        array([0.5])
         """
         check_estimator(estimator)
         self._seen(estimator)
@@ -268,6 +287,27 @@ class Simulation:
         In a simulation with ``until`` they hold for wherever it has ended: they allow for the K
         times that it might have, by a level of 1 − (1 − level)/K each, and are no narrower than
         those of a Poisson process with as many arrivals.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            The probability.
+        estimator : {"potential", "busy", "arrivals", "events"}, default="potential"
+            As for :meth:`activation`.
+
+        Returns
+        -------
+        lower, upper : ndarray
+            Of the shape of the arrivals.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate([0.5], events=100_000, random_state=0)
+        >>> lower, upper = result.confidence_interval(0.99)
+        >>> bool(lower[0] < 0.5 < upper[0])
+        True
         """
         check_estimator(estimator)
         _check_level(level)
@@ -307,7 +347,27 @@ class Simulation:
         return low, high
 
     def coverage(self, level: float = 0.95, estimator: Estimator = "arrivals") -> float:
-        """Share of the unsaturated neurons whose confidence interval holds the numeric value."""
+        """Share of the unsaturated neurons whose confidence interval holds the numeric value.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Of the intervals.
+        estimator : {"potential", "busy", "arrivals", "events"}, default="arrivals"
+            As for :meth:`activation`.
+
+        Returns
+        -------
+        share : float
+            Near ``level``, if the intervals are what they claim to be.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> network.simulate([0.5], events=100_000, random_state=0).coverage(0.99)
+        1.0
+        """
         self._check_one_steady_state()
         low, high = self.confidence_interval(level, estimator)
         exact = np.asarray(self.steady)
@@ -315,7 +375,25 @@ class Simulation:
         return float(held.mean()) if held.size else np.nan
 
     def at(self, moment: float) -> "Simulation":
-        """The simulation as it stood after so many events (or so much time) of each run."""
+        """The simulation as it stood after so many events (or so much time) of each run.
+
+        Parameters
+        ----------
+        moment : float
+            One of ``snapshots``.
+
+        Returns
+        -------
+        result : Simulation
+            Of what had happened by then.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> network.simulate([0.5], events=100_000, random_state=0).at(1_000)
+        Simulation(1 run of 1 neurons, 1,000 events)
+        """
         return self._part(-1, self._place(moment))
 
     def between(self, begin: float, end: float) -> "Simulation":
@@ -324,6 +402,24 @@ class Simulation:
         So ``between(begin, end).activation()`` is the activation in that time. In a film, from the
         end of one frame to that of the next, it is that under this frame's arrivals, and `steady`
         is what it would tend to if the frame went on.
+
+        Parameters
+        ----------
+        begin, end : float
+            Two of ``snapshots``, or 0 and one of them.
+
+        Returns
+        -------
+        result : Simulation
+            Of what happened in between.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate([0.5], events=3_000, snapshots=[1_000, 3_000], random_state=0)
+        >>> int(result.between(1_000, 3_000).events)
+        2000
         """
         if not begin < end:
             raise ValueError(f"between({begin!r}, {end!r}) must be two moments, the later one last")
@@ -332,7 +428,26 @@ class Simulation:
         return self._part(first, last)
 
     def frame(self, number: int) -> "Simulation":
-        """What happened in a frame of a film; they are numbered from 0."""
+        """What happened in a frame of a film; they are numbered from 0.
+
+        Parameters
+        ----------
+        number : int
+            Which.
+
+        Returns
+        -------
+        result : Simulation
+            Of what happened while it was shown.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> film = network.simulate([[0.8], [0.1]], frames=2_000.0, random_state=0)
+        >>> film.frame(1).activation("arrivals").round(1)
+        array([0.1])
+        """
         if self.frames is None:
             raise ValueError("there are no frames; simulate with frames=…")
         if not -len(self.frames) <= number < len(self.frames):
@@ -394,6 +509,23 @@ class Simulation:
         """How many events there were in each row's run up to a time of its own.
 
         Between snapshots they are taken to come evenly. For runs without replicas.
+
+        Parameters
+        ----------
+        times : array-like of shape (n_rows,)
+            A time for each row; a number, where there is one.
+
+        Returns
+        -------
+        events : ndarray of the same shape
+            Not rounded.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> result = RandomNeuralNetwork([1.0], [[0.0]]).simulate([0.5], time=100, random_state=0)
+        >>> bool(result.events_at(100.0) == result.events)
+        True
         """
         if self.replicas > 1:
             raise ValueError(f"events_at is for single runs, and there are {self.replicas} of each")
@@ -411,6 +543,26 @@ class Simulation:
         They are shares of the replicas in which a neuron was excited then, so that there is no
         need to wait for a steady state; give many ``replicas``, and the length as ``time``. (After
         a number of events, it is the activation right after the last of them.)
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        transient : Transient
+            Activations and their intervals, moment by moment.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate(
+        ...     [0.5], time=50, watch=[0], watch_at=[0, 50], replicas=1_000, random_state=0
+        ... )
+        >>> result.transient().activation.round(1).tolist()  # at rest, and in the end
+        [[0.0], [0.5]]
         """
         if self.potentials is None:
             raise ValueError("no neurons were watched; simulate with watch=[…], and replicas")
@@ -496,6 +648,26 @@ class Simulation:
         """Error to the numeric solution, layer by layer, at every snapshot.
 
         ``q`` is the numeric solution; by default the network's steady state.
+
+        Parameters
+        ----------
+        q : array-like, optional
+            The numeric solution; by default the network's steady state.
+        estimator : {"potential", "busy", "arrivals", "events"}, default="potential"
+            As for :meth:`activation`.
+
+        Returns
+        -------
+        convergence : Convergence
+            Root mean square errors, and at which snapshots.
+
+        Examples
+        --------
+        >>> from lrnn import RandomNeuralNetwork
+        >>> network = RandomNeuralNetwork([1.0], [[0.0]])
+        >>> result = network.simulate([0.5], events=100_000, random_state=0)
+        >>> bool(result.compare(estimator="arrivals").errors[-1][0] < 0.02)
+        True
         """
         check_estimator(estimator)
         if q is None:

@@ -30,8 +30,8 @@ class Precision:
     """End where the widest confidence interval of the chosen neurons is narrow enough.
 
     Neurons that saturate or are never excited do not count: their activations are known to be 1
-    and 0. The intervals are those of :meth:`Simulation.confidence_interval`, each of which holds
-    for its neuron alone; they take into account that there are several reviews.
+    and 0. The intervals are those of :meth:`lrnn.spiking.Simulation.confidence_interval`, each of
+    which holds for its neuron alone; they take into account that there are several reviews.
 
     Parameters
     ----------
@@ -74,11 +74,28 @@ class Decision:
     estimator: Estimator = "arrivals"
 
     def groups(self) -> list[NDArray[np.intp]]:
-        """The candidates, each as the neurons that it is made of."""
+        """The candidates, each as the neurons that it is made of.
+
+        Returns
+        -------
+        groups : list of ndarray
+            One for each candidate.
+        """
         return [np.atleast_1d(np.asarray(each)) for each in self.neurons]
 
     def tied(self, q: Floats) -> NDArray[np.bool_]:
-        """Rows of activations in which two candidates lead together."""
+        """Rows of activations in which two candidates lead together.
+
+        Parameters
+        ----------
+        q : ndarray of shape (n_rows, n_neurons)
+            Activations.
+
+        Returns
+        -------
+        tied : ndarray of bool
+            One for each row.
+        """
         sums = np.sort(added_up(q, self.groups()), axis=-1)
         return np.asarray(sums[..., -1] - sums[..., -2] <= EQUAL * np.maximum(sums[..., -1], EQUAL))
 
@@ -89,7 +106,7 @@ class SpikeCount:
 
     In the steady state of a feed-forward network their spikes are independent draws, and one that
     is decided for has the highest firing rate with probability ``confidence``, at least, however
-    often that is asked (see :mod:`lrnn.functional.decisions`). A network that begins at rest comes
+    often that is asked (see `lrnn.functional.decisions`). A network that begins at rest comes
     near that law only with time.
 
     Parameters
@@ -107,7 +124,18 @@ class SpikeCount:
     lead: int | None = None
 
     def settled(self, fired: Any) -> Any:
-        """In which rows so many spikes of the candidates decide."""
+        """In which rows so many spikes of the candidates decide.
+
+        Parameters
+        ----------
+        fired : array-like of shape (..., n_candidates)
+            Spikes of each.
+
+        Returns
+        -------
+        settled : ndarray of bool
+            One for each row.
+        """
         ordered = np.sort(fired, axis=-1)
         second = ordered[..., -2] if ordered.shape[-1] > 1 else 0
         return decides(

@@ -88,6 +88,11 @@ def fit(
         ``early_stopping``, a ``random_state`` that is no number is drawn once, and kept in the
         file: the same rows stay held out.
 
+    Returns
+    -------
+    model : LRNNAutoencoder or LRNNClassifier
+        The model itself, trained.
+
     Examples
     --------
     >>> import numpy as np, tempfile

@@ -27,7 +27,18 @@ OPSET, IR_VERSION = 17, 8  # of 2022: read by all that is in use
 
 
 def to_torch(model: LRNNAutoencoder | LRNNClassifier) -> "torch.nn.Sequential":
-    """The model as a plain PyTorch module; see the method ``to_torch`` of the model."""
+    """The model as a plain PyTorch module; see the method ``to_torch`` of the model.
+
+    Parameters
+    ----------
+    model : LRNNAutoencoder or LRNNClassifier
+        A fitted one.
+
+    Returns
+    -------
+    module : torch.nn.Sequential
+        On the CPU.
+    """
     try:
         import torch
         from torch import from_numpy, nn

@@ -142,9 +142,30 @@ def told_of_training(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
 
 
 def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier:
-    """Read a model that :meth:`LRNNAutoencoder.save` or :meth:`LRNNClassifier.save` wrote.
+    """Read a model that :meth:`lrnn.LRNNAutoencoder.save` (or a classifier's) wrote.
 
-    A file that is damaged, foreign or of a newer format gives one :class:`ModelFileError`.
+    A file that is damaged, foreign or of a newer format gives one `ModelFileError`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    model : LRNNAutoencoder or LRNNClassifier
+        As it was when it was saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import lrnn
+    >>> model = lrnn.LRNNAutoencoder(1, random_state=0).fit([[0.2, 0.4], [0.5, 1.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.safetensors")
+    ...     again = lrnn.load(f"{folder}/model.safetensors")
+    >>> bool((again.transform([[0.3, 0.6]]) == model.transform([[0.3, 0.6]])).all())
+    True
     """
     with explained(path, "model", ModelFileError):
         document, tensors = read_tensors(path, _check_format)

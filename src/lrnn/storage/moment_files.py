@@ -70,14 +70,19 @@ def told(moment: Moment) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def load_moment(path: str | os.PathLike[str]) -> Moment:
-    """Read a moment that :meth:`Moment.save` wrote.
+    """Read a moment that :meth:`lrnn.Moment.save` wrote.
 
-    A file that is damaged, foreign or of a newer format gives one :class:`MomentFileError`.
+    A file that is damaged, foreign or of a newer format gives one `MomentFileError`.
 
     Parameters
     ----------
     path : str or path-like
         The file.
+
+    Returns
+    -------
+    moment : Moment
+        As it was when it was saved.
 
     Examples
     --------

@@ -29,7 +29,12 @@ Progress = Callable[[int], None]
 class Beside:
     """Columns beside the results: names of those before and after them, and what gives the next.
 
-    ``take(count)`` gives the columns for so many further rows, by their names.
+    Parameters
+    ----------
+    before, after : tuple of str
+        Names of the columns on both sides of the results.
+    take : callable
+        ``take(count)`` gives the columns for so many further rows, by their names.
     """
 
     before: tuple[str, ...]
@@ -37,7 +42,18 @@ class Beside:
     take: Callable[[int], dict[str, NDArray[Any]]]
 
     def arranged(self, values: Any) -> list[Any]:
-        """Results between the columns that go along."""
+        """Results between the columns that go along.
+
+        Parameters
+        ----------
+        values : ndarray or sequence of ndarray
+            A block of results, or its columns.
+
+        Returns
+        -------
+        columns : list of ndarray
+            All of them, in order.
+        """
         columns = list(values.T) if isinstance(values, np.ndarray) else list(values)
         beside = self.take(len(columns[0]))
         return [
@@ -122,6 +138,28 @@ def reconstruct(
     It is in the units of the data, if the model has a scaling (or another ``scaling`` is given),
     unless they shall stay ``scaled``. In .csv, .tsv and .parquet files columns of text, each of
     whose values is an attribute, are text again.
+
+    Parameters
+    ----------
+    model : LRNNAutoencoder
+        A fitted one.
+    X : as for :meth:`lrnn.LRNNAutoencoder.fit`
+        The data.
+    path : str or path-like
+        The file to write, as for `encode`.
+    scaled : bool, default=False
+        Whether numbers stay in [0, 1].
+    scaling : Scaling, optional
+        Another scaling than the model's own.
+    progress : callable, optional
+        Is told after each block how many rows are done.
+    beside : Beside, optional
+        Columns that are written beside them.
+
+    Returns
+    -------
+    shape : (int, int)
+        Of what was written.
     """
     known = getattr(model, "feature_names_in_", None)
     names = None if known is None else list(known)

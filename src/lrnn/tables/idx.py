@@ -21,6 +21,16 @@ def read_idx(path: str | PathLike[str]) -> NDArray[Any]:
     """Read an idx file, gzipped or not, as an array of the shape and type it states.
 
     No more is read, nor unpacked, than the shape takes.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    array : ndarray
+        Of the shape and the type that the file states.
     """
     check_file(Path(path))
     with open(path, "rb") as file:

@@ -45,11 +45,35 @@ class Format:
 
 
 def read(path: str | PathLike[str], reading: Reading = BY_DEFAULT) -> Table:
-    """Read a table from a file or a folder.
+    r"""Read a table from a file or a folder.
 
     Known are .npy, .npz, .csv, .tsv (also .csv.gz, .tsv.gz), .parquet, .mat, the idx format of
     MNIST (…-ubyte or .idx, also gzipped), .zarr, .h5, .hdf5, and folders of images or of Parquet
     files. ``reading`` tells what they do not tell themselves. Errors name the place.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file or folder.
+    reading : Reading, optional
+        How it is to be read.
+
+    Returns
+    -------
+    table : Table
+        Its ``data``, names and labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from lrnn.datasets import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "table.csv")
+    ...     _ = file.write_text("a,b\n1,2\n3,4\n")
+    ...     read(file).data
+    array([[1., 2.],
+           [3., 4.]])
     """
     path = Path(path)
     found = format_of(path, reading)

@@ -18,7 +18,7 @@ TAB = ("tab", r"\t")  # what a shell lets through
 class Reading:
     """How a file is to be read; each format takes some of this, and refuses the rest.
 
-    Attributes
+    Parameters
     ----------
     delimiter : str or None
         What stands between the cells of a text; by default what occurs most. "tab" is a tab.
@@ -72,13 +72,25 @@ class Reading:
         return tuple(f.name for f in fields(self) if getattr(self, f.name) != f.default)
 
     def to_json(self) -> dict[str, Any]:
-        """As a model file holds it, without what is as it is by default."""
+        """As a model file holds it, without what is as it is by default.
+
+        Returns
+        -------
+        stored : dict
+            Text and numbers.
+        """
         values = {name: getattr(self, name) for name in self.given}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     @classmethod
     def from_json(cls, stored: Any) -> "Reading":
-        """What `to_json` gave; None is a file that is read as it is by default."""
+        """What `to_json` gave; None is a file that is read as it is by default.
+
+        Parameters
+        ----------
+        stored : dict or None
+            What a model file holds.
+        """
         known = [field.name for field in fields(cls)]
         if stored is None:
             return cls()

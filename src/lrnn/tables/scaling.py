@@ -126,6 +126,8 @@ class Scaling:
     ) -> "Scaling":
         """The scaling that takes these data to [0, 1].
 
+        Numbers that it would cut off are refused, as are such as are not finite.
+
         Parameters
         ----------
         X : array-like, sparse matrix, data frame, or what is larger than memory
@@ -152,7 +154,13 @@ class Scaling:
         complement : bool, default=False
             Whether a model shall see each attribute x beside 1 − x.
 
-        Numbers that it would cut off are refused, as are such as are not finite.
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import Scaling
+        >>> scaling = Scaling.fit(np.array([[10.0, 1.0], [20.0, 5.0]]), "minmax")
+        >>> scaling.apply(np.array([[20.0, 3.0]]))
+        array([[1. , 0.5]])
         """
         X = detached(X)
         if kind not in KINDS:
@@ -222,6 +230,26 @@ class Scaling:
 
         They are counted in ``cut``. What is larger than memory is scaled as it is read. Without
         scaling numbers are returned untouched, and of the type they have.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, or what is larger than memory
+            Raw data, as for :meth:`fit`.
+        cut : CutOff, optional
+            Where numbers beyond the range are counted.
+
+        Returns
+        -------
+        scaled : array, sparse matrix or source of rows
+            In [0, 1].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import Scaling
+        >>> scaling = Scaling.fit(np.array([[10.0, 1.0], [20.0, 5.0]]), "minmax")
+        >>> scaling.apply(np.array([[15.0, 2.0]]))
+        array([[0.5 , 0.25]])
         """
         return self.scaled(self.selected(X, cut), cut)
 
@@ -235,6 +263,22 @@ class Scaling:
 
         Columns of a matrix may have ``names``. Without a recipe of its own it takes those that are
         ``wanted``, or without any, or without names, all.
+
+        Parameters
+        ----------
+        X : array-like or data frame
+            Raw data.
+        names : sequence of str, optional
+            Of the columns of a matrix.
+        wanted : sequence of str, optional
+            Those to take.
+
+        Returns
+        -------
+        columns : Frame or matrix
+            The data.
+        recipe : Recipe or None
+            What becomes of them.
         """
         columns = _as_columns(X, self.recipe is not None, names)
         if columns is None or self.recipe is not None or is_frame(X):
@@ -249,7 +293,20 @@ class Scaling:
         )
 
     def selected(self, X: Any, cut: CutOff | None = None) -> Any:
-        """The attributes of raw data, in their own units: a matrix, or a source of rows."""
+        """The attributes of raw data, in their own units: a matrix, or a source of rows.
+
+        Parameters
+        ----------
+        X : as for :meth:`apply`
+            Raw data.
+        cut : CutOff, optional
+            Where what is left out is counted.
+
+        Returns
+        -------
+        attributes : array, sparse matrix or source of rows
+            Not scaled.
+        """
         table, recipe = self.columns_of(X)
         if recipe is None:
             return X
@@ -258,7 +315,13 @@ class Scaling:
         return source if held is None else held
 
     def check_order(self, X: Any) -> None:
-        """Complain of columns that were in another order when the scaling was made."""
+        """Complain of columns that were in another order when the scaling was made.
+
+        Parameters
+        ----------
+        X : array-like or data frame
+            Raw data.
+        """
         names = getattr(X, "columns", None)
         if self.seen is None or names is None or self.recipe is not None:
             return  # a recipe finds columns by their names
@@ -272,7 +335,20 @@ class Scaling:
             )
 
     def scaled(self, X: Any, cut: CutOff | None = None) -> Any:
-        """Attributes, as `selected` gives them, in [0, 1]."""
+        """Attributes, as `selected` gives them, in [0, 1].
+
+        Parameters
+        ----------
+        X : as :meth:`selected` gives it
+            Attributes in their own units.
+        cut : CutOff, optional
+            Where numbers beyond the range are counted.
+
+        Returns
+        -------
+        scaled : array, sparse matrix or source of rows
+            In [0, 1].
+        """
         if self.kind == "none":
             return X
         self.check_order(X)
@@ -300,7 +376,26 @@ class Scaling:
         return xp.clip((X - low) / span, 0, 1)
 
     def revert(self, scaled: Array) -> Array:
-        """Attributes in [0, 1] in the units of the data."""
+        """Attributes in [0, 1] in the units of the data.
+
+        Parameters
+        ----------
+        scaled : array of shape (n_rows, n_attributes)
+            Attributes in [0, 1].
+
+        Returns
+        -------
+        values : array of the same shape
+            In the units of the data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import Scaling
+        >>> scaling = Scaling.fit(np.array([[10.0, 1.0], [20.0, 5.0]]), "minmax")
+        >>> scaling.revert(np.array([[0.5, 0.25]]))
+        array([[15.,  2.]])
+        """
         if self.kind == "none":
             return scaled
         self._check(scaled)
@@ -321,6 +416,16 @@ class Scaling:
         """Attributes in [0, 1] as columns of the table they came from; None without a recipe.
 
         A column of text holds the value whose attribute is highest.
+
+        Parameters
+        ----------
+        scaled : ndarray of shape (n_rows, n_attributes)
+            Attributes in [0, 1].
+
+        Returns
+        -------
+        frame : Frame or None
+            Columns in the units of the data.
         """
         if self.recipe is None:
             return None
@@ -336,7 +441,13 @@ class Scaling:
         return Frame(tuple(c.name for c in self.recipe.columns), tuple(columns))
 
     def to_json(self) -> dict[str, Any]:
-        """As a model file holds it."""
+        """As a model file holds it.
+
+        Returns
+        -------
+        stored : dict
+            Text and numbers.
+        """
         found: dict[str, Any] = {"kind": self.kind}
         if self.kind != "none":
             found |= {"low": np.asarray(self.low).tolist(), "span": np.asarray(self.span).tolist()}
@@ -352,7 +463,13 @@ class Scaling:
 
     @classmethod
     def from_json(cls, stored: Any) -> "Scaling":
-        """What `to_json` gave."""
+        """What `to_json` gave.
+
+        Parameters
+        ----------
+        stored : dict
+            What a model file holds.
+        """
         try:
             recipe = Recipe.from_json(stored["recipe"]) if "recipe" in stored else None
             reading = Reading.from_json(stored.get("reading"))
