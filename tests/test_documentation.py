@@ -125,7 +125,7 @@ def test_commands_of_the_readme_run(tmp_path):
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         ran += 1
-    assert ran >= 7
+    assert ran >= 4
 
 
 def anchors(file):
