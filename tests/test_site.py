@@ -44,6 +44,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     for part in ("docs", "examples"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns(*MADE))
+    shutil.copy(ROOT / "CHANGELOG.md", folder)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "src")}
     environment.pop("LRNN_DATA_DIR", None)  # data that everyone has
     made = folder / "docs" / "_build"
