@@ -319,7 +319,7 @@ def test_all_kinds_of_rows_give_the_same_model(digits, labels):
         model = LRNNClassifier(**QUICK).fit(given, y)
         np.testing.assert_allclose(model.predict_proba(given), expected, rtol=1e-3, atol=1e-5)
     assert list(LRNNClassifier(**QUICK).fit(frame, y).feature_names_in_) == list(frame.columns)
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     model = LRNNClassifier(**QUICK).fit(torch.tensor(X), torch.tensor(y))
     found = model.predict_proba(torch.tensor(X))
     assert isinstance(found, torch.Tensor)

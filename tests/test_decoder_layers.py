@@ -79,7 +79,7 @@ def test_a_run_that_was_interrupted_goes_on(digits, tmp_path):
 
 
 def test_other_libraries_run_them(digits):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     model = LRNNAutoencoder(**LAYERS, inhibition=True, fine_tune=2).fit(digits[:200])
     found = model.to_torch()(torch.tensor(digits[:9]))
     np.testing.assert_allclose(found.detach(), model.reconstruct(digits[:9]), atol=1e-9)

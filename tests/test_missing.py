@@ -247,7 +247,7 @@ def test_frames_are_filled_to_frames(library):
     frame, gaps = table_with_gaps()
     lost = gaps.isna()
     if library == "polars":
-        X = pytest.importorskip("polars").from_pandas(gaps)
+        X = pytest.importorskip("polars", reason="pip install polars").from_pandas(gaps)
     elif library == "arrow":
         pytest.importorskip("pyarrow", reason="pip install pyarrow")
         X = gaps.convert_dtypes(dtype_backend="pyarrow").astype({"grade": gaps["grade"].dtype})

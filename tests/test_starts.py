@@ -105,7 +105,9 @@ def test_matrices_of_any_kind_are_taken(rows, few, kind):
     make = {
         "sparse": sparse.csr_array,
         "lists": np.ndarray.tolist,
-        "torch": lambda w: pytest.importorskip("torch").from_numpy(w),
+        "torch": lambda w: pytest.importorskip(
+            "torch", reason="pip install 'lrnn[torch]'"
+        ).from_numpy(w),
         "float32": lambda w: w.astype(np.float32),
     }[kind]
     model = LRNNAutoencoder(6, init=tuple(map(make, start_of(few))), max_iter=2).fit(rows)

@@ -143,7 +143,7 @@ def test_hardly_any_noise_passes_the_highest_drives(rng):
 
 @pytest.mark.parametrize("library", ["numpy", "array_api_strict", "torch"])
 def test_silent_neurons_are_the_same_ones_everywhere(library):
-    xp = pytest.importorskip(library)
+    xp = pytest.importorskip(library, reason=f"{library} is not installed")
     dropout = Dropout(0.3, seed=2)
     block = np.full((200, 50), 0.5)
     known = dropout.factors(1, block, 7)

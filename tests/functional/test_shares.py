@@ -86,7 +86,7 @@ def test_gradients_are_differences(seed, penalty, inhibition):
 
 def by_torch(X, plus, minus, targets, penalty, factors):
     """The loss, and its gradients, as PyTorch finds them; hidden neurons times their factors."""
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     own = [torch.tensor(m, requires_grad=True) for m in (*plus, *minus)]
     pairs = list(zip(own[: len(plus)], own[len(plus) :], strict=True))
     layers, rate = [torch.tensor(X)], torch.ones(SIZES[-1], dtype=torch.float64)
@@ -126,7 +126,7 @@ def test_gradients_are_those_of_torch(penalty, silent):
 
 @pytest.mark.parametrize("library", ["array_api_strict", "torch"])
 def test_arrays_of_other_libraries_give_the_same(library):
-    xp = pytest.importorskip(library)
+    xp = pytest.importorskip(library, reason=f"{library} is not installed")
     X, plus, minus, targets = problem(1)
     known, (by_plus, by_minus) = share_gradients(X, plus, minus, targets, 0.1)
     own = [[xp.asarray(m) for m in matrices] for matrices in (plus, minus)]

@@ -88,7 +88,7 @@ def test_the_model_does_not_depend_on_threads(rng, monkeypatch):
 
 
 def test_what_is_not_of_numpy_steps_by_itself(rng):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     assert can_be_together(DenseMoment(held(rng.random((20, 4)))))
     assert not can_be_together(DenseMoment(held(torch.as_tensor(rng.random((20, 4))))))
 
