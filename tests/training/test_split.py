@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from lrnn.functional import activations, adjust_rows
 from lrnn.rows import held
+from lrnn.training.evaluation import evaluate
+from lrnn.training.inhibition import inhibited
 from lrnn.training.split import on_the_verge, split
 
 
@@ -65,3 +67,36 @@ def test_the_parts_share_inputs_and_outputs(rates):
         assert ((first[:, h::3] > 0).sum(axis=1) <= 1).all()
         assert ((last[h::3] > 0).sum(axis=0) <= 1).all()
     assert ((first > 0).sum(axis=0) > 0).all()
+
+
+def spikes(X, weights):
+    return float(weights.spikes(evaluate(held(X), weights).mean_activations).sum())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("faint", [1e-12, 1e-20, 1e-30])
+def test_weights_that_are_nothing_beside_others_are_not_raised(dtype, faint):
+    """Alone in a part they were raised to the edge, and noise then made the network fire wildly."""
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 60)).astype(dtype)
+    encoder = (rng.random((60, 3)) / 30).astype(dtype)
+    encoder[::2] *= faint
+    decoder = rng.random((3, 60)).astype(dtype)
+    weights = split(encoder, decoder, [60, 30, 3], "free", np.random.RandomState(0))
+    verge = on_the_verge(held(X), weights)
+    assert max(w.max() for w in verge.excitatory) < 100
+    shallow = np.minimum(np.minimum(X @ encoder, 1) @ decoder, 1)
+    deep = activations(X, verge.layers)[-1]
+    np.testing.assert_allclose(deep, shallow, rtol=0, atol=30 * np.finfo(dtype).eps)
+    start = inhibited(verge, np.random.RandomState(0), 1.0)
+    assert spikes(X, start) < 1.1 * spikes(X, verge)
+
+
+def test_weights_of_bright_attributes_count_beside_large_ones_of_dim_attributes():
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 8)) * np.where(np.arange(8) < 4, 1e-20, 1.0)
+    encoder = rng.random((8, 2)) * np.where(np.arange(8) < 4, 1e20, 1.0)[:, None] / 10
+    decoder = rng.random((2, 8))
+    weights = split(encoder, decoder, [8, 4, 2], "free", np.random.RandomState(0))
+    deep = activations(X, on_the_verge(held(X), weights).layers)
+    np.testing.assert_allclose(deep[-1], activations(X, [encoder, decoder])[-1], atol=1e-12)

@@ -14,6 +14,7 @@ from itertools import pairwise
 from operator import matmul
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from lrnn.arrays import Array, Rates, backend_of, to_numpy
 from lrnn.functional import adjust_rows, firing_rates, routing
@@ -68,19 +69,29 @@ def on_the_verge(rows: Rows, weights: Weights, corruption: Corruption | None = N
     """The same network, in which each encoding neuron's largest drive by ``rows`` is 1.
 
     Those of the code itself stay as they are. Where rows are noisy no neuron saturates, so that a
-    drive is one by the rows themselves, through the product of all matrices up to there.
+    drive is one by the rows themselves, through the product of all matrices up to there. Neurons
+    that give nothing to any other beside what the rest gives it (it is lost in rounding) are left
+    without weights: as they fire next to never, they would need huge ones.
     """
     noise = corruption is not None and corruption.kind == "noise"
     encoders = list(weights.encoders)
+    xp = array_namespace(encoders[0])
     for i in range(len(encoders) - 1):
         if noise:
             drives = largest_drives(rows, reduce(matmul, encoders[: i + 1]), corruption)
         else:
             drives = largest_drives(encoded(rows, encoders[:i]) if i else rows, encoders[i])
         peak = divisor(drives)
-        encoders[i] = encoders[i] / peak
-        encoders[i + 1] = encoders[i + 1] * peak[:, None]
+        given = encoders[i + 1] * drives[:, None]
+        used = given > xp.finfo(given.dtype).eps * xp.max(given, axis=0)[None, :]
+        encoders[i] = _where(xp.any(used, axis=1)[None, :], encoders[i] / peak)
+        encoders[i + 1] = _where(used, encoders[i + 1] * peak[:, None])
     return Weights(tuple(encoders), weights.decoders)
+
+
+def _where(used: Array, weight: Array) -> Array:
+    xp = array_namespace(weight)
+    return xp.where(used, weight, xp.zeros_like(weight))
 
 
 def chain(matrix: Array, widths: Sequence[int], random: np.random.RandomState) -> list[Array]:
