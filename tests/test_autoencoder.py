@@ -573,3 +573,18 @@ def test_by_default_there_are_half_as_many_code_neurons_as_attributes(
 def test_the_paper_s_hidden_widths_round_halves_up():
     widths = {5: 3, 7: 4, 9: 5, 13: 7, 35: 18, 51: 26, 279: 140, 4: 2, 60: 30}
     assert {n: hidden_width(n) for n in widths} == widths
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_codes_beyond_the_unit_interval_get_advice_for_codes(kind):
+    rng = np.random.default_rng(0)
+    model = LRNNAutoencoder(2, random_state=0).fit(rng.random((20, 5)))
+    codes = np.array([[0.2, 0.3], [1.5, 0.1]])
+    with pytest.warns(SaturationWarning, match=r"codes have values above 1: 1\.5 at row 2") as seen:
+        got = model.inverse_transform(kind(codes))
+    np.testing.assert_allclose(got, model.inverse_transform(np.minimum(codes, 1)), rtol=1e-12)
+    assert "scale" not in str(seen[0].message)
+    assert "as transform returns them" in str(seen[0].message)
+    with pytest.raises(ValueError, match=r"Negative .* codes .* as transform returns") as bad:
+        model.inverse_transform(kind(-codes))
+    assert "cale" not in str(bad.value)

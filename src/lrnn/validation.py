@@ -550,7 +550,7 @@ def _check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
 
 def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     """Codes as rows of floats in [0, 1] with one column per code neuron."""
-    user = User(type(estimator).__name__, "give what transform returned")
+    user = User(type(estimator).__name__, "give what transform returned", codes=True)
     codes = _bare(codes)
     rows = _rows_elsewhere(codes, user)
     if rows is None and _is_foreign(codes):

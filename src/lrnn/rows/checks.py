@@ -35,15 +35,26 @@ SCALERS = {  # that scale by themselves
 
 
 class User(str):
-    """Who is given data, as messages call it, and what helps ``for_gaps``, missing cells."""
+    """Who is given data, as messages call it, and what helps ``for_gaps``, missing cells.
+
+    Or it is given ``codes`` and no data, and these no scaling helps.
+    """
 
     for_gaps: str
+    codes: bool
 
-    def __new__(cls, name: str, for_gaps: str = FILL_BEFORE) -> "User":
+    def __new__(cls, name: str, for_gaps: str = FILL_BEFORE, *, codes: bool = False) -> "User":
         """Also of a name that says so already."""
         found = super().__new__(cls, name)
         found.for_gaps = getattr(name, "for_gaps", for_gaps)
+        found.codes = getattr(name, "codes", codes)
         return found
+
+    def for_range(self, kind: str) -> str:
+        """What helps numbers beyond [0, 1]: such a scaling, or codes that are some."""
+        if self.codes:
+            return "give codes in [0, 1], as transform returns them"
+        return f"scale X to [0, 1], as {SCALERS.get(self, 'LRNNAutoencoder(')}scale={kind!r}) does"
 
 
 class UnfitNumbersError(ValueError):
@@ -187,9 +198,11 @@ def check_values(
                 return X
         else:
             lowest, highest = cells.min(), cells.max()
+    user = User(user)
+    what = "codes" if user.codes else "data"
     mend = "mend or drop such cells"
     for kind, is_so, remedy in (
-        ("NaN", np.isnan, User(user).for_gaps),
+        ("NaN", np.isnan, user.for_gaps),
         ("infinity", np.isinf, mend),
     ):
         if is_so(lowest) or is_so(highest):
@@ -198,18 +211,17 @@ def check_values(
                 f"takes finite numbers only. {remedy[0].upper()}{remedy[1:]}"
             )
     if lowest < 0:
+        remedy = user.for_range("minmax")
         raise UnfitNumbersError(
-            f"Negative values in data passed to {user}: {_value(cells, cells < 0)} at "
-            f"{_places(X, cells < 0, names, first)}. Scale X to [0, 1], as "
-            f"{SCALERS.get(user, 'LRNNAutoencoder(')}scale='minmax') does"
+            f"Negative values in {what} passed to {user}: {_value(cells, cells < 0)} at "
+            f"{_places(X, cells < 0, names, first)}. {remedy[0].upper()}{remedy[1:]}"
         )
     if highest > 1 + 16 * np.finfo(X.dtype).eps:  # more than rounding
         warn(
-            f"X has values above 1: {_value(cells, cells > 1)} at "
-            f"{_places(X, cells > 1, names, first)}. A neuron cannot be excited with a probability "
-            "above 1, so they count as 1. If that is not meant, scale X to [0, 1], as "
-            f"{SCALERS.get(user, 'LRNNAutoencoder(')}"
-            f"scale={'max' if sparse.issparse(X) else 'minmax'!r}) does",
+            f"{'The codes have' if user.codes else 'X has'} values above 1: "
+            f"{_value(cells, cells > 1)} at {_places(X, cells > 1, names, first)}. A neuron cannot "
+            "be excited with a probability above 1, so they count as 1. If that is not meant, "
+            f"{user.for_range('max' if sparse.issparse(X) else 'minmax')}",
             SaturationWarning,
         )
     return saturate(X) if highest > 1 else X
