@@ -1,5 +1,8 @@
 """Verdicts on the paper's claims follow from results, and name what shows them."""
 
+import csv
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -137,3 +140,30 @@ def test_table_1_is_counted_again():
     assert verdict == "corrected"
     assert "14 of 16" in why
     assert "Zoo has 101 instances, not 100" in why
+
+
+def test_the_results_that_are_kept_have_the_verdicts_of_today():
+    """As far as these need no results."""
+    with (ROOT / "docs/results/verdicts.csv").open(encoding="utf-8", newline="") as file:
+        kept = list(csv.DictReader(file))
+    for row, own in zip(kept, verdicts.verdicts([]), strict=True):
+        measured = own["verdict"] == "not run"
+        assert (row | {"verdict": "not run", "why": ""} if measured else row) == own
+
+
+def test_the_page_on_the_claims_has_the_verdicts_of_the_results():
+    with (ROOT / "docs/results/verdicts.csv").open(encoding="utf-8", newline="") as file:
+        kept = list(csv.DictReader(file))
+    page = (ROOT / "docs/history.md").read_text(encoding="utf-8")
+    counts, shown, verdict = Counter(), set(), ""
+    for line in page.splitlines():
+        if line.startswith("| **") or line.startswith("| | "):
+            name, _, count, _, _, by = (cell.strip() for cell in line.strip("|").split(" | "))
+            verdict = name.strip("*") or verdict
+            counts[verdict] += int(count)
+            shown.update(re.findall("lrnn [a-z0-9 ]+", by))
+    assert counts == Counter(row["verdict"] for row in kept)
+    assert shown == {row["shown_by"] for row in kept if row["shown_by"].startswith("lrnn ")}
+    said = " ".join(row["claim"] + row["why"] for row in kept)
+    for figure in re.findall(r"0\.\d{4}", page):
+        assert figure in said, figure

@@ -426,9 +426,9 @@ CLAIMS = (
           spiking(figure4.CLAIMS[1])),
     Claim("6, 7", "Simulations conform well with the numerical results", FIGURE4, conforms),
     Claim("abstract, 6, 7", "It can be implemented in a highly distributed and parallel manner",
-          "tests/rows/test_cluster.py", always("bounded", (
-              "each neuron needs only the spikes that reach it, and simulations are spread over "
-              "processes and GPUs, bit for bit the same; that many images run side by side, not "
-              "yet a single network over many machines"))),
+          "tests/rows/test_cluster.py, tests/spiking/test_partition.py", always("bounded", (
+              "each neuron needs only the spikes that reach it; many images run side by side, on "
+              "processes, clusters and GPUs, and a single network without cycles is cut into "
+              "parts for processes or machines, bit for bit the same; one with cycles is not"))),
 )  # fmt: skip
 """All claims, in the order of the paper."""
