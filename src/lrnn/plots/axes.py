@@ -124,12 +124,15 @@ def logarithmic(ax: Axes, which: Literal["x", "y"]) -> None:
 
 
 def written_out(x: float) -> str:
-    """A tick's number; large ones in thousands or millions.
+    """A tick's number; large ones in thousands or millions, beyond these as a power of ten.
 
     >>> written_out(0.02), written_out(6000.0), written_out(20_000.0), written_out(1e6)
     ('0.02', '6000', '20k', '1M')
+    >>> written_out(2.5e8), written_out(3e12), written_out(1e40)
+    ('250M', '3e+12', '1e+40')
     """
-    return f"{x:g}" if abs(x) < 10_000 else EngFormatter(sep="").format_eng(x)
+    large = 10_000 <= abs(x) < 1e9
+    return EngFormatter(sep="").format_eng(x) if large else f"{x:g}"
 
 
 def _few_marks(ratio: float, which: Literal["x", "y"]) -> Locator:
