@@ -53,6 +53,18 @@ def test_no_network_is_bettered_by_another(found):
             )
 
 
+def test_networks_of_one_penalty_are_told_apart_by_the_way_to_them(found):
+    for point, line in zip(found.points, found.lines(), strict=True):
+        told = dict(zip(found.header, line, strict=True))["way"]
+        assert told == (point.way or "–")
+        assert (point.way is None) == (point.penalty is None)
+    ways = [(p.penalty, p.way) for p in found.points]
+    assert {way for _, way in ways} <= {None, "down", "up", "from scratch"}
+    assert len(set(ways)) == len(ways)
+    again = Frontier.from_json(json.loads(json.dumps(found.to_json())))
+    assert [p.way for p in again.points] == [p.way for p in found.points]
+
+
 def test_the_neighbours_help(digits, found):
     """At a price in the middle some network is no worse than a single fit as long."""
     penalty = found.points[len(found.points) // 2].penalty
@@ -122,7 +134,7 @@ def test_the_best_network_of_several_structures(digits, tmp_path):
     for point in alone.points:  # the first structure is trained as it is alone
         assert both.within(point.spikes).error <= point.error * (1 + 1e-12)
     assert sum(p.penalty is None for p in both.points) == 1
-    assert [len(line) for line in both.lines()] == [6] * len(both.points)
+    assert [len(line) for line in both.lines()] == [len(both.header)] * len(both.points)
     again = frontier(X, **written, **settings)
     assert [p.error for p in again.points] == [p.error for p in both.points]
     kept = Frontier.from_json(json.loads(json.dumps(both.to_json())))

@@ -32,7 +32,7 @@ from lrnn.training import (
 from lrnn.validation import check_data
 
 PENALTIES = 16
-HEADER = ("network", "spike penalty", "error", "on test data", "spikes")
+HEADER = ("network", "spike penalty", "way", "error", "on test data", "spikes")
 LAYERS = ("hidden_layer_sizes", "decoder_layer_sizes")
 SET_HERE = ("inhibition", "spike_penalty", "fine_tune", "early_stopping")
 
@@ -53,6 +53,10 @@ class Point:
         The network itself; None if the frontier was read from a file.
     sizes : tuple of int
         Widths of its layers, as in `Frontier.structures`.
+    way : {"down", "up", "from scratch"} or None
+        How it was reached: as spikes became cheaper, as they became dearer, or at once. Two
+        networks of one penalty differ in it; one of them fires less, the other has a lower error.
+        None for the excitatory network, and in files of lrnn 0.1.0.
     """
 
     penalty: float | None
@@ -61,6 +65,7 @@ class Point:
     spikes: float
     model: LRNNAutoencoder | None = None
     sizes: tuple[int, ...] = ()
+    way: str | None = None
 
     @property
     def name(self) -> str:
@@ -139,6 +144,7 @@ class Frontier:
                 str(number),
                 *([] if len(self.structures) == 1 else [_arrows(p.sizes)]),
                 {None: "excitatory", 0.0: "free"}.get(p.penalty, f"{p.penalty or 0:.2g}"),
+                p.way or "–",
                 decimal(p.error),
                 "–" if p.test_error is None else decimal(p.test_error),
                 readable(p.spikes),
@@ -153,7 +159,7 @@ class Frontier:
 
     def to_json(self) -> dict[str, Any]:
         """All of it but the models."""
-        names = ("penalty", "error", "test_error", "spikes", "sizes")
+        names = ("penalty", "error", "test_error", "spikes", "sizes", "way")
         return {
             "structures": [list(sizes) for sizes in self.structures],
             "points": [{name: getattr(p, name) for name in names} for p in self.points],
@@ -170,7 +176,7 @@ class Frontier:
             structures = tuple(tuple(map(int, sizes)) for sizes in told)
             points = tuple(
                 Point(p["penalty"], p["error"], p["test_error"], p["spikes"],
-                      sizes=tuple(map(int, p.get("sizes", structures[0]))))
+                      sizes=tuple(map(int, p.get("sizes", structures[0]))), way=p.get("way"))
                 for p in document["points"]
             )  # fmt: skip
             numbers = [p.error + p.spikes for p in points] + [document["svd"], document["seconds"]]
@@ -199,7 +205,8 @@ def frontier(
 
     Networks are trained for many penalties of a spike, each started from its neighbour: down from
     the excitatory network, and up again from there, or from one that was trained from scratch.
-    Those are kept that no other one betters.
+    Those are kept that no other one betters: of one penalty there may be two, one with fewer
+    spikes, the other with a lower error.
 
     Parameters
     ----------
@@ -380,7 +387,8 @@ def _point(base: LRNNAutoencoder, sizes: tuple[int, ...], found: PenalisedNetwor
     model = _like(base)
     model.set_params(inhibition=penalty is not None, spike_penalty=penalty or 0.0)
     model._become(Fitted.after(found.trained, found.evaluation, model.rates))
-    return Point(penalty, model.reconstruction_err_, None, model.spike_cost_, model, sizes)
+    error, spikes = model.reconstruction_err_, model.spike_cost_
+    return Point(penalty, error, None, spikes, model, sizes, found.way)
 
 
 def _tested(point: Point, X_test: Any) -> Point:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import lrnn
+from lrnn.training.settings import LEAST_STEPS, PASSES
 
 QUICK = ("--penalties", "3", "--passes", "3", "--hidden", "6")
 
@@ -35,6 +36,12 @@ def test_all_of_it_is_written(folder):
         assert model.reconstruction_err_ == point["error"]
         assert model.spike_cost_ == point["spikes"]
         assert model.scaling_ is not None
+
+
+def test_how_many_passes_there_are_by_default_is_told(call):
+    told = " ".join(call("frontier", "--help").stdout.replace("│", "").split())
+    assert f"by default {PASSES // 2}, or, of few rows, as many as make" in told
+    assert f"make {LEAST_STEPS // 2:,} steps: half of what lrnn fit --inhibition makes" in told
 
 
 def test_several_structures_in_one_table(call, tmp_path):

@@ -11,6 +11,7 @@ from sklearn.datasets import load_wine
 import lrnn
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import read
+from lrnn.frontiers import readable
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.writers import write
 
@@ -180,6 +181,8 @@ def test_inhibition(call, folder):
         "--spike-penalty", "1e-5", "--fine-tune", 3, "--max-iter", 5, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    cost = readable(lrnn.load(folder / "i.safetensors").spike_cost_)
+    assert f"; {cost} spikes per unit time" in " ".join(done.stdout.split())
     for command in (
         ["inspect", "i.safetensors"],
         ["encode", "i.safetensors", "digits", "-o", "i.npy"],

@@ -68,4 +68,5 @@ def test_outputs_that_hardly_fire_are_told_of(digits):
 def test_errors_of_dim_data_are_readable(digits):
     found = frontier(1e-4 * digits[:100], 4, penalties=2, passes=2, random_state=0)
     for line, point in zip(found.lines(), found.points, strict=True):
-        assert float(line[2]) == pytest.approx(point.error, rel=0.01)
+        told = dict(zip(found.header, line, strict=True))["error"]
+        assert float(told) == pytest.approx(point.error, rel=0.01)

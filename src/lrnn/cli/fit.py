@@ -298,7 +298,8 @@ def fit(
             **tell(cut, voice),
         },
         f"{count} rows, {' → '.join(map(str, layers))} neurons: mean squared error "
-        f"{bound_note(model)}{decimal(model.reconstruction_err_)}{from_corrupted(model)}\n"
+        f"{bound_note(model)}{decimal(model.reconstruction_err_)}{from_corrupted(model)}"
+        f"{spikes_note(model)}\n"
         f"{hidden_note(rule, sizes)}"
         f"{scale_note(options.scale, scaling) if moment is None else ''}written to {output}",
     )
@@ -341,3 +342,10 @@ def from_corrupted(model: Any) -> str:
         return ""
     kind, level = model.corruption
     return f", {decimal(model.corrupted_err_)} from corrupted rows ({kind} {level:g})"
+
+
+def spikes_note(model: Any) -> str:
+    """What a network with inhibition costs, said after its error."""
+    from lrnn.frontiers import readable
+
+    return f"; {readable(model.spike_cost_)} spikes per unit time" if model.inhibition else ""

@@ -33,7 +33,7 @@ from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 from lrnn.progress import decimal
 
-COLUMNS = ("layers", "penalty", "error", "test_error", "spikes", "model")
+COLUMNS = ("layers", "penalty", "way", "error", "test_error", "spikes", "model")
 FILES = ("frontier.json", "frontier.csv", "frontier.png", "frontier.svg", "budget.safetensors")
 MODEL = re.compile(r"models/(excitatory|\d+)\.safetensors|budget\.safetensors")
 CHOSEN = "budget.safetensors"
@@ -65,7 +65,12 @@ def frontier(
     ] = None,
     penalties: Annotated[int, typer.Option(min=2, help="How many penalties of a spike.")] = 16,
     passes: Annotated[
-        int | None, typer.Option(min=1, help="Over the data, at each penalty, on each way.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Over the data, at each penalty, on each way; by default 10, or, of few rows, "
+            "as many as make 2,000 steps: half of what lrnn fit --inhibition makes.",
+        ),
     ] = None,
     budget: Annotated[
         float | None,
@@ -86,7 +91,9 @@ def frontier(
     """Draw what inhibition buys: the error of networks against the spikes they fire.
 
     From the excitatory network, the cheapest, to one whose spikes are free: networks for many
-    penalties of a spike, each started from its neighbour. Into the folder go frontier.json and
+    penalties of a spike, each started from its neighbour, on the way down from dear spikes to cheap
+    ones, and up again. All are kept that no other betters: of one penalty there may be two, one
+    with fewer spikes, the other with a lower error. Into the folder go frontier.json and
     .csv, the plot as .png and .svg, and every network as a model: models/1.safetensors, and so on.
     With [bold]--budget[/bold] the one with the lowest error among those that need at most so many
     spikes per unit time is named, and copied to budget.safetensors. A run that was killed goes on

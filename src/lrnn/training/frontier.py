@@ -33,20 +33,24 @@ DEAREST, CHEAPEST = 1.0, 1e-6  # penalties, as shares of error/spikes of no inhi
 class PenalisedNetwork:
     """A network, what it costs, and the penalty of a spike that it was trained for.
 
-    Where spikes are free that is 0; without inhibition there is none (None).
+    Where spikes are free that is 0; without inhibition there is none (None), and no ``way`` on
+    which it was found: down, up or from scratch.
     """
 
     penalty: float | None
     trained: Trained
     evaluation: Evaluation
     spikes: float
+    way: str | None = None
 
     @classmethod
-    def of(cls, rows: Rows, penalty: float | None, trained: Trained) -> "PenalisedNetwork":
+    def of(
+        cls, rows: Rows, penalty: float | None, trained: Trained, way: str | None = None
+    ) -> "PenalisedNetwork":
         """Evaluate it."""
         evaluation = evaluate(rows, trained.weights)
         spikes = trained.weights.spikes(evaluation.mean_activations)
-        return cls(penalty, trained, evaluation, float(spikes.sum()))
+        return cls(penalty, trained, evaluation, float(spikes.sum()), way)
 
     @property
     def error(self) -> float:
@@ -85,8 +89,8 @@ def train_frontier(
     if ends:  # nobody has interrupted it
         best = min(ends, key=lambda one: one.error + penalties[-1] * one.spikes)
         walk.go(best, penalties[::-1], "up")
-    walk.go(min(walk.found, key=lambda one: one.error), [0.0], "spikes are free")
-    walk.go(from_scratch(rows, run, walk.peak), [0.0], "spikes are free, from scratch")
+    walk.go(min(walk.found, key=lambda one: one.error), [0.0], "down")
+    walk.go(from_scratch(rows, run, walk.peak), [0.0], "from scratch")
     return [walk.thin(one) for one in undominated(walk.found)], walk.interrupted
 
 
@@ -145,21 +149,21 @@ class Walk:
         for i, penalty in enumerate(penalties, start=1):
             if self.interrupted:
                 return
-            task = way if len(penalties) == 1 else f"{way} {i}/{len(penalties)}: {penalty:.1e}"
+            task = f"{way} {i}/{len(penalties)}: {penalty:.1e}" if len(penalties) > 1 else way
+            task = task if penalty else f"spikes are free, {way}"
             settings = self._run.settings
             schedule = schedule_of(settings.fine_tune, settings, cheap=cheap)
             trained = self._training(penalty).train(weights, schedule, task)
             weights, self.interrupted = trained.weights, trained.interrupted
-            self.found.append(PenalisedNetwork.of(self._rows, penalty, trained))
+            self.found.append(PenalisedNetwork.of(self._rows, penalty, trained, way))
 
     def thin(self, found: PenalisedNetwork) -> PenalisedNetwork:
         """The same without connections that do nothing."""
         if found.penalty is None:
             return found
         weights = self._training(found.penalty).thinned(found.trained.weights)
-        return PenalisedNetwork.of(
-            self._rows, found.penalty, replace(found.trained, weights=weights)
-        )
+        trained = replace(found.trained, weights=weights)
+        return PenalisedNetwork.of(self._rows, found.penalty, trained, found.way)
 
     def _training(self, penalty: float) -> InhibitoryTraining:
         settings = replace(self._run.settings, spike_penalty=penalty)
