@@ -381,13 +381,13 @@ def test_other_programs_take_the_same_rows(raw, tmp_path):
         label, probabilities = run(recogniser, X, scaling, "label", "probabilities")
         np.testing.assert_array_equal(label, recogniser.predict(raw))
         np.testing.assert_allclose(probabilities, recogniser.predict_proba(raw), atol=1e-9)
-    module, rows = model.to_torch(), torch.tensor(unit)
+    module, rows = model.to_torch(scaling=False), torch.tensor(unit)
     back = model.scaling_.revert(module(rows).detach().numpy())
     np.testing.assert_allclose(back, model.reconstruct(raw), rtol=1e-9)
     codes = module.encoder(rows)
     np.testing.assert_allclose(codes.detach(), model.transform(raw), atol=1e-12)
     assert module.decoder(codes).shape == (200, 5)
-    shares = recogniser.to_torch()(rows).detach()
+    shares = recogniser.to_torch(scaling=False)(rows).detach()
     np.testing.assert_allclose(shares, recogniser.predict_proba(raw), atol=1e-9)
 
 

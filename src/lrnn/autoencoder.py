@@ -1229,11 +1229,21 @@ class LRNNAutoencoder(
         check_is_fitted(self)
         save(self, path, moment=moment)
 
-    def to_torch(self) -> Any:
+    def to_torch(self, *, scaling: bool | None = None) -> Any:
         """A plain PyTorch module that does what this model does, for ``torch`` tensors of its type.
 
         ``module(X)`` is the reconstruction, ``module.encoder(X)`` the codes, and
-        ``module.decoder(codes)`` what they stand for. It knows nothing of lrnn, nor of scaling.
+        ``module.decoder(codes)`` what they stand for, both in [0, 1] (``scaling_.revert``
+        brings them back to the units of the data). It knows nothing of lrnn. If the model presents
+        attributes beside their complements, so does the module.
+
+        Parameters
+        ----------
+        scaling : bool, optional
+            Whether the module begins with the model's own scaling (``scaling_``, or the division of
+            levels by the highest), and takes raw rows as :meth:`transform` does. (Columns of text
+            are never taken, nor missing cells filled; a warning tells what takes their place.) By
+            default it takes rows in [0, 1], with a warning if the model does scale.
 
         Returns
         -------
@@ -1242,7 +1252,7 @@ class LRNNAutoencoder(
         """
         from lrnn.storage.export import to_torch
 
-        return to_torch(self)
+        return to_torch(self, scaling=scaling)
 
     @property
     def _n_features_out(self) -> int:

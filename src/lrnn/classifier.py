@@ -1012,11 +1012,20 @@ class LRNNClassifier(
         check_is_fitted(self)
         save(self, path)
 
-    def to_torch(self) -> Any:
+    def to_torch(self, *, scaling: bool | None = None) -> Any:
         """A plain PyTorch module that does what this model does, for ``torch`` tensors of its type.
 
         ``module(X)`` are the probabilities, ``module.hidden(X)`` what :meth:`transform` gives. It
-        knows nothing of lrnn, nor of scaling, nor of the names of classes.
+        knows nothing of lrnn, nor of the names of classes. If the model presents attributes beside
+        their complements, so does the module.
+
+        Parameters
+        ----------
+        scaling : bool, optional
+            Whether the module begins with the model's own scaling (``scaling_``, or the division of
+            levels by the highest), and takes raw rows as :meth:`predict_proba` does. (Columns of
+            text are never taken, nor missing cells filled; a warning tells what takes their place.)
+            By default it takes rows in [0, 1], with a warning if the model does scale.
 
         Returns
         -------
@@ -1025,7 +1034,7 @@ class LRNNClassifier(
         """
         from lrnn.storage.export import to_torch
 
-        return to_torch(self)
+        return to_torch(self, scaling=scaling)
 
     @property
     def _n_features_out(self) -> int:

@@ -1,11 +1,12 @@
 """What other programs make of an exported model is what the model makes of the data."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import NotFittedError
 
-from lrnn import LRNNAutoencoder, LRNNClassifier
+from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling
 from lrnn.storage.export import to_onnx
 from lrnn.tables.cut_off import RangeWarning
 
@@ -100,6 +101,71 @@ def test_onnx_file_with_its_scaling_takes_raw_data(kind, tmp_path):
     codes, _ = run_onnx(tmp_path / "m.onnx", later)
     with pytest.warns(RangeWarning, match="values are beyond the range of training"):
         assert_near(codes, model.transform(later))
+
+
+SCALED = {
+    "minmax": {"scale": "minmax"},
+    "max": {"scale": "max"},
+    "levels": {"scale": "levels"},
+    "complements": {"scale": "minmax", "complement": True},
+}
+
+
+@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("settings", SCALED.values(), ids=SCALED)
+def test_torch_module_with_the_scaling_takes_raw_data(settings, dtype):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    wine = load_wine()
+    raw = wine.data.clip(max=255).astype(dtype)
+    raw[:, 3] = 7.0  # a constant column
+    later = np.vstack([raw, raw * dtype(1.3) - dtype(0.5)])  # beyond the range that was seen
+    model = LRNNAutoencoder(5, max_iter=10, **settings).fit(raw)
+    recogniser = LRNNClassifier(5, max_iter=10, random_state=0, **settings).fit(raw, wine.target)
+    module, shares = model.to_torch(scaling=True), recogniser.to_torch(scaling=True)
+    assert all(parameter.ndim == 2 for parameter in module.parameters())  # weights alone
+    rows = torch.from_numpy(later)
+    with torch.no_grad():
+        assert_near(module.encoder(rows).numpy(), model.transform(later))
+        back = model.scaling_.revert(module(rows).numpy())
+        np.testing.assert_allclose(back, model.reconstruct(later), rtol=1e-4, atol=1e-4)
+        assert_near(shares(rows).numpy(), recogniser.predict_proba(later))
+
+
+def test_torch_module_for_levels(digits):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    levels = np.round(digits * 255).astype(np.uint8)
+    model = LRNNAutoencoder(5, max_iter=5, random_state=0).fit(levels)
+    for module, unit in ((model.to_torch(scaling=True), 1), (model.to_torch(), 255)):
+        rows = torch.tensor(levels / unit, dtype=torch.float32)
+        assert_near(module.encoder(rows).detach().numpy(), model.transform(levels))
+
+
+def test_what_is_exported_from_a_model_that_scales_tells_which_rows_it_takes(tmp_path):
+    """Raw rows would be cut off without a word."""
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    model = LRNNAutoencoder(2, scale="minmax").fit(load_wine().data)
+    for made in (model.to_torch, lambda: to_onnx(model, tmp_path / "m.onnx")):
+        with pytest.warns(UserWarning, match=r"minmax.*scaled already, model.scaling_.apply\(X\)"):
+            made()
+    model.to_torch(scaling=False)  # it is meant
+    to_onnx(model, tmp_path / "m.onnx", scaling=False)
+
+
+def test_what_is_exported_from_a_model_of_texts_takes_numbers(tmp_path):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    frame = pd.DataFrame({"length": np.arange(30.0) % 7, "colour": ["red", "blue", "green"] * 10})
+    model = LRNNAutoencoder(2, scale=Scaling.fit(frame, categories="onehot")).fit(frame)
+    told = r"texts or missing cells of 'colour', .* rows of 4 numbers, model.scaling_.selected\(X\)"
+    with pytest.warns(UserWarning, match=told):
+        module = model.to_torch(scaling=True)
+    with pytest.warns(UserWarning, match=told):
+        to_onnx(model, tmp_path / "m.onnx", scaling=True)
+    numbers = np.asarray(model.scaling_.selected(frame))
+    assert_near(module.encoder(torch.tensor(numbers)).detach(), model.transform(frame))
+    assert_near(run_onnx(tmp_path / "m.onnx", numbers)[0], model.transform(frame))
 
 
 def test_a_model_that_is_not_fitted(tmp_path):

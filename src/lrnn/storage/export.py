@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 import lrnn
-from lrnn.arrays import Array, Layer, to_numpy
+from lrnn.arrays import Array, Floats, Layer, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.classifier import LRNNClassifier
 from lrnn.tables.atomic import write_atomically
+from lrnn.tables.places import short
 from lrnn.tables.scaling import Scaling
+from lrnn.tables.words import warn
 
 if TYPE_CHECKING:
     import torch
@@ -26,13 +28,17 @@ __all__ = ["to_onnx", "to_torch"]
 OPSET, IR_VERSION = 17, 8  # of 2022: read by all that is in use
 
 
-def to_torch(model: LRNNAutoencoder | LRNNClassifier) -> "torch.nn.Sequential":
+def to_torch(
+    model: LRNNAutoencoder | LRNNClassifier, *, scaling: bool | None = None
+) -> "torch.nn.Sequential":
     """The model as a plain PyTorch module; see the method ``to_torch`` of the model.
 
     Parameters
     ----------
     model : LRNNAutoencoder or LRNNClassifier
         A fitted one.
+    scaling : bool, optional
+        Whether it begins with the model's own scaling, as for :func:`to_onnx`.
 
     Returns
     -------
@@ -45,6 +51,7 @@ def to_torch(model: LRNNAutoencoder | LRNNClassifier) -> "torch.nn.Sequential":
     except ImportError:
         raise ImportError("to_torch needs PyTorch: pip install 'lrnn[torch]'") from None
     check_is_fitted(model)
+    scaling = _scaled_inside(model, scaling)
 
     def linear(weight: Array) -> "nn.Module":
         inputs, outputs = weight.shape
@@ -71,6 +78,17 @@ def to_torch(model: LRNNAutoencoder | LRNNClassifier) -> "torch.nn.Sequential":
             equal = torch.full_like(outputs, 1 / outputs.shape[1])
             return torch.where(fires, outputs / torch.where(fires, total, 1), equal)
 
+    class Scaled(nn.Module):
+        """Raw rows, shifted and divided attribute by attribute."""
+
+        def __init__(self, low: Floats, span: Floats, kind: "torch.dtype") -> None:
+            super().__init__()
+            self.register_buffer("low", torch.tensor(low, dtype=kind))
+            self.register_buffer("span", torch.tensor(span, dtype=kind))
+
+        def forward(self, rows: Any) -> Any:
+            return (rows - self.low) / self.span
+
     class Complements(nn.Module):
         """Each attribute x beside 1 − x."""
 
@@ -95,6 +113,9 @@ def to_torch(model: LRNNAutoencoder | LRNNClassifier) -> "torch.nn.Sequential":
     own = model.weights_
     first: list[nn.Module] = [nn.Hardtanh(0.0, 1.0)]
     last: list[nn.Module] = []
+    if scaling:
+        kind = from_numpy(to_numpy(own.excitatory[0])).dtype
+        first = [Scaled(*_shift_and_span(model), kind), *first]
     if model.scaling_ is not None and model.scaling_.complemented:
         first, last = [*first, Complements()], [Attributes()]
     if isinstance(model, LRNNClassifier):
@@ -110,7 +131,7 @@ def to_onnx(
     model: LRNNAutoencoder | LRNNClassifier,
     path: str | os.PathLike[str],
     *,
-    scaling: bool = False,
+    scaling: bool | None = None,
     dtype: str | None = None,
 ) -> None:
     """Write the model as an ONNX file of MatMul and Clip nodes (Add and Div with inhibition).
@@ -126,9 +147,11 @@ def to_onnx(
         ``codes`` and ``reconstruction``, all in [0, 1]; those of a classifier ``label``,
         ``probabilities`` (shares of the output spikes, in the order of ``classes_``) and ``codes``
         (what ``transform`` gives).
-    scaling : bool, default=False
-        Begin with the scaling that the model remembers, or the division of levels that it learnt
-        from by the highest: ``data`` are then raw.
+    scaling : bool, optional
+        Whether to begin with the scaling that the model remembers, or the division of levels that
+        it learnt from by the highest: ``data`` are then raw rows, as the model itself takes them.
+        (Columns of text are never taken, nor missing cells filled; a warning tells what takes
+        their place.) By default not, with a warning if the model does scale.
     dtype : {"float32", "float64"}, optional
         The type of all numbers; by default that of the weights.
     """
@@ -137,13 +160,14 @@ def to_onnx(
     except ImportError:
         raise ImportError("writing ONNX files needs onnx: pip install 'lrnn[onnx]'") from None
     check_is_fitted(model)
+    scaling = _scaled_inside(model, scaling)
     own, sizes = model.weights_, model.weights_.sizes
     graph = _Graph(dtype or to_numpy(own.excitatory[0]).dtype.name)
     how, width = model.scaling_ or Scaling("none"), model.n_features_in_
     layer = graph.input("data", width)
     if scaling:
-        span = np.where(np.asarray(how.span) == 0, np.inf, how.span) * (model.white_ or 1.0)
-        layer = graph.node("Sub", [layer, graph.constant("low", how.low)], "shifted")
+        low, span = _shift_and_span(model)
+        layer = graph.node("Sub", [layer, graph.constant("low", low)], "shifted")
         layer = graph.node("Div", [layer, graph.constant("span", span)], "scaled")
     layer = graph.clip(layer, "input")
     if how.complemented:
@@ -170,6 +194,34 @@ def to_onnx(
     )
     onnx.checker.check_model(made)
     write_atomically(Path(path), made.SerializeToString())
+
+
+def _scaled_inside(model: LRNNAutoencoder | LRNNClassifier, wanted: bool | None) -> bool:
+    """Whether the scaling goes along; tells which rows are taken, if not those of the model."""
+    how = model.scaling_ or Scaling("none")
+    columns = () if how.recipe is None else how.recipe.columns
+    made = [c.name for c in columns if c.values is not None or c.truth or c.fill is not None]
+    if wanted and made:
+        others = f" and of {len(made) - 1:,} other columns" if len(made) > 1 else ""
+        warn(
+            f"the model makes numbers of the texts or missing cells of {short(made[0])!r}{others}, "
+            f"and what is exported does not: it takes rows of {model.n_features_in_} numbers, "
+            "model.scaling_.selected(X)"
+        )
+    if wanted is None and (made or how.kind != "none"):
+        warn(
+            f"the model takes raw rows (scaling: {how.told}), and what is exported takes rows that "
+            "are scaled already, model.scaling_.apply(X); give scaling=True for one that takes raw "
+            "rows, or scaling=False if that is meant"
+        )
+    return bool(wanted)
+
+
+def _shift_and_span(model: LRNNAutoencoder | LRNNClassifier) -> tuple[Floats, Floats]:
+    """What is subtracted from raw attributes, and what the rest is divided by."""
+    how = model.scaling_ or Scaling("none")
+    span = np.where(np.asarray(how.span) == 0, np.inf, how.span) * (model.white_ or 1.0)
+    return np.asarray(how.low, dtype=np.float64), span
 
 
 class _Graph:
