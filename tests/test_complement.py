@@ -218,6 +218,32 @@ def test_only_raw_columns_are_seen_with_complements_unasked(raw, rng):
 
 
 @pytest.mark.filterwarnings("ignore:no pass has lowered the loss:UserWarning")
+def test_a_scaling_that_is_given_says_itself_whether_complements_are_seen(raw):
+    """Also where one of the same kind, made of the data, would be seen with them."""
+    for complement in (False, True):
+        scaling = Scaling.fit(raw, "minmax", complement=complement)
+        assert auto(raw, scale=scaling) == complement
+        assert auto(raw, scale=scaling, complement="auto") == complement
+        assert auto(raw, scale=scaling, complement=True)
+
+
+def test_the_scaling_that_a_stream_is_advised_to_take_shows_what_it_would_have_shown(raw):
+    y = raw[:, 0] > np.median(raw[:, 0])
+    stream = LRNNClassifier(3, random_state=0)
+    with pytest.warns(UserWarning, match=r"Scaling.fit\(X, ..., complement=True\)"):
+        stream.partial_fit(raw, y, classes=[False, True])
+    assert stream.scaling_.complemented
+    for complement, told in (
+        ("auto", ", complement=True"),
+        (True, ", complement=True"),
+        (False, ""),
+    ):
+        refused = LRNNClassifier(3, scale="minmax", complement=complement)
+        with pytest.raises(ValueError, match=rf"Scaling.fit\(X, 'minmax'{told}\)"):
+            refused.partial_fit(raw, y, classes=[False, True])
+
+
+@pytest.mark.filterwarnings("ignore:no pass has lowered the loss:UserWarning")
 @pytest.mark.parametrize("complement", [False, True])
 def test_a_pretrained_encoder_decides(raw, complement):
     codes = LRNNAutoencoder(3, scale="minmax", complement=complement).fit(raw)

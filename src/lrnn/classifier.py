@@ -163,8 +163,10 @@ class LRNNClassifier(
         many inputs. A network has no bias, and low numbers excite nothing: without it a threshold
         is hardly learnt. "auto" does so where ``scale`` is made of X and scales columns by their
         range, as it does with raw tables; not with data that are in [0, 1] already, such as images,
-        nor with sparse ones, nor where ``scale`` is a Scaling, which knows by itself. With
-        ``pretrain`` it is as there. (``scaling_`` shows it.)
+        nor with sparse ones. Where ``scale`` is a Scaling, "auto" does as that says:
+        ``Scaling.fit(X, "minmax")`` shows x alone, also where ``scale="minmax"`` would not, and
+        ``Scaling.fit(X, "minmax", complement=True)`` shows both. With ``pretrain`` it is as there.
+        (``scaling_`` shows it.)
     device : str, optional
         "cuda" (or "cuda:1" …) sends NumPy data to a GPU, and brings results back. By default work
         is done where the data are.
@@ -385,8 +387,8 @@ class LRNNClassifier(
         if first and self._scales and isinstance(self.scale, str):
             warn(
                 "the first part of the stream is not in [0, 1], and is scaled by its own range; "
-                "what later parts have beyond it is cut off. Give scale=lrnn.Scaling.fit(X, ...) "
-                "of data that show the range of all"
+                "what later parts have beyond it is cut off. Give scale=lrnn.Scaling.fit(X, ..., "
+                f"complement={self._complements(self.scaling_)}) of data that show the range of all"
             )
         if not hasattr(self, "_random"):
             self._random = check_random_state(self.random_state)
@@ -429,9 +431,12 @@ class LRNNClassifier(
                 "makes"
             )
         if isinstance(self.scale, str) and self.scale not in ("none", "auto"):
+            seen = self._complements(Scaling(self.scale))
+            complemented = ", complement=True" if seen else ""
             raise ValueError(
                 f"scale={self.scale!r} would be made from the first part of a stream alone; give "
-                "scale=lrnn.Scaling.fit(X, ...) of data that show the range of all"
+                f"scale=lrnn.Scaling.fit(X, {self.scale!r}{complemented}) of data that show the "
+                "range of all"
             )
 
     @property

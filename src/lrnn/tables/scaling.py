@@ -152,7 +152,8 @@ class Scaling:
         names : sequence of str, optional
             Names of the columns of an array, for messages.
         complement : bool, default=False
-            Whether a model shall see each attribute x beside 1 − x.
+            Whether a model shall see each attribute x beside 1 − x. A classifier that is given
+            this scaling does as it says, while one that makes its own of a raw table does so.
 
         Examples
         --------
