@@ -1,6 +1,7 @@
 """``lrnn classify``, run as a person would run it."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -354,9 +355,30 @@ def test_a_person_is_told_what_decisions_took(call, folder, tmp_path):
         "classify", "wine.safetensors", "wine.csv", "-o", tmp_path / "o.csv", "--confidence", 0.8,
         cwd=folder,
     )  # fmt: skip
-    assert "spike by spike: " in done.stdout
-    assert "(by theory " in done.stdout
-    assert "are as without spikes" in done.stdout
+    first, measured, theory = done.stdout.splitlines()[2:5]
+    assert re.search(r"spike by spike: \d+ of 178 rows decided; accuracy 0\.\d+ of all rows", first)
+    assert re.search(r"measured: .* events .*; \d+ of \d+ \(\d.* %\) are as without", measured)
+    assert "too few" not in measured
+    assert re.search(r"by theory, in steady state \(these runs began at rest\): .* events;", theory)
+    assert (
+        "a row is decided otherwise than without spikes with a probability of at most 20 %"
+        in theory
+    )
+
+
+@TELLS
+def test_few_decisions_do_not_tell_how_sure_they_are(call, folder, tmp_path):
+    """A share of few rows is no measurement of what theory promises of all."""
+    pd.read_csv(folder / "wine.csv").head(20).to_csv(tmp_path / "few.csv", index=False)
+    line = ("classify", folder / "wine.safetensors", "few.csv", "--start", "stationary", "--force")
+    done = call(*line, "--confidence", 0.9, "--ratio", 1.5, cwd=tmp_path)
+    said = " ".join(done.stdout.split())
+    assert re.search(r"\d+ rows are too few to tell 90 % from less \(29 would do\)", said)
+    assert "by theory, in steady state: after about" in said
+    assert "a row whose best fires 1.5 times as often is decided otherwise" in said
+    assert "began at rest" not in said
+    done = call(*line, "--confidence", 0.8, cwd=tmp_path)
+    assert "too few" not in done.stdout  # 14 rows tell 80 %
 
 
 @pytest.mark.parametrize(

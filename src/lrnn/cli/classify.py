@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import ceil, log
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -421,22 +422,50 @@ def _finite(value: Any) -> float | None:
 
 
 def _decisions_line(decided: Any, truth: _Truth | None) -> str:
-    """What was decided, for a person."""
+    """What was decided, for a person: what was counted, and what theory says of it."""
     sure, told = decided.decided, _summary(decided, truth)
-    many = f"{sure.sum():,} of {len(sure):,} rows decided"
-    expected = told["median_expected_events"]
-    theory = "" if expected is None else f" (by theory {expected:,.0f})"
-    lines = [many]
-    if sure.any():
-        spikes = told["median_output_spikes"]
-        spent = f"{told['median_events']:,.0f} events{theory} and {spikes:,.0f} output spikes"
-        lines = [f"{many}, in their median after {spent}"]
-        lines.append(f"{100 * decided.agreement:.1f} % of these are as without spikes")
+    first = f"spike by spike: {sure.sum():,} of {len(sure):,} rows decided"
     if truth is not None:
         all_rows = "all rows" if truth.labelled.all() else "all rows with a label"
-        lines.append(f"accuracy {told['accuracy']:.4f} of {all_rows} as they stand")
-    interrupted = " (interrupted)" if decided.interrupted else ""
-    return "spike by spike: " + "; ".join(lines) + interrupted
+        first += f"; accuracy {told['accuracy']:.4f} of {all_rows} as they stand"
+    first += " (interrupted)" if decided.interrupted else ""
+    if not sure.any():
+        return first
+    return "\n".join([first, _measured(decided, told), _theory(decided, told)])
+
+
+def _measured(decided: Any, told: dict[str, Any]) -> str:
+    """What was counted of the decisions, and whether they are enough to tell the confidence."""
+    count, share = told["decided"], decided.agreement
+    same, needed = round(share * count), rows_to_tell(decided.confidence)
+    few = f"; {count:,} rows are too few to tell {100 * decided.confidence:g} % from less"
+    return (
+        f"  measured: in their median after {told['median_events']:,.0f} events and "
+        f"{told['median_output_spikes']:,.0f} output spikes; {same:,} of {count:,} "
+        f"({100 * share:.1f} %) are as without spikes"
+        + (f"{few} ({needed:,} would do)" if count < needed else "")
+    )
+
+
+def _theory(decided: Any, told: dict[str, Any]) -> str:
+    """What decisions take, and how sure they are, in the steady state of the network."""
+    expected = told["median_expected_events"]
+    after = "" if expected is None else f"after about {expected:,.0f} events; "
+    best = "" if decided.ratio is None else f" whose best fires {decided.ratio:g} times as often"
+    began = "" if decided.start == Start.stationary else " (these runs began at rest)"
+    return (
+        f"  by theory, in steady state{began}: {after}a row{best} is decided otherwise than "
+        f"without spikes with a probability of at most {100 * (1 - decided.confidence):.3g} %"
+    )
+
+
+def rows_to_tell(confidence: float) -> int:
+    """So many rows, all as expected, rule out (by 95 %) that fewer than this share are.
+
+    >>> rows_to_tell(0.95), rows_to_tell(0.8)
+    (59, 14)
+    """
+    return ceil(log(0.05) / log(confidence))
 
 
 def _draw(
