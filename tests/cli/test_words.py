@@ -94,6 +94,28 @@ def test_values_that_are_refused_are_named(call, option, value, words):
     assert "Input should" not in done.said
 
 
+def commands_of_models():
+    """Those whose first argument is a model."""
+    for words in commands():
+        command = typer.main.get_command(app)
+        for word in words:
+            command = command.commands[word]
+        arguments = [p.name for p in command.params if p.param_type_name == "argument"]
+        if arguments[:1] == ["model"]:
+            yield words, arguments[1:]
+
+
+@pytest.mark.parametrize(("words", "others"), [*commands_of_models()])
+def test_a_folder_is_no_model_wherever_the_output_would_go(call, folder, words, others):
+    (folder / "models").mkdir(exist_ok=True)
+    for output in ([], ["-o", "models/out.csv"], ["-o", "models"]):
+        done = call(*words, "models", *["x.npy"] * len(others), *output, cwd=folder)
+        if "No such option" in done.said:  # lrnn inspect writes nothing
+            continue
+        assert done.returncode == 1
+        assert "'models' is a folder, not a model file; give the .safetensors" in done.said
+
+
 @pytest.mark.parametrize("command", ["encode", "reconstruct", "classify", "simulate", "report"])
 def test_arguments_in_the_wrong_order(call, folder, command):
     output = () if command == "simulate" else ("-o", "out.csv")

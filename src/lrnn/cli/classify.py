@@ -15,6 +15,7 @@ from lrnn.cli.inputs import (
     Given,
     SplitOf,
     given_for,
+    model_file,
     model_for,
     numbers_explained,
     part_taken,
@@ -35,7 +36,11 @@ REMEDY = "; --label names the column that holds them"
 def classify(
     model: Annotated[
         Path,
-        typer.Argument(metavar="MODEL", help="A classifier that lrnn fit --classify has written."),
+        typer.Argument(
+            metavar="MODEL",
+            callback=model_file,
+            help="A classifier that lrnn fit --classify has written.",
+        ),
     ],
     data: DataOf,
     output: Annotated[

@@ -34,8 +34,21 @@ DataOf = Annotated[
         autocompletion=_data_names,
     ),
 ]
+
+
+def model_file(context: typer.Context, path: Path | None) -> Path | None:
+    """What is named as a model, before anything else is asked of it; a folder is none."""
+    if path is not None and path.is_dir() and not context.resilient_parsing:
+        raise IsADirectoryError(
+            f"{str(path)!r} is a folder, not a model file; give the .safetensors file that lrnn "
+            "fit has written, before any DATA"
+        )
+    return path
+
+
 ModelOf = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model that lrnn fit has written.")
+    Path,
+    typer.Argument(metavar="MODEL", callback=model_file, help="A model that lrnn fit has written."),
 ]
 
 
