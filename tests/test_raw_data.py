@@ -411,3 +411,17 @@ def test_columns_of_text_name_a_remedy_that_exists(model):
         model.fit(frame, y)
     scaling = Scaling.fit(frame, model.scale, categories="onehot")
     assert clone(model).set_params(scale=scaling).fit(frame, y).weights_.sizes[0] == 4
+
+
+def test_a_name_that_is_nearly_that_of_a_column_finds_it(wine):
+    names = load_wine().feature_names
+    table = pd.DataFrame(np.asarray(wine), columns=names)
+    with pytest.raises(ValueError, match=r"no column 'Prolin'; it has 'proline', 'alcohol', "):
+        Scaling.fit(table, drop="Prolin")
+    with pytest.raises(
+        ValueError, match=r"no column 99; it has 'alcohol', .* the last of them 'pro"
+    ):
+        Scaling.fit(table, drop=99)
+    model = LRNNAutoencoder(2, scale=Scaling.fit(table, drop="hue")).fit(table)
+    with pytest.raises(ValueError, match=r"no column 'ash', which .* it has 'ashes', "):
+        model.transform(table.rename(columns={"ash": "ashes"}))

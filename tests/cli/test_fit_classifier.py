@@ -268,7 +268,9 @@ def test_rows_without_a_label_are_left_out(call, folder, missing):
         (["town.csv", "--label", "kind"], 1, "makes a column of each of its 2 values, --drop town"),
         (["numbers.csv"], 2, "'numbers.csv' does not tell classes: name the column that does with"),
         (["numbers.npy"], 2, "'numbers.npy' does not tell classes"),
-        (["wine.csv", "--label", "kin"], 2, "'wine.csv' has no column 'kin'; it has 'alcohol'"),
+        (["wine.csv", "--label", "kin"], 2, "has no column 'kin'; it has 'kind', 'alcohol', "),
+        (["wine.csv", "--label", "Kinds"], 2, "has no column 'Kinds'; it has 'kind', 'alcohol'"),
+        (["wine.csv", "--label", "class"], 2, "and 5 more, the last of them 'kind'"),
         (
             ["odd.csv", "--label", "one", "--drop", "kind"],
             1,

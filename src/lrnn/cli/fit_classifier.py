@@ -34,6 +34,7 @@ from lrnn.cli.labels import (
 from lrnn.cli.model_place import ModelPlace
 from lrnn.cli.tables import TableOptions, allow_not_offered, scale_note
 from lrnn.cli.voice import Voice
+from lrnn.tables.places import columns_listed
 
 PANEL = "Recognition: with --classify"
 HIDDEN = (300,)  # neurons, unless it is said how many
@@ -130,16 +131,15 @@ def _no_classes(given: Given, source: str) -> Exception:
     label = given.scaling.recipe and given.scaling.recipe.label
     if label is not None:
         return ValueError(f"{source!r} has no column {label!r}, the class of the rows")
-    columns = f"; its columns are {_listed(given.names)}" if given.names is not None else ""
+    columns = (
+        f"; its columns are {columns_listed([*map(str, given.names)])}"
+        if given.names is not None
+        else ""
+    )
     return typer.BadParameter(
         f"{source!r} does not tell classes: name the column that does with --label{columns}",
         param_hint="--classify",
     )
-
-
-def _listed(names: Any) -> str:
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return ", ".join(repr(str(name)) for name in names[:10]) + more
 
 
 def _place(given: Given, source: str) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.voice import Voice
+from lrnn.tables.places import columns_listed
 
 PANEL = "Tables: what becomes of their columns; remembered by the model"
 
@@ -400,10 +401,9 @@ def _meant(words: Sequence[str], names: Any, width: int, source: str, option: st
             first = int(spread[1]) if spread else 0
             last = int(spread[2] or spread[1]) if spread else 0
             if not 1 <= first <= last <= width:
-                shown = ", ".join(map(repr, known[:10])) or f"columns 1 to {width}"
-                more = f" and {len(known) - 10} more" if len(known) > 10 else ""
+                shown = columns_listed(known, part) if known else f"columns 1 to {width}"
                 raise typer.BadParameter(
-                    f"{source!r} has no column {part!r}; it has {shown}{more}", param_hint=option
+                    f"{source!r} has no column {part!r}; it has {shown}", param_hint=option
                 )
             found += known[first - 1 : last] if known else range(first - 1, last)
     return found

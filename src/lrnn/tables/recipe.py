@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lrnn.arrays import Floats
 from lrnn.tables.cut_off import CutOff
 from lrnn.tables.frame import Columns, Frame, as_number, as_text, is_missing, is_text
-from lrnn.tables.places import column_at, place, short
+from lrnn.tables.places import column_at, columns_listed, place, short
 from lrnn.tables.sources import Source, block_height
 from lrnn.tables.survey import MOST_VALUES, Facts, survey, truth_of
 from lrnn.tables.words import FILLS, TableError, TableWarning, escaped, warn
@@ -574,7 +574,9 @@ def _found(table: Columns, wanted: str | int) -> str:
         return wanted
     if isinstance(wanted, int | np.integer) and 0 <= wanted < len(table.columns):
         return table.columns[int(wanted)]
-    raise ValueError(f"{table.name!r} has no column {wanted!r}; it has {_listed(table.columns)}")
+    raise ValueError(
+        f"{table.name!r} has no column {wanted!r}; it has {columns_listed(table.columns, wanted)}"
+    )
 
 
 def check_names(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
@@ -584,7 +586,7 @@ def check_names(wanted: Sequence[str], names: Sequence[str], where: str) -> None
         more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
         raise ValueError(
             f"{where} has no column {lacking[0]!r}{more}, which the model was trained on; it "
-            f"has {_listed(names)}"
+            f"has {columns_listed(names, lacking[0])}"
         )
 
 
@@ -594,11 +596,6 @@ def _nth(column: str | None, names: Sequence[str]) -> str | None:
         return column
     number = column.removeprefix("column ")
     return names[int(number) - 1] if number.isdigit() and int(number) <= len(names) else None
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:10]))
-    return f"{shown} and {len(names) - 10} more" if len(names) > 10 else shown
 
 
 def _check(value: Any, name: str, allowed: Any) -> None:
