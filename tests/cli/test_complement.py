@@ -72,6 +72,25 @@ def test_a_person_is_told(call, folder):
     assert all(name.removeprefix("1 − ") in table().columns for name in names)
 
 
+HINT = "--complement shows it 1 − x, too"
+
+
+def test_a_table_in_the_unit_interval_is_told_of_complements(call, folder):
+    """Unless someone has decided, or nothing says that it is a table."""
+    unit = pd.DataFrame(
+        Scaling.fit(numbers(), "minmax").apply(numbers()), columns=table().columns[:-1]
+    )
+    unit.assign(kind=table().kind).to_csv(folder / "unit.csv", index=False)
+    np.savez(folder / "unnamed.npz", X=unit.to_numpy(), y=load_wine().target)
+    quick = ("--classify", "--hidden", 8, "--max-iter", 5, "-o", "h.safetensors", "--force")
+    fit = ("fit", "unit.csv", "--label", "kind", *quick)
+    assert HINT in " ".join(done_by(call, folder, *fit).stdout.split())
+    for more in ("--complement", "--no-complement", "--quiet", "--json"):
+        assert HINT not in " ".join(done_by(call, folder, *fit, more).stdout.split())
+    for data in (("wine.csv", "--label", "kind"), ("unnamed.npz",), ("digits",)):
+        assert HINT not in " ".join(done_by(call, folder, "fit", *data, *quick).stdout.split())
+
+
 def test_a_classifier_may_do_without(call, folder):
     line = (*FIT[:-1], "--no-complement", "--classify", "--hidden", 8, "--max-iter", 2)
     done = done_by(call, folder, *line, "-o", "plain.safetensors", "--force", "--json")

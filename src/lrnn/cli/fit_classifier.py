@@ -235,7 +235,7 @@ def fit_classifier(
         "spike\n"
         f"{_hidden_note(hidden, sizes)}"
         f"{scale_note(options.scale, scaling) if encoder is None else ''}"
-        f"{_complement_note(options, scaling) if encoder is None else ''}"
+        f"{_complement_note(options, given) if encoder is None else ''}"
         f"written to {place.output}\n"
         f"lrnn classify {place.output} DATA tells the classes of other rows, lrnn report "
         f"{place.output} {data} what it has learnt",
@@ -328,10 +328,19 @@ def _hidden_note(text: str | None, sizes: tuple[int, ...]) -> str:
     return f"{sizes[-1]} hidden neurons, as nobody said how many; --hidden chooses another number\n"
 
 
-def _complement_note(options: TableOptions, scaling: Any) -> str:
-    if options.complement is not None or not scaling.complemented:
+def _complement_note(options: TableOptions, given: Given) -> str:
+    """Whether the network sees complements, where nobody has said so."""
+    if options.complement is not None:
         return ""
-    return "the network sees each x beside 1 − x; --no-complement shows it x alone\n"
+    if given.scaling.complemented:
+        return "the network sees each x beside 1 − x; --no-complement shows it x alone\n"
+    table = given.names is not None and given.image_shape is None
+    if not table or given.scaling.kind != "none":
+        return ""
+    return (
+        "the columns are in [0, 1] already, and the network sees each x alone; --complement shows "
+        "it 1 − x, too, which mostly helps where low numbers mean as much as high ones\n"
+    )
 
 
 def _test_rows(data: str, test: str | None, rows: Labelled, voice: Voice) -> Labelled | None:
