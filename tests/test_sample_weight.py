@@ -151,3 +151,59 @@ def test_a_scale_that_is_made_of_all_rows_knows_no_weights(X):
 def test_a_moment_is_not_multiplied_beyond_floats(X):
     with pytest.raises(ValueError, match="1e\\+308 is too large for floats"):
         Moment.of(X) * 1e308
+
+
+@pytest.mark.parametrize("forget", [None, 30])
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_of_a_stream_are_rows_repeated(X, weights, kind, forget):
+    settings = {"hidden_layer_sizes": 3, "forget": forget, **SETTINGS}
+    many, weighed = LRNNAutoencoder(**settings), LRNNAutoencoder(**settings)
+    for part in (slice(0, 20), slice(20, 40)):
+        many.partial_fit(np.repeat(X[part], weights[part], axis=0))
+        weighed.partial_fit(kind(X[part]), sample_weight=weights[part])
+    one, other = many.moment_, weighed.moment_
+    np.testing.assert_allclose(other.gram, one.gram, rtol=1e-9)
+    np.testing.assert_allclose(other.column_sums, one.column_sums, rtol=1e-9)
+    assert other.weight == pytest.approx(one.weight, rel=1e-12)
+    np.testing.assert_array_equal(other.high, one.high)  # rows without any weight were not there
+    np.testing.assert_allclose(weighed.components_, many.components_, rtol=1e-6, atol=1e-9)
+    assert weighed.reconstruction_err_ == pytest.approx(many.reconstruction_err_, rel=1e-6)
+
+
+def test_parts_of_a_stream_weigh_beside_each_other(X):
+    """Not their ratios alone matter, as they do in a fit on all rows."""
+    model = LRNNAutoencoder(2, random_state=0)
+    model.partial_fit(X[:20], sample_weight=np.full(20, 3.0)).partial_fit(X[20:])
+    assert model.moment_.weight == 80
+    np.testing.assert_allclose(model.moment_.gram, 3 * X[:20].T @ X[:20] + X[20:].T @ X[20:])
+    for setting in ({"solver": "minibatch"}, {"rates": "unit"}, {"inhibition": True}):
+        with pytest.raises(ValueError, match="does not go with sample_weight"):
+            LRNNAutoencoder(2, **setting).partial_fit(X, sample_weight=np.ones(40))
+
+
+def tensor(X):
+    return pytest.importorskip("torch", reason="torch is not installed").from_numpy(X.copy())
+
+
+@pytest.mark.parametrize("forget", [None, 30])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, tensor])
+def test_rows_that_are_kept_in_place_of_a_moment_take_their_weights_along(X, weights, kind, forget):
+    settings = {"hidden_layer_sizes": 3, "moment": "implicit", "forget": forget, **SETTINGS}
+    many, weighed = LRNNAutoencoder(**settings), LRNNAutoencoder(**settings)
+    for part in (slice(0, 20), slice(20, 40)):
+        many.partial_fit(np.repeat(X[part], weights[part], axis=0))
+        weighed.partial_fit(kind(X[part]), sample_weight=weights[part])
+    assert weighed._memory.kept.weight == pytest.approx(many._memory.kept.weight, rel=1e-12)
+    np.testing.assert_allclose(weighed._memory.kept.columns, many._memory.kept.columns)
+    np.testing.assert_allclose(weighed.components_, many.components_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("first", [np.uint8, np.float64])
+def test_levels_and_floats_are_parts_of_one_stream(rng, first):
+    """Sums are those of the same rows in [0, 1], whichever kind comes first."""
+    levels = rng.integers(0, 256, (60, 5)).astype(np.uint8)
+    unit = levels / 255
+    one, other = (levels, unit) if first is np.uint8 else (unit, levels)
+    model = LRNNAutoencoder(2, random_state=0).partial_fit(one[:30]).partial_fit(other[30:])
+    np.testing.assert_allclose(model.moment_.gram, unit.T @ unit, rtol=1e-6)
+    np.testing.assert_allclose(model.transform(levels), model.transform(unit), rtol=1e-5)

@@ -633,7 +633,7 @@ class LRNNAutoencoder(
         return never_worse(rows, fine_tuned(rows, trained, run), run)
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from X, one more part of a stream; no part is needed again.
 
         With the gram solver the second moment of all rows so far is kept (those before count less,
@@ -650,6 +650,10 @@ class LRNNAutoencoder(
             Rows; as many as you like, also one.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, 0 or more, beside the rows of all other parts, which weigh 1 where
+            nothing is said. The gram solver with free rates takes them, without inhibition.
+            ``forget`` goes by what later rows weigh, too.
 
         Returns
         -------
@@ -691,8 +695,11 @@ class LRNNAutoencoder(
                 f"scale={self.scale!r} would be made from the first part of a stream alone; give "
                 "scale=lrnn.Scaling.fit(X, ...) of data that show the range of all"
             )
-        rows = check_data(self, X, reset=first)
         on_moment = self.solver == "gram" and self.rates == "free" and not self.inhibition
+        if sample_weight is not None and not on_moment:
+            check_without_rows(self, "sample_weight")
+        rows = check_data(self, X, reset=first, sample_weight=sample_weight)
+        rows = weighted(rows, sample_weight, relative=False)
         check_forget(self, on_moment)
         check_order(rows, minibatch=not on_moment)
         check_corruption(self, partly=True)

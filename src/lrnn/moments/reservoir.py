@@ -14,7 +14,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.arrays import Array, Backend, Floats, backend_of, is_array, take_rows, to_numpy
+from lrnn.arrays import Array, Backend, Floats, backend_of, is_array, like, take_rows, to_numpy
 from lrnn.functional import column_sums
 from lrnn.rows import Rows, WeightedRows, held
 
@@ -58,25 +58,36 @@ class Reservoir:
 
     def after(self, rows: Rows, forget: float | None, random: np.random.RandomState) -> "Reservoir":
         """With more rows, after which those before weigh less, by half after ``forget`` rows."""
-        older = rows.shape[0] * log(2) / forget if forget else 0.0
+        older = rows.weight * log(2) / forget if forget else 0.0
         share = exp(-older)
         found = replace(
             self, now=self.now + older, weight=self.weight * share, columns=self.columns * share
         )
+        weights = rows.of_rows if isinstance(rows, WeightedRows) else None
+        seen = 0
         for block in rows.blocks():
-            found = found._with(block, random)
+            own = None if weights is None else weights[seen : seen + block.shape[0]]
+            seen += block.shape[0]
+            if own is not None and not own.all():  # rows without any weight are not there
+                there = np.flatnonzero(own)
+                block, own = take_rows(block, there), own[there]
+            found = found._with(block, own, random) if block.shape[0] else found
         return found
 
-    def _with(self, block: Any, random: np.random.RandomState) -> "Reservoir":
+    def _with(
+        self, block: Any, weights: Floats | None, random: np.random.RandomState
+    ) -> "Reservoir":
         count = block.shape[0]
+        here = like(block, weights) if weights is not None and is_array(block) else weights
         found = replace(
             self,
-            weight=self.weight + count,
-            columns=self.columns + to_numpy(column_sums(block, _wide(block))),
+            weight=self.weight + (count if weights is None else float(weights.sum())),
+            columns=self.columns + to_numpy(column_sums(block, _wide(block), here)),
             high=np.maximum(self.high, _highest(block)),
         )
-        logs = np.concatenate([self.logs, np.full(count, self.now)])
-        drawn = self.now - np.log1p(-random.random_sample(count))
+        own = np.full(count, self.now) + (0.0 if weights is None else np.log(weights))
+        logs = np.concatenate([self.logs, own])
+        drawn = own - np.log1p(-random.random_sample(count))
         priorities = np.concatenate([self.priorities, drawn])
         matrix = _stacked(self.matrix, block)
         order = np.argsort(-priorities, kind="stable")

@@ -169,14 +169,14 @@ def remembered(sums: Sums, trained: Trained, run: Run) -> Memory | None:
 
 def kept_with(rows: Rows, memory: Memory | None, run: Run) -> Kept:
     """What is known of all rows, these among them; those before may weigh less."""
-    forget, count = run.settings.forget, rows.shape[0]
+    forget = run.settings.forget
     before = None if memory is None else memory.kept.on(rows.backend)
     if isinstance(before, Reservoir) or (before is None and not dense_pays(rows, run)):
         return (before or Reservoir.begin(rows)).after(rows, forget, run.random)
     sums = sums_of(rows, run.reading(rows, f"reading {rows.shape[1]} attributes"))
     if before is None:
         return sums
-    return (before if forget is None else before * 0.5 ** (count / forget)) + sums
+    return (before if forget is None else before * 0.5 ** (rows.weight / forget)) + sums
 
 
 def dense_pays(rows: Rows, run: Run) -> bool:
@@ -227,7 +227,7 @@ def gone_on(rows: Rows, kept: Kept, memory: Memory, run: Run) -> tuple[Memory, L
     if is_pass_through(memory.encoder.shape) or waiting < enough(kept):
         weights = Weights((memory.encoder,), (memory.decoder,))
         own = evaluate(rows.of_type(weights.dtype), weights).error
-        error = memory.error + (own - memory.error) * count / kept.weight
+        error = memory.error + (own - memory.error) * rows.weight / kept.weight
         return replace(memory, error=error, waiting=waiting), no_steps(error)
     moment = moment_of(kept, memory.encoder.dtype)
     descent = ContinuedDescent(moment, memory)
