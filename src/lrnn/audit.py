@@ -171,7 +171,11 @@ class Audit:
 
     @property
     def largest_row_sum(self) -> float:
-        """Largest sum of a neuron's effective weights, in any layer."""
+        """Largest sum of a neuron's effective weights (excitatory and inhibitory), in any layer.
+
+        Under unit rates these are probabilities, and it is at most 1; with free rates neurons with
+        larger sums fire faster, and it may be any number.
+        """
         return max(layer.row_sums[1] for layer in self.layers if layer.row_sums is not None)
 
     @property
@@ -181,7 +185,10 @@ class Audit:
 
     @property
     def valid(self) -> bool:
-        """Whether every row of routing probabilities sums to at most 1 (to rounding)."""
+        """Whether this is a random neural network: no neuron sends on more than all its spikes.
+
+        That is, every row of routing probabilities sums to at most 1, but for rounding.
+        """
         return self.largest_routed <= 1 + 1e-9
 
     def __str__(self) -> str:

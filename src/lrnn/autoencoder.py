@@ -1046,7 +1046,10 @@ class LRNNAutoencoder(
 
     @property
     def moment_(self) -> Moment | None:
-        """What is kept of the rows of a stream, as a moment; None if nothing is."""
+        """What is kept of the rows of a stream, or was fitted on, as a moment.
+
+        None after a fit on rows, of which nothing is kept, and where rows are kept themselves.
+        """
         memory = getattr(self, "_memory", None)
         if memory is None or not isinstance(memory.kept, Sums):
             return None
@@ -1085,12 +1088,20 @@ class LRNNAutoencoder(
 
     @property
     def components_(self) -> Array:
-        """What each code neuron adds to the output: the product of the decoders."""
+        """What each code neuron adds to the output: the product of the excitatory decoders.
+
+        In [0, 1] units, not those of the data. Where neurons saturate or inhibit, the output is
+        less than codes times these.
+        """
         return reduce(matmul, self.weights_.decoders)
 
     @property
     def firing_rates_(self) -> list[Floats]:
-        """Firing rates that the weights need of every layer's neurons."""
+        """Firing rates that the weights need of every layer's neurons, in spikes per unit time.
+
+        With unit rates all are 1. With free ones they are the least that send out such weights; 1
+        at the output, and where a neuron leads nowhere.
+        """
         return self.weights_.firing_rates(self.rates)
 
     def to_network(self, least_rate: float = 1.0, *, part: Part = "all") -> RandomNeuralNetwork:

@@ -805,7 +805,11 @@ class LRNNClassifier(
 
     @property
     def firing_rates_(self) -> list[Floats]:
-        """Firing rates that the weights need of every layer's neurons."""
+        """Firing rates that the weights need of every layer's neurons, in spikes per unit time.
+
+        They are the least that send out such weights; 1 at the output, and where a neuron leads
+        nowhere.
+        """
         return self.weights_.firing_rates()
 
     def to_network(self, least_rate: float = 1.0) -> RandomNeuralNetwork:

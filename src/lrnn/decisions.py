@@ -118,14 +118,21 @@ class Decisions:
 
     @property
     def agreement(self) -> float:
-        """The share of the decided rows whose decision is the network's own verdict."""
+        """The share of the decided rows whose decision is the network's own verdict.
+
+        NaN where none is decided. It is what was counted; ``confidence`` is what theory promises of
+        all rows in steady state, and few rows cannot tell the two apart.
+        """
         if not self.decided.any():
             return np.nan
         return float((self.labels == self.verdicts)[self.decided].mean())
 
     @property
     def expected_events(self) -> Floats:
-        """About how many events a decision takes, by theory."""
+        """About how many events a decision takes in steady state, by theory, of each row.
+
+        Infinite where two classes lead together, or no output spike ever comes.
+        """
         return self.expected_spikes * self.events_per_spike
 
     def score(self, y: ArrayLike) -> float:

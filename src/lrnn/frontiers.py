@@ -127,7 +127,10 @@ class Frontier:
         return HEADER if len(self.structures) == 1 else (HEADER[0], "layers", *HEADER[1:])
 
     def within(self, spikes: float) -> Point:
-        """The network with the lowest error that needs at most so many spikes."""
+        """The network with the lowest error that needs at most so many spikes per unit time.
+
+        It is an error if even the cheapest one needs more.
+        """
         affordable = [point for point in self.points if point.spikes <= spikes]
         if not affordable:
             number, least = min(enumerate(self.points, 1), key=lambda one: one[1].spikes)

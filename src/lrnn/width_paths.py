@@ -85,7 +85,11 @@ class WidthPath:
 
     @property
     def suggested(self) -> WidthPoint:
-        """The narrowest whose error is within one standard error of the lowest."""
+        """The narrowest width whose error is within one standard error of the lowest.
+
+        Wider ones foretell held-out entries no better, as far as these rows can tell. `remark` says
+        where it is the widest that was tried.
+        """
         most = self.best.error + self.best.standard_error
         return next(point for point in self.points if point.error <= most)
 

@@ -165,32 +165,48 @@ class Moment:
 
     @property
     def gram(self) -> Floats:
-        """XᵀX."""
+        """XᵀX of the rows in [0, 1], each as often as it weighs, in float64.
+
+        Divided by `weight` it is the mean of the products of two attributes; its diagonal, the mean
+        squares. With complements, columns of all x come first, then those of all 1 − x.
+        """
         return np.asarray(self.sums.gram)
 
     @property
     def column_sums(self) -> Floats:
-        """Sums of the columns."""
+        """Sums of the columns, in [0, 1]; divided by `weight`, the means of the attributes.
+
+        They are not in the units of the data: ``scaling.revert`` brings means back to these.
+        """
         return np.asarray(self.sums.columns)
 
     @property
     def weight(self) -> float:
-        """What all rows weigh."""
+        """What all rows weigh together: the divisor of all means.
+
+        It is `n_rows` where no weights were given, nothing was multiplied, and no row is forgotten.
+        """
         return self.sums.weight
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """How many rows there are that weigh anything; multiplying a moment does not change it."""
         return self.sums.n_rows
 
     @property
     def low(self) -> Floats | None:
-        """The lowest number of each column, if it is known."""
+        """The lowest number of each column, in [0, 1].
+
+        None after a subtraction: which of the rows had it is not known any more.
+        """
         return self.sums.low
 
     @property
     def high(self) -> Floats | None:
-        """The highest number of each column, if it is known."""
+        """The highest number of each column, in [0, 1], which keeps code neurons from saturating.
+
+        None after a subtraction; a model then takes it to be 1.
+        """
         return self.sums.high
 
     @property

@@ -190,13 +190,16 @@ class RandomNeuralNetwork:
 
     @property
     def routed(self) -> Floats:
-        """Probability that a neuron's spike goes to another neuron (or to itself)."""
+        """Probability that a neuron's spike goes to some neuron (also itself), excitatory or not.
+
+        One number for each neuron, at most 1: the sums of the rows of both matrices.
+        """
         sent = _row_sums(self.excitatory)
         return sent if self.inhibitory is None else sent + _row_sums(self.inhibitory)
 
     @property
     def departures(self) -> Floats:
-        """Probability that a neuron's spike leaves the network."""
+        """Probability that a neuron's spike leaves the network, one for each: what is left of 1."""
         return np.maximum(1 - self.routed, 0)
 
     def steady_state(

@@ -196,7 +196,10 @@ class Simulation:
 
     @property
     def events(self) -> Any:
-        """Events so far: spikes from outside and firings."""
+        """How many events there were: spikes that came from outside, and firings of any neuron.
+
+        One number for each row of arrivals, of all replicas together.
+        """
         return self._of_row(self._per_row(self._counts[-1, EVENTS]).sum(axis=1))[()]
 
     @property
@@ -206,17 +209,26 @@ class Simulation:
 
     @property
     def time(self) -> Any:
-        """Simulated time."""
+        """Simulated time, in the unit of the rates: excited, a neuron of rate 1 fires once in it.
+
+        (On average.) One number for each row of arrivals, of all replicas together.
+        """
         return self._of_row(self._per_row(self._times[-1]).sum(axis=1))[()]
 
     @property
     def mean_potential(self) -> Floats:
-        """Potentials, averaged over the observations."""
+        """Potentials (spikes that wait in a neuron), averaged over the observations.
+
+        It tends to q/(1−q); of a saturated neuron it grows as long as one simulates.
+        """
         return self._of_row(ratio(*self._samples("potential", -1, pooled=True)))
 
     @property
     def steady(self) -> SteadyState:
-        """The numeric activations."""
+        """What the estimates tend to: the steady state of the network, solved numerically.
+
+        Of a film, that of each frame if it went on for ever.
+        """
         if self.frames is None or len(self.frames) == 1:
             return self._steady[0] if self._one else self._steady
         shape = (len(self.frames), self.network.n_neurons)
@@ -230,7 +242,11 @@ class Simulation:
 
     @property
     def short(self) -> NDArray[np.bool_]:
-        """Neurons for which the simulated time is too short."""
+        """Neurons for which the simulated time is too short: their estimates may be far off.
+
+        What is long enough theory tells, from the spikes that come to a neuron and the time that
+        one spends in the network; a film is never too short.
+        """
         return self._of_row(self._shares < 1)
 
     @cached_property

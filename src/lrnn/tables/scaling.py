@@ -217,7 +217,7 @@ class Scaling:
 
     @property
     def told(self) -> str:
-        """In a few words."""
+        """What is done, in a few words, as `lrnn inspect` tells it: "none" where nothing is."""
         return f"{self.kind}, x beside 1 − x" if self.complemented else self.kind
 
     def __repr__(self) -> str:
