@@ -24,12 +24,12 @@ LARGE = 32 << 20  # bytes of a page that browsers take long to open
 def live(
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="[MODEL]", help="A model; by default that of lrnn demo."),
+        typer.Argument(metavar="MODEL", help="A model; by default that of lrnn demo."),
     ] = None,
     data: Annotated[
         str | None,
         typer.Argument(
-            metavar="[DATA]", help="Its data: a file or a data set's name, as for lrnn report."
+            metavar="DATA", help="Its data: a file or a data set's name, as for lrnn report."
         ),
     ] = None,
     output: Annotated[
@@ -60,8 +60,8 @@ def live(
     """Let a network run spike by spike before your eyes, in a page that is one file.
 
     The page needs no server and no network: it can be mailed, and opened on a phone. One draws an
-    input or moves sliders, sees every spike, turns neurons by hand, or switches them off. It holds
-    the models' weights, and [bold]of DATA only the rows that are asked for[/bold] with --rows.
+    input or moves sliders, sees every spike, turns neurons by hand, or switches them off. In it are
+    the weights of the models, and of DATA only such rows as --rows asks for.
 
     Examples:
 
@@ -69,7 +69,7 @@ def live(
 
         lrnn live digits.safetensors digits --rows 20 -o live.html
 
-        lrnn live cheap.safetensors digits --against free.safetensors --rows 20 -o both.html
+        lrnn live dear.safetensors digits --against free.safetensors -o both.html
 
         lrnn live wine.safetensors wine.csv --rows 5 -o wine.html --open
     """
@@ -132,14 +132,15 @@ def _made(
     model = models[str(path)]
     scaling, told, image_shape = model.scaling_, {}, _shape(shape)
     labels: list[str] = []
-    frame = None
+    frame: dict[str, Any] | None = None
     held: Any = np.empty((0, model.n_features_in_))
     if data is not None:
         given = given_for(model, data, voice, split=part_taken(data, split)).without_gaps(model)
         model.scaling_ = scaling  # rows are scaled, the page's numbers are not
         image_shape = image_shape or given.image_shape
         held = _dense(given.data[:rows])
-        frame = image_shape and frame_of(_dense(given.data[:MOST_ROWS]), image_shape)
+        if image_shape is not None:
+            frame = frame_of(_dense(given.data[:MOST_ROWS]), image_shape)
         told = given.tell(voice)
         labels = _labels(given, len(held))
     if image_shape is not None and np.prod(image_shape) != model.n_features_in_:
