@@ -60,8 +60,8 @@ def live(
     """Let a network run spike by spike before your eyes, in a page that is one file.
 
     The page needs no server and no network: it can be mailed, and opened on a phone. One draws an
-    input or moves sliders, sees every spike, turns neurons by hand, or switches them off. It has
-    the weights of the models in it, and of DATA only such rows as --rows asks for.
+    input or moves sliders, sees every spike, turns neurons by hand, or switches them off. Beside
+    weights it holds only such rows of DATA as --rows asks for.
 
     Examples:
 
