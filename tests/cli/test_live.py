@@ -22,6 +22,7 @@ def folder(call, tmp_path_factory):
             *more, cwd=folder,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
+    (folder / "broken.safetensors").write_bytes((folder / "wine.safetensors").read_bytes()[:900])
     done = call("fit", "digits", "-o", "digits.safetensors", "--hidden", "8", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder
@@ -114,6 +115,7 @@ def test_nothing_is_replaced_unasked(call, folder):
         (["digits.safetensors", "--shape", "eight", "-o", "a.html"], "such as 28x28"),
         (["wine.safetensors", "-o", "a.png"], "should end in .html"),
         (["nothing.safetensors", "-o", "a.html"], "nothing.safetensors"),
+        (["broken.safetensors", "-o", "a.html"], "broken.safetensors"),
     ],
 )
 def test_what_cannot_be_is_said(call, folder, words, said):
