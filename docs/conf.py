@@ -26,6 +26,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "command_pages",
+    "live_page",
     "mathml",
     "repository_links",
 ]

@@ -1,4 +1,5 @@
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -30,6 +31,21 @@ def digits():
     data = load_digits().data / 16
     data.flags.writeable = False
     return data
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, as Debian packages it, without a window."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed (pip install '.[browser]')"
+    )
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("there is no Chromium (apt install chromium)")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

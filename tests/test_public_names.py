@@ -25,6 +25,7 @@ RESULTS = (  # what public functions return, raise or take, and lrnn itself does
     "lrnn.audit.Standing",
     "lrnn.frontiers.Frontier",
     "lrnn.frontiers.Point",
+    "lrnn.live.LivePage",
     "lrnn.network.Gradient",
     "lrnn.network.SteadyState",
     "lrnn.spiking.Convergence",

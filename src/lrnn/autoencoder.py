@@ -1,12 +1,12 @@
 """The autoencoder as a scikit-learn estimator: it checks, chooses, delegates, and remembers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from numbers import Integral, Real
 from operator import matmul
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -91,6 +91,9 @@ from lrnn.weights import (
     transmit,
     widest,
 )
+
+if TYPE_CHECKING:
+    from lrnn.live import LivePage
 
 FEW_TO_FILL = 5  # rows for each attribute, from which one learns what to fill gaps with
 PARTS = 1_000  # of a stream, of which history_ tells: the last ones
@@ -1271,6 +1274,46 @@ class LRNNAutoencoder(
         from lrnn.storage.export import to_torch
 
         return to_torch(self, scaling=scaling)
+
+    def live(
+        self,
+        X: Any = None,
+        *,
+        rows: int = 20,
+        shape: tuple[int, ...] | None = None,
+        against: Mapping[str, Any] | None = None,
+    ) -> "LivePage":
+        """A page in which the network runs spike by spike, which a notebook shows.
+
+        Parameters
+        ----------
+        X : as for :meth:`transform`, optional
+            Data to choose inputs from. Without any, one begins with an empty input.
+        rows : int, default=20
+            How many of its first rows are put into the page.
+        shape : tuple of int, optional
+            Height and width, if rows are images, and colours.
+        against : mapping of str to models, optional
+            Others for the same attributes, to run on the same inputs beside it.
+
+        Returns
+        -------
+        page : LivePage
+            With ``save(path)``, one file that needs nothing else, and ``show()`` for a browser.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = load_digits().data / 16
+        >>> model = LRNNAutoencoder(16, random_state=0).fit(X)
+        >>> model.live(X, shape=(8, 8))
+        LivePage()
+        """
+        from lrnn.live.page import page_of
+
+        check_is_fitted(self)
+        return page_of(self, X, rows, shape, against)
 
     @property
     def _n_features_out(self) -> int:

@@ -1,6 +1,6 @@
 """The classifier as a scikit-learn estimator: classes as shares of a network's output spikes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -73,6 +73,7 @@ from lrnn.weights import (
 
 if TYPE_CHECKING:
     from lrnn.decisions import Decisions
+    from lrnn.live import LivePage
 
 PARTS = 1_000  # of a stream, of which history_ tells: the last ones
 
@@ -1048,6 +1049,45 @@ class LRNNClassifier(
     @property
     def _n_features_out(self) -> int:
         return self.weights_.sizes[-2]
+
+    def live(
+        self,
+        X: Any = None,
+        *,
+        rows: int = 20,
+        shape: tuple[int, ...] | None = None,
+        against: Mapping[str, Any] | None = None,
+    ) -> "LivePage":
+        """A page in which the network runs spike by spike, which a notebook shows.
+
+        Parameters
+        ----------
+        X : as for :meth:`predict`, optional
+            Data to choose inputs from. Without any, one begins with an empty input.
+        rows : int, default=20
+            How many of its first rows are put into the page.
+        shape : tuple of int, optional
+            Height and width, if rows are images, and colours.
+        against : mapping of str to models, optional
+            Others for the same attributes, to run on the same inputs beside it.
+
+        Returns
+        -------
+        page : LivePage
+            With ``save(path)``, one file that needs nothing else, and ``show()`` for a browser.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from lrnn import LRNNClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> LRNNClassifier(3, max_iter=5, random_state=0).fit(X, y).live(X)
+        LivePage()
+        """
+        from lrnn.live.page import page_of
+
+        check_is_fitted(self)
+        return page_of(self, X, rows, shape, against)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

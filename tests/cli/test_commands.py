@@ -33,7 +33,7 @@ def test_the_demo_trains_audits_simulates_and_reports(call, tmp_path):
     assert "error 0." in done.stderr  # the progress bar
     folder = tmp_path / "lrnn-demo"
     assert sorted(p.name for p in folder.iterdir()) == [
-        "digits.png", "digits.safetensors", "index.html", "printed.safetensors",
+        "digits.png", "digits.safetensors", "index.html", "live.html", "printed.safetensors",
     ]  # fmt: skip
     assert (folder / "digits.png").read_bytes().startswith(b"\x89PNG")
     model, printed = (lrnn.load(folder / f"{n}.safetensors") for n in ("digits", "printed"))

@@ -1,7 +1,5 @@
 """The report in a real browser: Chromium, as Debian packages it, without a window."""
 
-import shutil
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -10,24 +8,9 @@ from sklearn.preprocessing import minmax_scale
 from lrnn import LRNNAutoencoder
 from lrnn.report import Subject, write_report
 
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed (pip install '.[browser]')"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium (apt install chromium)"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 HOSTILE = '<script>document.title = "taken"</script><img src=x onerror="document.title=1">'
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ from lrnn.cli.fit import fit
 from lrnn.cli.frontier import frontier
 from lrnn.cli.impute import impute
 from lrnn.cli.inspect import inspect
+from lrnn.cli.live import live
 from lrnn.cli.moment import moment
 from lrnn.cli.report import report
 from lrnn.cli.reproduce import reproduce
@@ -42,7 +43,7 @@ app = CommandLine(
 INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
     demo, fit, encode, reconstruct, classify, impute, inspect, simulate, frontier, width, moment,
-    report, export, reproduce, benchmark,
+    report, live, export, reproduce, benchmark,
 )  # fmt: skip
 
 

@@ -60,7 +60,8 @@ def sections_of(subject: Subject) -> tuple[Section, ...]:
 def render(template: str, content: dict[str, Any], package: str = "lrnn.report") -> str:
     """The markup of a page whose template is in a package; what all pages share is in this one.
 
-    All text in it is escaped, but for our own figures, style and script.
+    All text in it is escaped, but for our own figures, style and script; ``content`` may bring
+    others than those of the report.
     """
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("lrnn.report")]),
@@ -69,17 +70,17 @@ def render(template: str, content: dict[str, Any], package: str = "lrnn.report")
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script = _asset("script.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    shared = {"style": Markup(asset("style.css")), "script": Markup(asset("script.js"))}
+    content = shared | content
+    digest = base64.b64encode(hashlib.sha256(content["script"].encode()).digest()).decode()
     return environment.get_template(template).render(
         generator=mark(),
         date=datetime.now(UTC).date().isoformat(),
-        style=Markup(_asset("style.css")),
-        script=Markup(script),
         script_digest=digest,
         **content,
     )
 
 
-def _asset(name: str) -> str:
-    return (files("lrnn.report") / "templates" / name).read_text(encoding="utf-8")
+def asset(name: str, package: str = "lrnn.report") -> str:
+    """A file beside the templates of a package."""
+    return (files(package) / "templates" / name).read_text(encoding="utf-8")

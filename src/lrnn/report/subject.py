@@ -58,6 +58,8 @@ class Subject:
         What the classes are called.
     remarks : tuple of str
         What else is to be known of the data, such as values that were cut off.
+    live : str, optional
+        The address of a page beside the report in which the network runs.
     """
 
     model: LRNNAutoencoder | LRNNClassifier
@@ -75,6 +77,7 @@ class Subject:
     classes: Any = None
     label: str = "class"
     remarks: tuple[str, ...] = ()
+    live: str | None = None
 
     @property
     def classifies(self) -> bool:
