@@ -43,6 +43,7 @@ LINES = {  # each kind of document that a command prints: how it is called, what
     "width": ("width", *TABLE[:3], "--widths", "1,2"),
     "report": ("report", "a.safetensors", "t.csv", "-o", "page"),
     "report of a classifier": ("report", "c.safetensors", "t.csv", "-o", "page-c"),
+    "live": ("live", "a.safetensors", "t.csv", "--rows", "2", "-o", "live.html"),
     "export": ("export", "a.safetensors", "-o", "a.onnx"),
     "demo": ("demo", "-o", "demo"),
     "data list": ("data", "list"),
