@@ -519,3 +519,18 @@ def test_what_takes_too_long_is_said(opened, digits):
     page = opened(scene_of({"a": model}, digits))
     until(page, "!live.stages[0].note.hidden")
     assert "spikes per unit of time" in page.evaluate("live.stages[0].note.textContent")
+
+
+def test_dim_images_are_shown_brighter_and_said_to_be(opened, digits):
+    dim = 1e-3 * digits[:200]
+    model = LRNNAutoencoder(8, random_state=0, max_iter=60).fit(dim)
+    page = opened(scene_of({"a": model}, dim))
+    assert "1000 times as bright" in page.inner_text("#gain")
+    found = np.array(page.evaluate("[...live.exact[0]]"))[-64:]
+    np.testing.assert_allclose(found, model.reconstruct(dim[:1])[0], rtol=1e-5)
+    darkest = page.evaluate(
+        """Math.min(...document.getElementById("pad").getContext("2d")
+             .getImageData(0, 0, 8, 8).data.filter((_, i) => i % 4 === 0))"""
+    )
+    assert darkest < 40  # ink
+    until(page, "live.news.engines[0].events > 1000")

@@ -30,7 +30,7 @@ def frame_of(rows: Floats, shape: Sequence[int]) -> dict[str, Any] | None:
     >>> frame["box"], round(frame["width"], 1), frame["white"]
     (0.8, 1.6, 1.0)
     """
-    if len(shape) != 2 or (len(rows) and np.median(rows) >= INK):
+    if len(shape) != 2 or (len(rows) and np.median(rows) >= INK * rows.max() > 0):
         return None
     height, width = shape
     if not len(rows):

@@ -18,6 +18,7 @@ from lrnn.validation import check_data
 from lrnn.weights import Weights
 
 MOST_ENTRIES = 1 << 20  # of a neuron, or clocks: their tables are read in 53 bits
+DIM = 0.5  # of images whose pixels are all darker
 LEAST_RATE = 1.0  # as that of `to_network`
 
 
@@ -69,7 +70,8 @@ class Scene:
             "name": self.name,
             "seed": self.seed,
             "shape": shape,
-            "ink": is_ink(rows) if len(rows) else True,
+            "ink": is_ink(_gain(rows) * rows) if len(rows) else True,
+            "gain": _gain(rows) if shape else 1.0,
             "frame": self.frame or (shape and frame_of(rows, self.image_shape or ())),
             "attributes": [
                 {"name": str(name), "low": float(a), "high": float(b)}
@@ -91,6 +93,12 @@ class Scene:
                     f"{model.n_features_in_}: side by side they need the same ones"
                 )
         return int(model.n_features_in_)
+
+
+def _gain(rows: Floats) -> float:
+    """How many times as bright dim images are shown, the brightest pixel of all being white."""
+    peak = float(rows.max(initial=0.0))
+    return 1 / peak if 0 < peak < DIM else 1.0
 
 
 def rows_of(model: Any, X: Any, count: int) -> Floats:

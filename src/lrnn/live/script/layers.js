@@ -12,8 +12,8 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Numbers in [0, 1] onto a canvas, pixel for pixel; `ink`: 1 is black. */
-export function pixelate(canvas, values, picture, ink, first = 0) {
+/** Numbers in [0, 1] onto a canvas, pixel for pixel; `ink`: 1 is black; `gain`: so many times as bright. */
+export function pixelate(canvas, values, picture, ink, first = 0, gain = 1) {
   const { width, height, colours, planes } = picture;
   const context = canvas.getContext("2d");
   const image = (canvas.image ??= context.createImageData(width, height));
@@ -21,7 +21,7 @@ export function pixelate(canvas, values, picture, ink, first = 0) {
   for (let p = 0; p < count; p++) {
     for (let c = 0; c < 3; c++) {
       const at = colours === 1 ? p : planes ? c * count + p : p * 3 + c;
-      const value = values[first + at] ?? 0;
+      const value = Math.min(1, gain * (values[first + at] ?? 0));
       image.data[4 * p + c] = 255 * (ink && colours === 1 ? 1 - value : value);
     }
     image.data[4 * p + 3] = 255;
@@ -41,9 +41,10 @@ export function squareOf(count) {
 
 /** A layer as two pictures: spikes, and below it the numbers. */
 export class Picture {
-  constructor(title, picture, ink) {
+  constructor(title, picture, ink, gain = 1) {
     this.picture = picture;
     this.ink = ink;
+    this.gain = gain;
     this.canvas = blank(picture, `${title}: by spikes`);
     this.exact = blank(picture, `${title}: by numbers`);
     this.figure = element("figure", { class: "layer" }, element("figcaption", {}, title),
@@ -51,8 +52,8 @@ export class Picture {
   }
 
   draw(values, exact, first) {
-    pixelate(this.canvas, values, this.picture, this.ink, first);
-    if (exact) pixelate(this.exact, exact, this.picture, this.ink, first);
+    pixelate(this.canvas, values, this.picture, this.ink, first, this.gain);
+    if (exact) pixelate(this.exact, exact, this.picture, this.ink, first, this.gain);
   }
 
   /** Where the layer is now; then `place` tells where a neuron is, in the window. */

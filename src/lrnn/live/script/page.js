@@ -293,6 +293,8 @@ export class Live {
     const chooser = find("row");
     content.row_names.forEach((name, i) => chooser.append(element("option", { value: i }, name)));
     find("rows").hidden = !content.row_names.length;
+    find("gain").hidden = content.gain === 1;
+    find("gain").textContent = `The images are dim: they are shown ${short(content.gain)} times as bright as they are.`;
     this.pad = content.shape ? new Pad(this) : new Sliders(this);
     this.stages = content.models.map((model, m) => new Stage(this, model, m));
     find("stages").append(...this.stages.map(({ article }) => article));
@@ -438,7 +440,7 @@ class Stage {
 
   #layer(network, size, layer, last) {
     const { live, model, m } = this;
-    const { shape, ink, attributes } = live.content;
+    const { shape, ink, gain, attributes } = live.content;
     const title = `${layer === 0 ? "input" : layer === last ? "output" : layer === model.code ? "code" : "hidden"} · ${number(size)} neuron${size > 1 ? "s" : ""}`;
     const outer = layer === 0 || (layer === last && !model.classes);
     if (layer === last && model.classes) {
@@ -446,7 +448,7 @@ class Stage {
     }
     if (outer && shape) {
       const doubled = model.complemented && !(shape.colours > 1 && shape.planes);
-      if (!model.complemented || doubled) return new Picture(title, { ...shape, height: (doubled ? 2 : 1) * shape.height }, ink);
+      if (!model.complemented || doubled) return new Picture(title, { ...shape, height: (doubled ? 2 : 1) * shape.height }, ink, gain);
     }
     if (outer && !shape && size <= 4 * Bars.MOST) {
       const units = (q, i) => {
@@ -538,7 +540,8 @@ class Pad {
   }
 
   show() {
-    pixelate(this.canvas, this.live.x, this.shape, this.live.content.ink);
+    const { ink, gain } = this.live.content;
+    pixelate(this.canvas, this.live.x, this.shape, ink, 0, gain);
   }
 
   #place(event) {
