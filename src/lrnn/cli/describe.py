@@ -31,19 +31,25 @@ def describe(
 
         lrnn data describe patients.csv --na '?' --decimal ,
     """
+    from scipy import sparse
+
     from lrnn.tables.frame import Columns
     from lrnn.tables.recipe import MatrixColumns
-    from lrnn.tables.survey import survey
+    from lrnn.tables.survey import survey, survey_sparse
 
     voice = Voice(quiet, as_json)
     table = options.open(data, voice)
-    columns = table.data if isinstance(table.data, Columns) else MatrixColumns(table.data)
-    if table.names is not None and not isinstance(table.data, Columns):
-        columns.columns, columns.named = tuple(table.names), True
+    columns = (
+        table.data if isinstance(table.data, Columns) else MatrixColumns(table.data, table.names)
+    )
     with voice.working(f"looking at {data}"):
-        facts = survey(columns, columns.columns)
-    advice = _advice(facts, columns.beside)
-    command = _command(data, options, facts, advice, columns)
+        if sparse.issparse(table.data):
+            facts = survey_sparse(table.data, columns.columns)
+            advice, way = {}, "allow"  # nothing else is offered for it: it is taken as it is
+        else:
+            facts = survey(columns, columns.columns)
+            advice, way = _advice(facts, columns.beside), _way(facts)
+    command = _command(data, options, facts, advice, columns, way)
     document = {
         "data": data,
         "rows": facts[0].rows,
@@ -53,7 +59,6 @@ def describe(
         "command": command,
     }
     shown = facts[:MOST_SHOWN]
-    way = _way(facts)
     lines = [_line(number, found, advice, way) for number, found in enumerate(shown, start=1)]
     title = f"{data}: {facts[0].rows:,} rows, {len(facts):,} columns"
     if not columns.named:
@@ -127,7 +132,9 @@ def _all_differ(found: Any) -> bool:
     return found.values is None or len(found.values) > max(10, filled / 2)
 
 
-def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, columns: Any) -> str:
+def _command(
+    data: str, options: TableOptions, facts: list[Any], advice: Any, columns: Any, way: str
+) -> str:
     words = ["lrnn", "fit", data]
     reading = options.reading
     for name in reading.given:
@@ -156,7 +163,7 @@ def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, co
     if any(option == "categories" for option, _ in advice.values()):
         words += ["--categories", "onehot"]
     if missing:
-        words += ["--missing", _way(facts)]
+        words += ["--missing", way]
     stem = Path(data).name.removesuffix(".gz")
     words += ["-o", f"{Path(stem).stem or 'data'}.safetensors"]
     return shlex.join(words)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from lrnn.tables.frame import Columns, Frame, as_number, is_missing, is_text
 
-__all__ = ["MOST_VALUES", "TRUTH", "Facts", "survey", "truth_of"]
+__all__ = ["MOST_VALUES", "TRUTH", "Facts", "survey", "survey_sparse", "truth_of"]
 
 MOST_VALUES = 1_000  # different ones of a column of text that are kept in mind
 SAMPLE = 1 << 22  # cells that medians are taken of, where there are more
@@ -207,6 +208,22 @@ def survey(table: Columns, wanted: Collection[str], *, complete: bool = False) -
         if not mixed:
             return list(found.values())
         text |= mixed  # some blocks have numbers alone: as text they are needed, too
+
+
+def survey_sparse(matrix: Any, names: Sequence[str]) -> list[Facts]:
+    """Facts of all columns of a sparse matrix; cells that are not stored are 0.
+
+    One full column is held at a time.
+    """
+    by_column = sparse.csc_array(matrix, copy=True)
+    by_column.sum_duplicates()
+    most = max(1, SAMPLE // len(names))
+    found = [Facts(name, most=most) for name in names]
+    for facts, begin, end in zip(found, by_column.indptr, by_column.indptr[1:], strict=False):
+        column = np.zeros(by_column.shape[0], dtype=by_column.dtype)
+        column[by_column.indices[begin:end]] = by_column.data[begin:end]
+        facts.see(column, 0)
+    return found
 
 
 def _complete(frame: Frame, wanted: Collection[str]) -> Frame:
