@@ -102,6 +102,8 @@ def _advice(facts: list[Any], beside: tuple[str, ...]) -> dict[str, tuple[str, s
             found[name] = ("index" if free else "drop"), "counts the rows"
         elif facts_of.mark is not None:
             found[name] = "na", f"{facts_of.mark:g}"
+        elif facts_of.far is not None:
+            found[name] = "na", facts_of.far.written
         elif kind == "date":
             found[name] = "drop", "dates"
         elif facts_of.decimal_commas:
@@ -181,6 +183,8 @@ def _mark(found: Any) -> str | None:
     """What stands for a missing number in a column of such, if that can be seen."""
     if found.mark is not None:
         return f"{found.mark:g}"
+    if found.far is not None:
+        return str(found.far.written)
     digits = found.odd is None or any(map(str.isdigit, found.odd[1]))
     return None if digits else str(found.odd[1])
 

@@ -528,6 +528,16 @@ def _tell(table: Columns, facts: list[Facts], empty: list[str], missing: str) ->
                     f"number, {remedy}{_median(missing)}"
                 )
             )
+        if (far := found.far) is not None:
+            where = _at(table, table.columns.index(found.name))
+            remedy = f"give {{na={far.written}}}" if of_file else "put NaN in its place"
+            warn(
+                TableWarning(
+                    f"{table.name!r}: {where} {far.told}, of which next to nothing is left in such "
+                    "a range; mend such cells, or if it stands for a missing number, "
+                    f"{remedy}{_median(missing)}"
+                )
+            )
         if found.counting and found.rows >= FEWEST_COUNTED:
             position, name = table.columns.index(found.name), escaped(found.name)
             warn(
