@@ -702,7 +702,9 @@ def _fitted(
         elif sparse.issparse(data):
             kind = "max"
     if kind == "none" or (kind == "levels" and levels):
+        _warn_of_constants(kind, found)
         return Scaling("none")
+    _warn_of_constants(kind, found)
     _warn_of_counting(data, found, names)
     if kind != "levels":
         _warn_of_far(data, found, names)
@@ -766,6 +768,23 @@ def _refusal(
     return TableError(
         f"{where} is {value:g}, {beyond} ({also}): scaling by {kind} would cut that off; give "
         "{scale=minmax}"
+    )
+
+
+def _warn_of_constants(kind: str, found: tuple[Floats, Floats]) -> None:
+    """Warn of data of which a scaling leaves zeros alone, from which nothing is learnt."""
+    low, high = found
+    zeros = not (low.any() or high.any())
+    if not zeros and (kind != "minmax" or (low < high).any()):
+        return
+    holds = "all numbers are 0"
+    if not zeros:
+        holds = f"none of {len(low):,} columns varies: scaled by its range, each is 0 in every row"
+    remedy = "; {scale=max} keeps what is above 0" if (high > 0).any() else ""
+    warn(
+        TableWarning(
+            f"{holds}. Nothing is learnt from zeros, and an error of 0 says nothing{remedy}"
+        )
     )
 
 

@@ -15,8 +15,8 @@ from lrnn.tables.frame import Columns, Frame, as_number, is_missing, is_text
 __all__ = [
     "MOST_VALUES",
     "TRUTH",
-    "FarOff",
     "Facts",
+    "FarOff",
     "far_off",
     "survey",
     "survey_sparse",
