@@ -16,6 +16,7 @@ import pytest
 from sklearn.datasets import load_wine
 from typer.testing import CliRunner
 
+from lrnn import LRNNAutoencoder, load
 from lrnn.cli.app import app
 
 ROOT = Path(__file__).parents[1]
@@ -113,7 +114,6 @@ def test_commands_of_the_readme_run(tmp_path):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     first = text[: text.index("## From the command line")].count("\n")
     block = next(b for b in in_language("sh") if b.file == ROOT / "README.md" and b.line > first)
-    load_wine(as_frame=True).data.to_csv(tmp_path / "wine.csv", index=False)
     ran = 0
     for words in commands(block):
         command = shlex.join(words)
@@ -125,7 +125,11 @@ def test_commands_of_the_readme_run(tmp_path):
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         ran += 1
-    assert ran >= 4
+    assert ran >= 5
+    model, own = load(tmp_path / "wine.safetensors"), LRNNAutoencoder(7, scale="minmax")
+    assert model.n_features_in_ == 13  # its class is no attribute
+    own.fit(load_wine().data)
+    assert model.reconstruction_err_ == pytest.approx(own.reconstruction_err_, rel=1e-3)
 
 
 def anchors(file):

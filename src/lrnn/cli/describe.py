@@ -11,9 +11,7 @@ from lrnn.cli.inputs import DataOf
 from lrnn.cli.tables import TableOptions, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, plain
 
-LABELS = {"class", "label", "target", "species", "category", "outcome", "y", "diagnosis"}
 MOST_SHOWN = 60  # columns
-FEW = 20  # different values of a class
 HEADER = ("", "column", "holds", "from", "to", "missing", "suggestion")
 
 
@@ -87,6 +85,8 @@ def _advice(facts: list[Any], beside: tuple[str, ...]) -> dict[str, tuple[str, s
 
     Those ``beside`` them are an index already.
     """
+    from lrnn.tables.survey import class_among
+
     found: dict[str, tuple[str, str]] = {}
     unique = [one for one in facts if _all_differ(one)]
     for facts_of in facts:
@@ -115,14 +115,12 @@ def _advice(facts: list[Any], beside: tuple[str, ...]) -> dict[str, tuple[str, s
             found[name] = ("index" if first else "drop"), "nearly all differ"
         elif kind == "text":
             found[name] = "categories", f"{count} values"
-    candidates = [f for f in facts if f.name.lower() in LABELS and f.name not in ("",)]
-    last = facts[-1]
-    if not candidates and last.kind == "text" and found.get(last.name, ("",))[0] == "categories":
-        candidates = [last]
-    for candidate in candidates[:1]:
-        few = candidate.kind == "text" or (candidate.whole and candidate.high - candidate.low < FEW)
-        if few and len(facts) > 1:
-            found[candidate.name] = "label", "looks like a class"
+    last, likely = facts[-1], class_among(facts)
+    as_text = last.kind == "text" and found.get(last.name, ("",))[0] == "categories"
+    if likely is None and as_text and len(facts) > 1:
+        likely = last
+    if likely is not None:
+        found[likely.name] = "label", "looks like a class"
     return found
 
 

@@ -15,7 +15,7 @@ from lrnn.tables.cut_off import CutOff
 from lrnn.tables.frame import Columns, Frame, as_number, as_text, is_missing, is_text
 from lrnn.tables.places import column_at, columns_listed, place, short
 from lrnn.tables.sources import Source, block_height
-from lrnn.tables.survey import MOST_VALUES, Facts, survey, truth_of
+from lrnn.tables.survey import MOST_VALUES, Facts, class_among, survey, truth_of
 from lrnn.tables.words import FILLS, TableError, TableWarning, escaped, warn
 
 __all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource", "check_names"]
@@ -131,6 +131,8 @@ class Recipe:
         fills = missing == "median"
         made = tuple(_column(table, found, fills) for found in facts)
         _tell(table, facts, empty, missing)
+        if label is None:
+            _tell_of_class(table, facts)
         width = len(table.columns)
         return cls(made, width, table.named, carried[0], carried[1], missing), facts
 
@@ -548,6 +550,21 @@ def _tell(table: Columns, facts: list[Facts], empty: list[str], missing: str) ->
                     "leaves it out"
                 )
             )
+
+
+def _tell_of_class(table: Columns, facts: list[Facts]) -> None:
+    """Warn of a column of numbers that looks like the class of the rows, and is an attribute."""
+    found = class_among(facts)
+    if found is None or found.kind != "number" or not table.named:
+        return
+    name = escaped(found.name)
+    warn(
+        TableWarning(
+            f"{table.name!r}: {_at(table, table.columns.index(found.name))} looks like a class, "
+            f"and is trained on like any other; {{label={name}}} keeps it out, as the class of the "
+            f"rows, {{drop={name}}} leaves it out"
+        )
+    )
 
 
 def _number_hint(text: str, missing: str, of_file: bool) -> str:

@@ -17,12 +17,15 @@ __all__ = [
     "TRUTH",
     "Facts",
     "FarOff",
+    "class_among",
     "far_off",
     "survey",
     "survey_sparse",
     "truth_of",
 ]
 
+CLASSES = {"class", "label", "target", "species", "category", "outcome", "y", "diagnosis"}
+FEW = 20  # different values of a class
 MOST_VALUES = 1_000  # different ones of a column of text that are kept in mind
 SAMPLE = 1 << 22  # cells that medians are taken of, where there are more
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -272,6 +275,15 @@ class Facts:
             self.low, self.high = min(self.low, *numbers), max(self.high, *numbers)
             self._keep(np.array(numbers), 0)
         self.numbers += len(numbers)
+
+
+def class_among(facts: Sequence[Facts]) -> Facts | None:
+    """The column that looks like the class of the rows: by its name, and as it has few values."""
+    named = [found for found in facts if found.name.lower() in CLASSES][:1]
+    for found in named if len(facts) > 1 else []:
+        if found.kind == "text" or (found.whole and found.high - found.low < FEW):
+            return found
+    return None
 
 
 def survey(table: Columns, wanted: Collection[str], *, complete: bool = False) -> list[Facts]:
