@@ -138,7 +138,7 @@ def test_arguments_in_the_wrong_order(call, folder, command):
             "printed algorithms train layers in pairs. Leave what stands behind the plus of "
             "--hidden out, and the layers before the code are mirrored",
         ),
-        ("--spike-penalty 0.1", "--spike-penalty 0.1 needs --inhibition: an excitatory network"),
+        ("--spike-penalty 0.1", "--spike-penalty 0.1 needs --inhibition: the spikes of an"),
         ("--early-stopping", "--early-stopping needs --inhibition; otherwise see --tol"),
         ("--inhibition --rates unit", "--inhibition needs --rates free, got 'unit'"),
     ],
