@@ -8,7 +8,9 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -130,6 +132,19 @@ def test_commands_of_the_readme_run(tmp_path):
     assert model.n_features_in_ == 13  # its class is no attribute
     own.fit(load_wine().data)
     assert model.reconstruction_err_ == pytest.approx(own.reconstruction_err_, rel=1e-3)
+
+
+def test_the_readme_counts_verdicts_as_the_results_do():
+    text = (DOCS / "results" / "README.md").read_text(encoding="utf-8")
+    lines = text[text.index("**Claims of the paper") :].splitlines()
+    table = takewhile(lambda line: line.startswith("|"), lines[4:])
+    found = Counter(line.split("|")[3].strip() for line in table)
+    words = {"bounded": "within limits", "literature": "on others' work"}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    line = next(line for line in readme.splitlines() if line.startswith("| claims of the paper"))
+    assert f"| {found.total()} |" in line
+    for verdict, count in found.items():
+        assert f"{count} {words.get(verdict, verdict)}" in line
 
 
 def anchors(file):
