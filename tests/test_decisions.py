@@ -180,10 +180,11 @@ def test_networks_whose_spikes_are_free_are_refused_at_once(digits, labels):
         told.value
     )
     assert "from 0" not in str(told.value)
-    with pytest.warns(UserWarning, match=r"fewer than one output spike in 1,000 events"):
+    with pytest.warns(UserWarning, match=r"fewer than one output spike in 1,000 events") as told:
         curve = decisions.accuracy_by_events(
             free, digits[500:505], labels[500:505], events=1_000, random_state=0
         )
+    assert "or train with a spike_penalty, such as 0.1: output" in str(told[0].message)
     assert curve.silent[-1].all()
     assert (curve.accuracy == 0).all()
 

@@ -8,7 +8,9 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -16,6 +18,7 @@ import pytest
 from sklearn.datasets import load_wine
 from typer.testing import CliRunner
 
+from lrnn import LRNNAutoencoder, load
 from lrnn.cli.app import app
 
 ROOT = Path(__file__).parents[1]
@@ -114,7 +117,6 @@ def test_commands_of_the_readme_run(tmp_path):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     first = text[: text.index("## From the command line")].count("\n")
     block = next(b for b in in_language("sh") if b.file == ROOT / "README.md" and b.line > first)
-    load_wine(as_frame=True).data.to_csv(tmp_path / "wine.csv", index=False)
     ran = 0
     for words in commands(block):
         command = shlex.join(words)
@@ -126,7 +128,24 @@ def test_commands_of_the_readme_run(tmp_path):
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         ran += 1
-    assert ran >= 4
+    assert ran >= 5
+    model, own = load(tmp_path / "wine.safetensors"), LRNNAutoencoder(7, scale="minmax")
+    assert model.n_features_in_ == 13  # its class is no attribute
+    own.fit(load_wine().data)
+    assert model.reconstruction_err_ == pytest.approx(own.reconstruction_err_, rel=1e-3)
+
+
+def test_the_readme_counts_verdicts_as_the_results_do():
+    text = (DOCS / "results" / "README.md").read_text(encoding="utf-8")
+    lines = text[text.index("**Claims of the paper") :].splitlines()
+    table = takewhile(lambda line: line.startswith("|"), lines[4:])
+    found = Counter(line.split("|")[3].strip() for line in table)
+    words = {"bounded": "within limits", "literature": "on others' work"}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    line = next(line for line in readme.splitlines() if line.startswith("| claims of the paper"))
+    assert f"| {found.total()} |" in line
+    for verdict, count in found.items():
+        assert f"{count} {words.get(verdict, verdict)}" in line
 
 
 def anchors(file):

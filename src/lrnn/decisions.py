@@ -27,7 +27,7 @@ from lrnn.spiking.schedule import decades, number, whole_number
 from lrnn.spiking.simulate import seed_sequence
 from lrnn.spiking.simulation import Simulation
 from lrnn.spiking.until import SpikeCount, check_until
-from lrnn.tables.words import SettingError, warn
+from lrnn.tables.words import SettingError, SettingWarning, warn
 from lrnn.validation import check_data
 from lrnn.weights import arrivals_at
 
@@ -637,8 +637,10 @@ def _tell_of_silence(each: Floats, limit: int, penalty: float) -> None:
     dear = int(np.count_nonzero(each > limit))
     if 2 * dear > len(each):
         warn(
-            f"{dear:,} of {len(each):,} rows make fewer than one output spike in {limit:,} events: "
-            f"one takes about {np.median(each):.1e}. Allow more, or {_dearer(penalty)}"
+            SettingWarning(
+                f"{dear:,} of {len(each):,} rows make fewer than one output spike in {limit:,} "
+                f"events: one takes about {np.median(each):.1e}. Allow more, or {_dearer(penalty)}"
+            )
         )
 
 

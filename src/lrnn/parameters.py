@@ -228,8 +228,8 @@ def check_inhibition(estimator: Any, rows: int) -> None:
     """Inhibition goes with free rates and our solver; penalties and held-out rows go with it."""
     if estimator.spike_penalty and not estimator.inhibition:
         raise SettingError(
-            f"{{spike_penalty={estimator.spike_penalty!r}}} needs {{inhibition=True}}: an "
-            "excitatory network already is the cheapest"
+            f"{{spike_penalty={estimator.spike_penalty!r}}} needs {{inhibition=True}}: the spikes "
+            "of an excitatory network have no price in its training"
         )
     if estimator.early_stopping and not estimator.inhibition:
         raise SettingError("{early_stopping=True} needs {inhibition=True}; otherwise see {tol}")

@@ -1,6 +1,7 @@
 """``lrnn benchmark``, as a person would run it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,9 @@ from scipy import sparse
 from sklearn.decomposition import NMF
 
 from lrnn.benchmark import peers
+from lrnn.cli.benchmark import _rows
+from lrnn.cli.tables import OPTIONS, TableOptions
+from lrnn.cli.voice import Voice
 from lrnn.datasets import load
 
 TINY = ("--quick", "--data", "iris", "--hidden", 2)
@@ -167,3 +171,23 @@ def test_sparse_files_stay_sparse(call, tmp_path, monkeypatch, kind, cheap_simul
         found = next(r for r in document["rows"] if r["contender"] == "nmf-cd")
         assert found["error"] == pytest.approx(expected, rel=1e-3)
         assert "data are sparse" in document["left_out"]["lrnn, fine_tune=3"]
+
+
+@pytest.mark.parametrize(("options", "neurons"), [((), "13 → 7"), (("--hidden", 3), "13 → 3")])
+def test_tables_with_a_class_and_at_most_half_as_many_codes_as_attributes(
+    call, tmp_path, only_sklearn, options, neurons
+):
+    assert call("data", "export", "wine", "wine.csv", cwd=tmp_path).returncode == 0
+    table = ("--quick", "--data", "wine.csv", "--label", "label", "--against", "nmf-cd")
+    done = call("benchmark", "fit", *table, *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"178 rows, {neurons} neurons" in done.stdout
+
+
+def test_a_table_is_the_data_set_that_it_was_written_from(call, tmp_path):
+    options = TableOptions.of({name: default for name, (_, default) in OPTIONS.items()})
+    call("data", "export", "wine", "wine.csv", cwd=tmp_path)
+    voice = Voice(quiet=True, as_json=False)
+    rows = _rows(str(tmp_path / "wine.csv"), replace(options, label="label"), voice)
+    np.testing.assert_allclose(rows, _rows("wine", options, voice), atol=1e-6)
+    assert rows.dtype == np.float32

@@ -237,3 +237,11 @@ def test_layers_behind_the_code_stand_behind_a_plus(call, tmp_path):
         assert done.returncode == 2
         assert f"'{text}' should be a number of code neurons" in done.said
     assert not (tmp_path / "b.safetensors").exists()
+
+
+@pytest.mark.parametrize(("hidden", "remarked"), [("500", True), ("13", True), ("12", False)])
+def test_a_code_as_wide_as_the_data_is_remarked_on(call, tmp_path, hidden, remarked):
+    done = call("fit", "wine", "--hidden", hidden, "--max-iter", "5", cwd=tmp_path)
+    assert done.returncode == 0
+    line = f"{hidden} code neurons for 13 attributes: each may have its own"
+    assert (line in done.stdout) is remarked

@@ -32,6 +32,14 @@ def test_what_goes_wrong_is_said_in_a_line(call, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
 
 
+def test_without_a_name_nothing_runs_and_what_can_is_listed(call, tmp_path):
+    done = call("reproduce", cwd=tmp_path, columns=2_000)
+    assert done.returncode == 2
+    for name in ("all", "figure4", "mnist", "wine", "inhibition", "classifiers", "stalled"):
+        assert name in done.said
+    assert not [*tmp_path.iterdir()]
+
+
 def test_inhibition_is_named_and_shown(call, tmp_path, monkeypatch):
     assert "no part of all" in " ".join(call("reproduce", "--help").stdout.replace("│", "").split())
     damage = {"noise 0.1": 0.02, "noise 0.2": 0.03, "noise 0.4": 0.04}

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import typer
 import lrnn
 from lrnn.cli.app import app
 from lrnn.datasets import DATA_SETS
+from lrnn.tables.words import SettingWarning, TableError
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +138,7 @@ def test_arguments_in_the_wrong_order(call, folder, command):
             "printed algorithms train layers in pairs. Leave what stands behind the plus of "
             "--hidden out, and the layers before the code are mirrored",
         ),
-        ("--spike-penalty 0.1", "--spike-penalty 0.1 needs --inhibition: an excitatory network"),
+        ("--spike-penalty 0.1", "--spike-penalty 0.1 needs --inhibition: the spikes of an"),
         ("--early-stopping", "--early-stopping needs --inhibition; otherwise see --tol"),
         ("--inhibition --rates unit", "--inhibition needs --rates free, got 'unit'"),
     ],
@@ -146,6 +148,35 @@ def test_settings_that_do_not_go_together_are_named_as_options(call, folder, opt
     assert done.returncode == 1
     assert said in done.said
     assert not (folder / "never.safetensors").exists()
+
+
+def test_remedies_of_another_command_are_told_as_such(call, folder, monkeypatch):
+    """What lrnn reproduce trains is warned of in words of lrnn fit, whose options it has not."""
+    said = SettingWarning("nothing inhibits; give {fine_tune=5}, or a lower {spike_penalty}")
+    told = "give --fine-tune 5, or a lower --spike-penalty"
+
+    def warn(*_):
+        warnings.warn(said, stacklevel=1)
+        raise TableError("a cell is empty; give {missing=median}, or {drop=x}")
+
+    def lines(*words):
+        monkeypatch.setattr("lrnn.arrays.backend_named", warn)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            return call(*words, cwd=folder).stderr.replace("\n", " ")
+
+    found = lines("reproduce", "stalled", "--device", "cuda", "-o", "never")
+    others = "--fine-tune and --spike-penalty: of lrnn fit; lrnn reproduce has no such options"
+    assert f"{told} ({others})" in found
+    assert "or --drop x (--missing and --drop: of lrnn fit; lrnn reproduce has no" in found
+
+
+def test_options_that_a_command_has_are_told_as_they_are(call, folder):
+    (folder / "t.csv").write_text("a,b\n1,x\n2,y\n3,x\n")
+    for words in (["fit", "t.csv"], ["width", "t.csv"], ["benchmark", "--data", "t.csv"]):
+        said = call(*words, cwd=folder).said
+        assert "--label b keeps it as the class of the rows" in said
+        assert "no such option" not in said
 
 
 def test_models_load_silently(folder):

@@ -1,5 +1,7 @@
 """What other programs make of an exported model is what the model makes of the data."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,6 +103,21 @@ def test_onnx_file_with_its_scaling_takes_raw_data(kind, tmp_path):
     codes, _ = run_onnx(tmp_path / "m.onnx", later)
     with pytest.warns(RangeWarning, match="values are beyond the range of training"):
         assert_near(codes, model.transform(later))
+
+
+@pytest.mark.parametrize("kind", ["minmax", "max"])
+def test_what_comes_out_is_in_the_data_s_units_by_the_file_s_metadata(call, kind, tmp_path):
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    raw = load_wine().data
+    model = LRNNAutoencoder((5,), max_iter=10, scale=kind).fit(raw)
+    model.save(tmp_path / "m.safetensors")
+    done = call("export", "m.safetensors", "--scaling", cwd=tmp_path)
+    assert "takes raw data, and gives reconstructions in [0, 1]: times span plus" in done.stdout
+    stored = {p.key: p.value for p in onnx.load(tmp_path / "m.onnx").metadata_props}
+    scaling = json.loads(stored["scaling"])
+    _, back = run_onnx(tmp_path / "m.onnx", raw)
+    assert back.max() <= 1
+    assert_near(back * scaling["span"] + scaling["low"], model.reconstruct(raw))
 
 
 SCALED = {

@@ -46,8 +46,6 @@ def test_the_type_of_the_numbers_is_kept(tmp_path):
         assert read(tmp_path / "a.npy").data.dtype == kind
     np.save(tmp_path / "a.npy", np.array([[True, False]]))
     assert read(tmp_path / "a.npy").data.tolist() == [[1, 0]]
-    np.save(tmp_path / "a.npy", np.arange(3))
-    assert read(tmp_path / "a.npy").data.tolist() == [[0, 1, 2]]  # one row
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

@@ -191,3 +191,20 @@ def test_labels_beside_an_array(call, tmp_path, ending):
     done = call("encode", "m.safetensors", path.name, "-o", "codes.csv", "--json", cwd=tmp_path)
     assert "1 row with missing cells is left out: 3" in done.stderr
     assert pd.read_csv(tmp_path / "codes.csv")["label"].tolist() == [0, 1, 0, 1, 2]
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_class_among_the_attributes_is_told(call, tmp_path):
+    """As `lrnn data describe` does; the option that is named keeps it out."""
+    rows = "".join(f"{i % 7},{i % 5},{i % 3}\n" for i in range(20))
+    (tmp_path / "t.csv").write_text("a,b,target\n" + rows)
+    done = call("fit", "t.csv", *FIT, cwd=tmp_path)
+    assert "column 3 ('target') looks like a class, and is trained on like" in done.stderr
+    assert "--label target keeps it out" in done.stderr
+    done = call("fit", "t.csv", "--label", "target", "--force", *FIT, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "looks like" not in done.stderr
+    with pytest.warns(TableWarning, match="label='target' keeps it out"):
+        lrnn.Scaling.fit(pd.read_csv(tmp_path / "t.csv"), "minmax")
+    (tmp_path / "t.csv").write_text("a,b,y\n" + rows.replace("\n", "0\n"))  # 0, 10, 20
+    assert "looks like" not in call("fit", "t.csv", "--force", *FIT, cwd=tmp_path).stderr

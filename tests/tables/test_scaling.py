@@ -13,6 +13,10 @@ from lrnn.tables.reading import Reading
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.sources import ArraySource, Source
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:(all numbers are 0|none of .* columns varies|.*far from all others)"
+)
+
 tables = hnp.arrays(
     np.float64,
     st.tuples(st.integers(1, 6), st.integers(1, 4)),

@@ -16,7 +16,7 @@ from rich.console import Console
 import lrnn
 from lrnn.cli.benchmark import benchmark
 from lrnn.cli.classify import classify
-from lrnn.cli.commands import CommandLine
+from lrnn.cli.commands import Command, CommandLine, in_options
 from lrnn.cli.data import data_app
 from lrnn.cli.demo import demo
 from lrnn.cli.describe import describe
@@ -33,7 +33,6 @@ from lrnn.cli.reproduce import reproduce
 from lrnn.cli.simulate import simulate
 from lrnn.cli.voice import make_printable, tell
 from lrnn.cli.width import width
-from lrnn.tables.words import as_options
 
 app = CommandLine(
     name="lrnn",
@@ -108,7 +107,7 @@ SAID: set[str] = set()  # once is enough
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
     """A warning is for the user, and one line; where in the code it arose is not."""
-    text = as_options(message)
+    text = in_options(message)
     if text in SAID:
         return
     SAID.add(text)
@@ -121,6 +120,7 @@ def main() -> None:
     sys.argv = [word for word in sys.argv if word != "--debug"]  # anywhere on the line
     make_printable(sys.stdout, sys.stderr)
     SAID.clear()
+    Command.running = None
     warnings.showwarning = _show_warning
     warnings.filterwarnings("ignore", ".*does not have valid feature names")  # files may have none
     warnings.filterwarnings("ignore", "the error was still falling")  # lrnn fit says it itself
@@ -178,5 +178,5 @@ def _line(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"there is not enough memory: {error}" if str(error) else "not enough memory"
     if isinstance(error, OSError | ValueError | RuntimeError | ImportError | Warning):
-        return as_options(error)
+        return in_options(error)
     return f"{type(error).__name__}: {error} (a bug in lrnn? --debug shows where)"

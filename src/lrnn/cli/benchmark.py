@@ -2,22 +2,24 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from lrnn.cli.inputs import check_range
+from lrnn.cli.inputs import ToTrainOn, check_range, tell
 from lrnn.cli.outputs import Force, check_new
 from lrnn.cli.report import check_folder
-from lrnn.cli.tables import Scale
+from lrnn.cli.tables import KnownCells, TableOptions, allow_not_offered, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
 if TYPE_CHECKING:
     from lrnn.benchmark import Result
 
 Kind = StrEnum("Kind", ["fit", "encode", "simulate", "scale"])
+WIDEST = 16  # code neurons, unless more are asked for
 QUICK = "Quick run on cut-down data: only to see it run. Its numbers say little."
 
 
@@ -29,15 +31,19 @@ def _names(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+@takes_tables(missing=KnownCells)
 def benchmark(
+    options: TableOptions,
     kind: Annotated[Kind, typer.Argument(help="What to measure.")] = Kind.fit,
     data: Annotated[
         str, typer.Option(help="A data set's name, a file of numbers, or a folder of images.")
     ] = "digits",
-    scale: Annotated[
-        Scale, typer.Option(help="How a file's numbers get into [0, 1]; data sets are there.")
-    ] = Scale.auto,
-    hidden: Annotated[int, typer.Option(min=1, help="Code neurons.")] = 16,
+    hidden: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Code neurons; by default 16, or half of the attributes if fewer."
+        ),
+    ] = None,
     against: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,11 +84,14 @@ def benchmark(
 
         lrnn benchmark fit --data mnist --hidden 100 -o fit-results
 
+        lrnn benchmark fit --data table.csv --label class
+
         lrnn benchmark encode --data faces/ --against nmf-cd --against adam
 
         lrnn benchmark simulate --quick --json
     """
     from lrnn.benchmark import chosen, run
+    from lrnn.parameters import hidden_width
     from lrnn.tables.atomic import check_apart
     from lrnn.tables.marks import read_json
 
@@ -94,7 +103,8 @@ def benchmark(
         check_apart(written, data)
     check_new(force, *files, own=lambda: read_json(files[0]).get("kind") == kind.value)
     peers, left_out = chosen(cast(Any, kind.value), against)
-    X = _rows(data, scale, voice)
+    X = _rows(data, options, voice)
+    hidden = hidden or min(WIDEST, hidden_width(X.shape[1]))
     if quick:
         voice.say(QUICK)
     with _bar(voice) as progress:
@@ -115,26 +125,38 @@ def benchmark(
         voice.say(f"written to {path}")
 
 
-def _rows(source: str, scale: Scale, voice: Voice) -> Any:
+def _rows(source: str, options: TableOptions, voice: Voice) -> Any:
     """Rows in [0, 1] in single precision, as all contenders are given them."""
     import numpy as np
     from scipy import sparse
 
-    from lrnn.datasets import DATA_SETS, load, open_table
+    from lrnn.datasets import DATA_SETS, load
     from lrnn.rows.checks import white_of
-    from lrnn.tables.scaling import Scaling
 
-    with voice.working(f"reading {source}"):
-        if scale is Scale.auto and source in DATA_SETS and not Path(source).exists():
+    if source in DATA_SETS and not options.given and not Path(source).exists():
+        with voice.working(f"reading {source}"):
             return load(source).data.astype(np.float32)
-        table = open_table(source)
-        if scale is Scale.none:
-            check_range(table, source)
-        rows = Scaling.fit(table.data, scale.value, names=table.names).apply(table.data)
+    rows = _scaled(source, options, voice)
     white = white_of(rows.dtype, lambda: [rows.max()]) or 1
     if sparse.issparse(rows):
         return sparse.csr_array(rows, dtype=np.float32) / np.float32(white)
     return np.ascontiguousarray(rows, dtype=np.float32) / np.float32(white)
+
+
+def _scaled(source: str, options: TableOptions, voice: Voice) -> Any:
+    """A table of attributes in [0, 1], or of levels, in memory."""
+    from lrnn.tables.sources import Source
+    from lrnn.tables.table import whole
+
+    with allow_not_offered():
+        taken = ToTrainOn.of(source, options, voice)
+    table = taken.table
+    if isinstance(table.data, Source):
+        table = replace(table, data=whole(table.data).data)
+        if taken.scaling.kind == "none":
+            check_range(table, source)
+    tell(taken.cut, voice)
+    return taken.scaling.scaled(table.data)
 
 
 @contextmanager

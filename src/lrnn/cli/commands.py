@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lrnn.progress import printable
+from lrnn.tables.words import as_options, options_in
 
 UsageError: type[Any] = typer.BadParameter.__mro__[1]  # Typer's own, or that of Click
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -35,7 +36,14 @@ class _Plain:
 
 
 class Command(_Plain, TyperCommand):
-    """A command."""
+    """A command; while it runs, it is known what options it has."""
+
+    running: Any = None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it."""
+        Command.running = ctx
+        return super().invoke(ctx)
 
 
 class Group(_Plain, TyperGroup):
@@ -57,6 +65,35 @@ class CommandLine(typer.Typer):
             return function
 
         return register
+
+
+def in_options(said: object) -> str:
+    """What an error or a warning says, in options; of those of another command it says so.
+
+    What a command trains by itself is warned of in the words of ``lrnn fit``.
+    """
+    text, running = as_options(said), Command.running
+    if running is None:
+        return text
+    others = running.find_root().command.commands
+    lacking = [option for option in options_in(said) if option not in _options(running.command)]
+    lacking = [option for option in lacking if option in _options(others["fit"])]
+    if not lacking:
+        return text
+    listed = " and ".join(filter(None, [", ".join(lacking[:-1]), lacking[-1]]))
+    plural = "s" * (len(lacking) > 1)
+    return f"{text} ({listed}: of lrnn fit; {_name(running)} has no such option{plural})"
+
+
+def _name(context: Any) -> str:
+    """What a person calls a command."""
+    above = context.parent
+    return "lrnn" if above is None else f"{_name(above)} {context.info_name}"
+
+
+def _options(command: Any) -> set[str]:
+    """All options of a command."""
+    return {word for p in command.params for word in (*p.opts, *p.secondary_opts)}
 
 
 def flowing(text: str) -> str:

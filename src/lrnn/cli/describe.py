@@ -11,9 +11,7 @@ from lrnn.cli.inputs import DataOf
 from lrnn.cli.tables import TableOptions, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, plain
 
-LABELS = {"class", "label", "target", "species", "category", "outcome", "y", "diagnosis"}
 MOST_SHOWN = 60  # columns
-FEW = 20  # different values of a class
 HEADER = ("", "column", "holds", "from", "to", "missing", "suggestion")
 
 
@@ -31,19 +29,25 @@ def describe(
 
         lrnn data describe patients.csv --na '?' --decimal ,
     """
+    from scipy import sparse
+
     from lrnn.tables.frame import Columns
     from lrnn.tables.recipe import MatrixColumns
-    from lrnn.tables.survey import survey
+    from lrnn.tables.survey import survey, survey_sparse
 
     voice = Voice(quiet, as_json)
     table = options.open(data, voice)
-    columns = table.data if isinstance(table.data, Columns) else MatrixColumns(table.data)
-    if table.names is not None and not isinstance(table.data, Columns):
-        columns.columns, columns.named = tuple(table.names), True
+    columns = (
+        table.data if isinstance(table.data, Columns) else MatrixColumns(table.data, table.names)
+    )
     with voice.working(f"looking at {data}"):
-        facts = survey(columns, columns.columns)
-    advice = _advice(facts, columns.beside)
-    command = _command(data, options, facts, advice, columns)
+        if sparse.issparse(table.data):
+            facts = survey_sparse(table.data, columns.columns)
+            advice, way = {}, "allow"  # nothing else is offered for it: it is taken as it is
+        else:
+            facts = survey(columns, columns.columns)
+            advice, way = _advice(facts, columns.beside), _way(facts)
+    command = _command(data, options, facts, advice, columns, way)
     document = {
         "data": data,
         "rows": facts[0].rows,
@@ -53,7 +57,6 @@ def describe(
         "command": command,
     }
     shown = facts[:MOST_SHOWN]
-    way = _way(facts)
     lines = [_line(number, found, advice, way) for number, found in enumerate(shown, start=1)]
     title = f"{data}: {facts[0].rows:,} rows, {len(facts):,} columns"
     if not columns.named:
@@ -82,6 +85,8 @@ def _advice(facts: list[Any], beside: tuple[str, ...]) -> dict[str, tuple[str, s
 
     Those ``beside`` them are an index already.
     """
+    from lrnn.tables.survey import class_among
+
     found: dict[str, tuple[str, str]] = {}
     unique = [one for one in facts if _all_differ(one)]
     for facts_of in facts:
@@ -97,6 +102,8 @@ def _advice(facts: list[Any], beside: tuple[str, ...]) -> dict[str, tuple[str, s
             found[name] = ("index" if free else "drop"), "counts the rows"
         elif facts_of.mark is not None:
             found[name] = "na", f"{facts_of.mark:g}"
+        elif facts_of.far is not None:
+            found[name] = "na", facts_of.far.written
         elif kind == "date":
             found[name] = "drop", "dates"
         elif facts_of.decimal_commas:
@@ -108,14 +115,12 @@ def _advice(facts: list[Any], beside: tuple[str, ...]) -> dict[str, tuple[str, s
             found[name] = ("index" if first else "drop"), "nearly all differ"
         elif kind == "text":
             found[name] = "categories", f"{count} values"
-    candidates = [f for f in facts if f.name.lower() in LABELS and f.name not in ("",)]
-    last = facts[-1]
-    if not candidates and last.kind == "text" and found.get(last.name, ("",))[0] == "categories":
-        candidates = [last]
-    for candidate in candidates[:1]:
-        few = candidate.kind == "text" or (candidate.whole and candidate.high - candidate.low < FEW)
-        if few and len(facts) > 1:
-            found[candidate.name] = "label", "looks like a class"
+    last, likely = facts[-1], class_among(facts)
+    as_text = last.kind == "text" and found.get(last.name, ("",))[0] == "categories"
+    if likely is None and as_text and len(facts) > 1:
+        likely = last
+    if likely is not None:
+        found[likely.name] = "label", "looks like a class"
     return found
 
 
@@ -127,7 +132,9 @@ def _all_differ(found: Any) -> bool:
     return found.values is None or len(found.values) > max(10, filled / 2)
 
 
-def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, columns: Any) -> str:
+def _command(
+    data: str, options: TableOptions, facts: list[Any], advice: Any, columns: Any, way: str
+) -> str:
     words = ["lrnn", "fit", data]
     reading = options.reading
     for name in reading.given:
@@ -156,7 +163,7 @@ def _command(data: str, options: TableOptions, facts: list[Any], advice: Any, co
     if any(option == "categories" for option, _ in advice.values()):
         words += ["--categories", "onehot"]
     if missing:
-        words += ["--missing", _way(facts)]
+        words += ["--missing", way]
     stem = Path(data).name.removesuffix(".gz")
     words += ["-o", f"{Path(stem).stem or 'data'}.safetensors"]
     return shlex.join(words)
@@ -174,6 +181,8 @@ def _mark(found: Any) -> str | None:
     """What stands for a missing number in a column of such, if that can be seen."""
     if found.mark is not None:
         return f"{found.mark:g}"
+    if found.far is not None:
+        return str(found.far.written)
     digits = found.odd is None or any(map(str.isdigit, found.odd[1]))
     return None if digits else str(found.odd[1])
 

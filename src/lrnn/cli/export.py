@@ -19,7 +19,12 @@ def export(
         Path | None, typer.Option("--output", "-o", help="The file; by default MODEL.onnx, here.")
     ] = None,
     scaling: Annotated[
-        bool, typer.Option("--scaling", help="Put the data's scaling into it: raw data go in.")
+        bool,
+        typer.Option(
+            "--scaling",
+            help="Put the data's scaling into it: raw data go in. Reconstructions come out in "
+            "[0, 1] all the same.",
+        ),
     ] = False,
     dtype: Annotated[
         Precision | None, typer.Option(help="Type of all numbers; by default that of the model.")
@@ -31,7 +36,7 @@ def export(
     """Write a model as an ONNX file, for onnxruntime and all that reads such files.
 
     It takes [bold]data[/bold], any number of rows, and gives their [bold]codes[/bold] and
-    [bold]reconstruction[/bold]; of a classifier their [bold]label[/bold],
+    [bold]reconstruction[/bold], both in [0, 1]; of a classifier their [bold]label[/bold],
     [bold]probabilities[/bold] and [bold]codes[/bold] (the last hidden layer). (From Python,
     [bold]model.to_torch()[/bold] gives a PyTorch module.)
 
@@ -57,8 +62,19 @@ def export(
 
 
 def _taken(model: Any, scaling: bool) -> str:
-    """Which data the file takes, where that is not what the model takes."""
+    """Which data the file takes and gives, where these are not what the model takes and gives."""
+    from lrnn.autoencoder import LRNNAutoencoder
+
     own = model.scaling_
-    if scaling or own is None or own.kind == "none":
+    if own is None or own.kind == "none":
         return ""
-    return "; it takes data that are scaled already, as the model does by itself (--scaling: raw)"
+    if not scaling:
+        return (
+            "; it takes data that are scaled already, as the model does by itself (--scaling: raw)"
+        )
+    if not isinstance(model, LRNNAutoencoder):
+        return "; it takes raw data"
+    return (
+        "; it takes raw data, and gives reconstructions in [0, 1]: times span plus low, in the "
+        "file's metadata, they are in the data's units"
+    )

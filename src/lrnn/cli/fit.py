@@ -25,6 +25,7 @@ from lrnn.cli.inputs import (
     layer_sizes,
     say_how_to_go_on,
     tell,
+    wide_note,
 )
 from lrnn.cli.model_place import ModelPlace
 from lrnn.cli.moment import bound_note, check_no_rows_needed, moment_in
@@ -300,7 +301,7 @@ def fit(
         f"{count} rows, {' → '.join(map(str, layers))} neurons: mean squared error "
         f"{bound_note(model)}{decimal(model.reconstruction_err_)}{from_corrupted(model)}"
         f"{spikes_note(model)}\n"
-        f"{hidden_note(rule, sizes)}"
+        f"{hidden_note(rule, sizes)}{wide_note(sizes, attributes)}"
         f"{scale_note(options.scale, scaling) if moment is None else ''}written to {output}",
     )
     if interrupted:

@@ -273,6 +273,16 @@ def hidden_note(rule: str | None, sizes: tuple[int, ...]) -> str:
     return f"{sizes[-1]} code neurons, {rule}; --hidden chooses another number\n"
 
 
+def wide_note(sizes: tuple[int, ...], attributes: int) -> str:
+    """A line on a code that can hold its rows as they are."""
+    if sizes[-1] < attributes or attributes < 2:
+        return ""
+    return (
+        f"{sizes[-1]} code neurons for {attributes} attributes: each may have its own, and the "
+        "error says little; lrnn width finds how many are needed\n"
+    )
+
+
 def check_range(table: Any, source: str, fitting: bool = True, gaps: bool = False) -> None:
     """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not.
 

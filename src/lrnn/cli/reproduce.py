@@ -22,10 +22,10 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME…|all]",
-            help="Data sets (mnist, …), structures (mnist-100), figures (figure2a, figure4); or "
-            "inhibition, classifiers (not the paper's) or stalled (hours without a GPU), no part "
-            "of all.",
+            metavar="NAME…|all",
+            help="all; or data sets (mnist, …), structures (mnist-100), figures (figure2a, "
+            "figure4); or inhibition, classifiers (not the paper's) or stalled (hours without a "
+            "GPU), no part of all.",
         ),
     ] = None,
     output: Annotated[
@@ -78,14 +78,21 @@ def reproduce(
     """
     from lrnn.arrays import backend_named
     from lrnn.paper import chosen_tasks, run_tasks
+    from lrnn.paper.experiments import known_names
     from lrnn.paper.figures import QUICK
     from lrnn.paper.report import FILES, write_reproduction
     from lrnn.paper.summary import classifiers, inhibition, lowest_errors
     from lrnn.tables.marks import read_json
 
     voice = Voice(quiet, as_json)
+    if not names:
+        raise typer.BadParameter(
+            "nothing is named; give all, which takes more than an hour, or some of "
+            f"{', '.join(known_names())}",
+            param_hint="NAME",
+        )
     if device is not None:
-        if not any(n == "stalled" or n.startswith("classifiers") for n in names or []):
+        if not any(n == "stalled" or n.startswith("classifiers") for n in names):
             raise typer.BadParameter(
                 "only stalled and classifiers are trained on it", param_hint="--device"
             )
@@ -96,7 +103,7 @@ def reproduce(
         *(output / name for name in FILES),
         own=lambda: "lowest_errors" in read_json(output / "summary.json"),
     )
-    tasks = chosen_tasks(names or [], seeds, quick)
+    tasks = chosen_tasks(names, seeds, quick)
     if quick:
         voice.say(QUICK)
     try:

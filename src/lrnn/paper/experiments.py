@@ -384,6 +384,12 @@ def methods(structure: Structure, rates: str) -> list[str]:
     return [m for m in METHODS if m != LAYERWISE or (structure.deep and rates == "free")]
 
 
+def known_names() -> list[str]:
+    """What can be named besides all: figures, data sets, and what is not the paper's."""
+    figures = ("figure2a", "figure2b", "figure2c", "figure3", "figure4")
+    return [*figures, *dict.fromkeys(s.data for s in STRUCTURES.values()), *BEYOND]
+
+
 def _wanted(names: Sequence[str]) -> set[str]:
     if not names or "all" in names:
         return set(STRUCTURES)
@@ -393,12 +399,10 @@ def _wanted(names: Sequence[str]) -> set[str]:
             s.name for s in STRUCTURES.values() if name in (s.name, s.data, f"figure{s.figure}")
         }
         if not found:
-            known = list(dict.fromkeys(s.data for s in STRUCTURES.values()))
-            alike = get_close_matches(name.lower(), [*known, *STRUCTURES, *BEYOND], n=1)
+            alike = get_close_matches(name.lower(), [*known_names(), *STRUCTURES], n=1)
             meant = f"did you mean {alike[0]!r}? " if alike else ""
             raise ValueError(
-                f"there is no experiment {name!r}; {meant}Known are all, figure2a, figure2b, "
-                f"figure2c, figure3, figure4, {', '.join((*known, *BEYOND))}"
+                f"there is no experiment {name!r}; {meant}Known are all, {', '.join(known_names())}"
             )
         wanted |= found
     return wanted

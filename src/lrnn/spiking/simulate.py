@@ -251,7 +251,11 @@ def _arrivals(
         where = f" in row {dark[0]} (from 0)" if len(total) > 1 else ""
         raise ValueError(
             f"arrivals are all 0{where}: no event would ever happen, and all activations are 0"
-            + ("; leave such rows out" if len(total) > 1 else "")
+            + (
+                "; leave such rows out"
+                if len(total) > 1
+                else "; give a row that is not 0 throughout"
+            )
         )
     return rows, minus, ends
 

@@ -144,7 +144,8 @@ def to_onnx(
         A fitted model.
     path : str or path-like
         The file. Its input is ``data`` (any number of rows). Outputs of an autoencoder are
-        ``codes`` and ``reconstruction``, all in [0, 1]; those of a classifier ``label``,
+        ``codes`` and ``reconstruction``, all in [0, 1], also with ``scaling``
+        (``model.scaling_.revert`` gives the units of the data); those of a classifier ``label``,
         ``probabilities`` (shares of the output spikes, in the order of ``classes_``) and ``codes``
         (what ``transform`` gives).
     scaling : bool, optional

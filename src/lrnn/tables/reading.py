@@ -29,7 +29,7 @@ class Reading:
     header : bool or None
         Whether the first line of a text holds names; by default that is seen from the others.
     na : tuple of str or None
-        How missing cells are written, besides empty ones.
+        How missing cells are written, besides empty ones; a number, however it is written.
     key : str or None
         Which array, of a file that holds several; that of a group is "group/array".
     resize : (int, int) or None

@@ -15,7 +15,7 @@ from lrnn.tables.cut_off import CutOff
 from lrnn.tables.frame import Columns, Frame, as_number, as_text, is_missing, is_text
 from lrnn.tables.places import column_at, columns_listed, place, short
 from lrnn.tables.sources import Source, block_height
-from lrnn.tables.survey import MOST_VALUES, Facts, survey, truth_of
+from lrnn.tables.survey import MOST_VALUES, Facts, class_among, survey, truth_of
 from lrnn.tables.words import FILLS, TableError, TableWarning, escaped, warn
 
 __all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource", "check_names"]
@@ -131,6 +131,8 @@ class Recipe:
         fills = missing == "median"
         made = tuple(_column(table, found, fills) for found in facts)
         _tell(table, facts, empty, missing)
+        if label is None:
+            _tell_of_class(table, facts)
         width = len(table.columns)
         return cls(made, width, table.named, carried[0], carried[1], missing), facts
 
@@ -528,6 +530,16 @@ def _tell(table: Columns, facts: list[Facts], empty: list[str], missing: str) ->
                     f"number, {remedy}{_median(missing)}"
                 )
             )
+        if (far := found.far) is not None:
+            where = _at(table, table.columns.index(found.name))
+            remedy = f"give {{na={far.written}}}" if of_file else "put NaN in its place"
+            warn(
+                TableWarning(
+                    f"{table.name!r}: {where} {far.told}, of which next to nothing is left in such "
+                    "a range; mend such cells, or if it stands for a missing number, "
+                    f"{remedy}{_median(missing)}"
+                )
+            )
         if found.counting and found.rows >= FEWEST_COUNTED:
             position, name = table.columns.index(found.name), escaped(found.name)
             warn(
@@ -538,6 +550,21 @@ def _tell(table: Columns, facts: list[Facts], empty: list[str], missing: str) ->
                     "leaves it out"
                 )
             )
+
+
+def _tell_of_class(table: Columns, facts: list[Facts]) -> None:
+    """Warn of a column of numbers that looks like the class of the rows, and is an attribute."""
+    found = class_among(facts)
+    if found is None or found.kind != "number" or not table.named:
+        return
+    name = escaped(found.name)
+    warn(
+        TableWarning(
+            f"{table.name!r}: {_at(table, table.columns.index(found.name))} looks like a class, "
+            f"and is trained on like any other; {{label={name}}} keeps it out, as the class of the "
+            f"rows, {{drop={name}}} leaves it out"
+        )
+    )
 
 
 def _number_hint(text: str, missing: str, of_file: bool) -> str:

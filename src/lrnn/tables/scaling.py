@@ -34,7 +34,7 @@ from lrnn.tables.recipe import (
     check_names,
 )
 from lrnn.tables.sources import Source, block_height, read_ahead
-from lrnn.tables.survey import Facts
+from lrnn.tables.survey import FAR, SAMPLE, Facts, far_off
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
 from lrnn.tables.words import FILLS, TableError, TableWarning, warn
 
@@ -702,8 +702,12 @@ def _fitted(
         elif sparse.issparse(data):
             kind = "max"
     if kind == "none" or (kind == "levels" and levels):
+        _warn_of_constants(kind, found)
         return Scaling("none")
+    _warn_of_constants(kind, found)
     _warn_of_counting(data, found, names)
+    if kind != "levels":
+        _warn_of_far(data, found, names)
     if kind == "levels":
         most = white or next((w for w in WHITES if high.max() <= w), WHITES[-1])
         if (low < 0).any() or (high > most).any():
@@ -767,6 +771,23 @@ def _refusal(
     )
 
 
+def _warn_of_constants(kind: str, found: tuple[Floats, Floats]) -> None:
+    """Warn of data of which a scaling leaves zeros alone, from which nothing is learnt."""
+    low, high = found
+    zeros = not (low.any() or high.any())
+    if not zeros and (kind != "minmax" or (low < high).any()):
+        return
+    holds = "all numbers are 0"
+    if not zeros:
+        holds = f"none of {len(low):,} columns varies: scaled by its range, each is 0 in every row"
+    remedy = "; {scale=max} keeps what is above 0" if (high > 0).any() else ""
+    warn(
+        TableWarning(
+            f"{holds}. Nothing is learnt from zeros, and an error of 0 says nothing{remedy}"
+        )
+    )
+
+
 def _warn_of_counting(data: Any, found: tuple[Floats, Floats], names: Any) -> None:
     """Warn of columns that only count the rows; a table's recipe has done so already."""
     low, high = found
@@ -786,6 +807,32 @@ def _warn_of_counting(data: Any, found: tuple[Floats, Floats], names: Any) -> No
                     f"{low[column]:g} to {high[column]:g}, and is trained on like any other; "
                     f"{{drop={column if names is None else names[column]}}} leaves it out"
                 )
+            )
+
+
+def _warn_of_far(data: Any, found: tuple[Floats, Floats], names: Any) -> None:
+    """Warn of numbers far from all others of their column; a table's recipe has done so already.
+
+    Some rows are looked at, and the lowest and the highest number of each column.
+    """
+    if isinstance(data, Source) or sparse.issparse(data) or is_dask(data):
+        return
+    step = -(-data.shape[0] * data.shape[1] // SAMPLE)
+    cells = matrix_of(data) if is_frame(data) else to_numpy(data[::step])
+    cells = np.concatenate([cells, found]) if step > 1 else cells
+    low, high = found
+    middle = np.nanmedian(cells, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = np.abs(cells - middle) <= (high - low) / (FAR - 1)
+    crowded = np.count_nonzero(near, axis=0) >= 0.9 * np.count_nonzero(~np.isnan(cells), axis=0)
+    for column in np.flatnonzero(crowded & (high > low)):
+        numbers = cells[:, column]
+        far = far_off(numbers[~np.isnan(numbers)])
+        if far is not None:
+            warn(
+                f"{column_at(int(column), names)} {far.told}, of which next to nothing is left in "
+                "such a range; mend such cells, or if it stands for a missing number, put NaN in "
+                "its place"
             )
 
 

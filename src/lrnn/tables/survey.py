@@ -8,16 +8,97 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from lrnn.tables.frame import Columns, Frame, as_number, is_missing, is_text
 
-__all__ = ["MOST_VALUES", "TRUTH", "Facts", "survey", "truth_of"]
+__all__ = [
+    "MOST_VALUES",
+    "TRUTH",
+    "Facts",
+    "FarOff",
+    "class_among",
+    "far_off",
+    "survey",
+    "survey_sparse",
+    "truth_of",
+]
 
+CLASSES = {"class", "label", "target", "species", "category", "outcome", "y", "diagnosis"}
+FEW = 20  # different values of a class
 MOST_VALUES = 1_000  # different ones of a column of text that are kept in mind
 SAMPLE = 1 << 22  # cells that medians are taken of, where there are more
 TRUTH = {"true": 1.0, "false": 0.0}
 MARKS = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)  # often, of missing numbers
+FAR = 100  # times the range of all others: such a number leaves next to nothing of them
+FAR_FROM_FEW = 1e6  # where most cells are alike, and what differs may well be spread
+FEWEST = 5  # numbers, one of which may be far from the others
 NUMBER_WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
+
+
+@dataclass(frozen=True)
+class FarOff:
+    """Numbers of a column that are far from all others.
+
+    Attributes
+    ----------
+    value : float
+        The farthest of them.
+    count : int
+        How many there are, among the numbers that were looked at.
+    others : (float, float)
+        The range of all others.
+    """
+
+    value: float
+    count: int
+    others: tuple[float, float]
+
+    @property
+    def written(self) -> str:
+        """The farthest one with all its digits, as ``na`` takes it."""
+        return repr(self.value).removesuffix(".0")
+
+    @property
+    def told(self) -> str:
+        """What is said of them."""
+        more = f" (and {self.count - 1:,} more such)" if self.count > 1 else ""
+        low, high = self.others
+        return f"holds {self.value:g}{more}, far from all others ({low:g} to {high:g})"
+
+
+def far_off(numbers: NDArray[Any]) -> FarOff | None:
+    """What is farther from all others than 100 times their range, whatever its size.
+
+    It is one number, or are up to a twentieth of them.
+
+    >>> far_off(np.array([1.4, 2.3, 3.2, 2.2, 2.7, 1e300])).others
+    (1.4, 3.2)
+    >>> far_off(np.array([1.4, 2.3, 3.2, 2.2, 2.7, 100.0])) is None
+    True
+    """
+    count = len(numbers)
+    peak = float(np.max(np.abs(numbers), initial=0))
+    if count < FEWEST or peak == 0:
+        return None
+    numbers = np.asarray(numbers, dtype=np.float64)
+    shares = numbers / peak  # differences of these cannot overflow
+    middle = np.median(shares)
+    order = np.argsort(np.abs(shares - middle), kind="stable")
+    outwards = shares[order]
+    low, high = np.minimum.accumulate(outwards), np.maximum.accumulate(outwards)
+    nearest = np.arange(count - max(1, count // 20), count)  # the first that may be far off
+    least, most, next_one = low[nearest - 1], high[nearest - 1], outwards[nearest]
+    away = np.maximum(least - next_one, next_one - most)
+    varied = 2 * np.count_nonzero(shares != middle) > count
+    far = (most > least) & (away > (FAR if varied else FAR_FROM_FEW) * (most - least))
+    if not far.any():
+        return None
+    first = int(nearest[np.argmax(far)])
+    others = numbers[order[:first]]
+    return FarOff(
+        float(numbers[order[-1]]), count - first, (float(others.min()), float(others.max()))
+    )
 
 
 @dataclass
@@ -99,6 +180,17 @@ class Facts:
             if value < low - 2 * (high - low) or value > high + 2 * (high - low):
                 return value
         return None
+
+    @property
+    def far(self) -> FarOff | None:
+        """Numbers that are far from all others, and are no `mark`."""
+        if self.kind != "number" or self.mark is not None or self.infinite is not None:
+            return None
+        numbers = np.concatenate(self._sample)
+        numbers = numbers[~np.isnan(numbers)]
+        if self._step > 1:  # the farthest ones may be in none of these rows
+            numbers = np.concatenate([numbers, [self.low, self.high]])
+        return far_off(numbers)
 
     @property
     def sampled(self) -> int:
@@ -185,6 +277,15 @@ class Facts:
         self.numbers += len(numbers)
 
 
+def class_among(facts: Sequence[Facts]) -> Facts | None:
+    """The column that looks like the class of the rows: by its name, and as it has few values."""
+    named = [found for found in facts if found.name.lower() in CLASSES][:1]
+    for found in named if len(facts) > 1 else []:
+        if found.kind == "text" or (found.whole and found.high - found.low < FEW):
+            return found
+    return None
+
+
 def survey(table: Columns, wanted: Collection[str], *, complete: bool = False) -> list[Facts]:
     """Facts of the wanted columns.
 
@@ -207,6 +308,22 @@ def survey(table: Columns, wanted: Collection[str], *, complete: bool = False) -
         if not mixed:
             return list(found.values())
         text |= mixed  # some blocks have numbers alone: as text they are needed, too
+
+
+def survey_sparse(matrix: Any, names: Sequence[str]) -> list[Facts]:
+    """Facts of all columns of a sparse matrix; cells that are not stored are 0.
+
+    One full column is held at a time.
+    """
+    by_column = sparse.csc_array(matrix, copy=True)
+    by_column.sum_duplicates()
+    most = max(1, SAMPLE // len(names))
+    found = [Facts(name, most=most) for name in names]
+    for facts, begin, end in zip(found, by_column.indptr, by_column.indptr[1:], strict=False):
+        column = np.zeros(by_column.shape[0], dtype=by_column.dtype)
+        column[by_column.indices[begin:end]] = by_column.data[begin:end]
+        facts.see(column, 0)
+    return found
 
 
 def _complete(frame: Frame, wanted: Collection[str]) -> Frame:

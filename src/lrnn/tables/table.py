@@ -38,7 +38,7 @@ class Table:
 
 
 def table_of(array: Any, where: str) -> Table:
-    """An array of numbers as a table: a vector is one row, further axes are those of images."""
+    """An array of numbers as a table; axes beyond the second are those of images."""
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{where} holds {array.dtype}, not numbers")
     if array.dtype.kind == "b":
@@ -46,7 +46,10 @@ def table_of(array: Any, where: str) -> Table:
     if array.ndim == 0 or 0 in array.shape:
         raise ValueError(f"{where} holds no rows of numbers; its shape is {array.shape}")
     if array.ndim == 1:
-        return Table(array[None, :])
+        raise ValueError(
+            f"{where} holds a vector of {len(array):,} numbers, not rows × attributes; store it "
+            "as one row, x.reshape(1, -1), or as one column, x.reshape(-1, 1)"
+        )
     if array.ndim == 2:
         return Table(array)
     return Table(array.reshape(len(array), -1), image_shape=array.shape[1:])

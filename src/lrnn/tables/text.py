@@ -244,7 +244,10 @@ class TextFile(Columns):
         return None if text in self._missing else text
 
     def _number_or_nan(self, cell: str) -> float:
-        return np.nan if cell.strip() in self._missing else self._number(cell)
+        if cell.strip() in self._missing:
+            return np.nan
+        number = self._number(cell)
+        return np.nan if number in self._missing_numbers else number  # -999 is -999.0, too
 
     def _number(self, cell: str) -> float:
         if self.reading.decimal == "," and "," in cell:

@@ -17,6 +17,7 @@ __all__ = [
     "as_options",
     "escaped",
     "in_bytes",
+    "options_in",
     "warn",
 ]
 
@@ -90,6 +91,17 @@ class SettingWarning(_Said, UserWarning):
 def as_options(said: object) -> str:
     """What an error or a warning says, in the words of the command line."""
     return OPTION.sub(_as_option, said.text) if isinstance(said, _Said) else str(said)
+
+
+def options_in(said: object) -> list[str]:
+    """The options that `as_options` names.
+
+    >>> options_in(TableError("give {missing=median}, or {drop=NAME}"))
+    ['--missing', '--drop']
+    """
+    found = OPTION.finditer(said.text) if isinstance(said, _Said) else ()
+    words = (_as_option(match).partition(" ")[0] for match in found)
+    return list(dict.fromkeys(word for word in words if word.startswith("--")))
 
 
 def escaped(value: object) -> str:
