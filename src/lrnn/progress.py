@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -147,8 +148,9 @@ def work_bar(
 ) -> Iterator[Callable[[float], None]]:
     """A bar on standard error that appears when something takes longer than a second.
 
-    It yields a function that is told how much of ``total`` is done; the bar then also shows what
-    ``note`` has to say. If ``show`` is None there is a bar if standard error is a terminal.
+    That is so also where nothing has been reported until then. It yields a function that is told
+    how much of ``total`` is done; the bar then also shows what ``note`` has to say. If ``show`` is
+    None there is a bar if standard error is a terminal.
     """
     bar = bars_of(
         TextColumn("{task.description}", markup=False),
@@ -160,17 +162,30 @@ def work_bar(
     began = perf_counter()
     started: TaskID | None = None
     wanted = sys.stderr.isatty() if show is None else show
+    ended, only_one = False, threading.Lock()
+
+    def start() -> None:
+        nonlocal started
+        with only_one:
+            if started is None and not ended:
+                bar.start()
+                started = bar.add_task(printable(task), total=total, note="")
 
     def report(done: float) -> None:
-        nonlocal started
         if wanted and started is None and perf_counter() - began > PATIENCE:
-            bar.start()
-            started = bar.add_task(printable(task), total=total, note="")
+            start()
         if started is not None:
             bar.update(started, completed=done, note=note())
 
+    timer = threading.Timer(PATIENCE, start)
+    timer.daemon = True
     try:
+        if wanted:
+            timer.start()
         yield report
     finally:
+        timer.cancel()
+        with only_one:
+            ended = True
         if started is not None:
             bar.stop()

@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,9 @@ import pytest
 
 import lrnn
 from lrnn import progress
+from lrnn.cli.data import verify
+from lrnn.cli.voice import Voice
+from lrnn.datasets import DATA_SETS
 
 HOSTILE = [
     "\x1b]0;owned\x07a",
@@ -189,3 +194,24 @@ def test_a_barren_environment(tmp_path):
     said = done.stdout.decode("ascii")
     assert said.count("status 0") == len(lines), done.stderr.decode("ascii")
     assert "arning" not in done.stderr.decode("ascii")
+
+
+def test_a_bar_appears_where_the_first_part_of_the_work_takes_long(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    with progress.work_bar("writing much", 2, True):
+        sleep(0.5)
+    assert "writing much" in capsys.readouterr().err
+    with progress.work_bar("writing little", 2, True) as report:
+        report(2)
+    sleep(0.2)
+    assert "writing" not in capsys.readouterr().err
+
+
+def test_files_that_are_checked_are_named_meanwhile(monkeypatch, tmp_path):
+    named = []
+    monkeypatch.setattr(Voice, "working", lambda self, task: named.append(task) or nullcontext())
+    monkeypatch.setattr("lrnn.datasets.fetch.located", lambda file: tmp_path / file.path)
+    monkeypatch.setattr("lrnn.datasets.fetch.data_folder", lambda: tmp_path)
+    monkeypatch.setattr("lrnn.datasets.fetch.check", lambda path, file: None)
+    verify(["mnist"])
+    assert [task.split()[0] for task in named] == ["checking"] * len(DATA_SETS["mnist"].files)

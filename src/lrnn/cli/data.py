@@ -156,10 +156,12 @@ def verify(
         path = located(file)
         if path is None:
             return "not here"
-        check(path, file)
+        with voice.working(f"checking {path.name}"):
+            check(path, file)
         return "right"
 
-    _visit(_chosen(names or ["all"]), status, "wrong", Voice(quiet, as_json))
+    voice = Voice(quiet, as_json)
+    _visit(_chosen(names or ["all"]), status, "wrong", voice)
 
 
 @data_app.command()
