@@ -30,6 +30,7 @@ from test_classifier_grid import LABELS, few
 from test_grid import (
     HERE,
     HERE_QUICKLY,
+    IMPLICIT,
     SENT,
     SHAPE,
     THERE,
@@ -212,7 +213,7 @@ def frontier_of(road):
 
 METHODS = {
     "fit": error,
-    "fit: implicit": partial(error, moment="implicit"),
+    "fit: implicit": partial(error, **IMPLICIT),
     "fit: deep": partial(error, hidden=(4, 3)),
     "fit: with weights": lambda road: (
         road.model().fit(road.rows, sample_weight=WEIGHTS).reconstruction_err_
