@@ -54,7 +54,7 @@ def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks([LRNNClassifier()])
+@parametrize_with_checks([LRNNClassifier(max_iter=40)])  # enough for what the checks ask
 @pytest.mark.filterwarnings("ignore:.*beyond the range of training")
 @pytest.mark.filterwarnings("ignore:the first part of the stream is not in")
 def test_scikit_learns_checks_of_classifiers_pass(estimator, check):
