@@ -37,14 +37,19 @@ def refusals(estimator):
 @parametrize_with_checks(
     [
         LRNNAutoencoder(),
-        LRNNAutoencoder(hidden_layer_sizes=2),
-        LRNNAutoencoder(hidden_layer_sizes=(3, 2), rates="unit"),
-        LRNNAutoencoder(hidden_layer_sizes=(3, 2), stacking="joint"),
-        LRNNAutoencoder(hidden_layer_sizes=(3, 2), fine_tune=2),
-        LRNNAutoencoder(hidden_layer_sizes=2, solver="minibatch"),
-        LRNNAutoencoder(hidden_layer_sizes=2, missing="allow"),
-        LRNNAutoencoder(hidden_layer_sizes=2, missing="unstored"),
-        LRNNAutoencoder(hidden_layer_sizes=(3, 2), solver="minibatch", rates="unit"),
+        *(
+            LRNNAutoencoder(max_iter=10, **settings)  # enough for what the checks ask
+            for settings in (
+                {"hidden_layer_sizes": 2},
+                {"hidden_layer_sizes": (3, 2), "rates": "unit"},
+                {"hidden_layer_sizes": (3, 2), "stacking": "joint"},
+                {"hidden_layer_sizes": (3, 2), "fine_tune": 2},
+                {"hidden_layer_sizes": 2, "solver": "minibatch"},
+                {"hidden_layer_sizes": 2, "missing": "allow"},
+                {"hidden_layer_sizes": 2, "missing": "unstored"},
+                {"hidden_layer_sizes": (3, 2), "solver": "minibatch", "rates": "unit"},
+            )
+        ),
     ],
     expected_failed_checks=refusals,
 )
