@@ -5,7 +5,7 @@ import pytest
 
 from lrnn import LRNNAutoencoder
 
-ROWS, COPIES, TIME = 6, 30, 40.0
+ROWS, COPIES, TIME = 6, 30, 15.0
 MODELS = {
     "excitatory": {"hidden_layer_sizes": 8},
     "deep": {"hidden_layer_sizes": (12, 6), "fine_tune": 2},
