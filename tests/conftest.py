@@ -13,6 +13,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # scikit-learn checks more with i
 import numpy as np
 import pytest
 from hypothesis import settings
+from markupsafe import Markup
 from sklearn.datasets import load_digits
 
 from lrnn import RandomNeuralNetwork
@@ -76,6 +77,19 @@ def random_network():
         return network, rng.uniform(0, 0.5, n), rng.uniform(0, 0.5, n)
 
     return make
+
+
+@pytest.fixture
+def unrendered(monkeypatch):
+    """Figures of reports are drawn, but not laid out and written: most of the time of a report.
+
+    For tests of what the page says; tests/report and several commands see it rendered.
+    """
+
+    def markup(figure, name, label):
+        return Markup(f'<svg role="img" aria-label="{Markup.escape(label)}"></svg>')
+
+    monkeypatch.setattr("lrnn.report.pictures.markup", markup)
 
 
 @pytest.fixture

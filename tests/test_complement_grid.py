@@ -26,10 +26,10 @@ from lrnn import (
 )
 from lrnn.arrays import backend_of
 from lrnn.functional import complement_coded
-from test_classifier_grid import LABELS, few
+from test_classifier_grid import LABELS, few, half_of, in_halves
 from test_grid import (
     HERE,
-    HERE_QUICKLY,
+    IMPLICIT,
     SENT,
     SHAPE,
     THERE,
@@ -212,7 +212,7 @@ def frontier_of(road):
 
 METHODS = {
     "fit": error,
-    "fit: implicit": partial(error, moment="implicit"),
+    "fit: implicit": partial(error, **IMPLICIT),
     "fit: deep": partial(error, hidden=(4, 3)),
     "fit: with weights": lambda road: (
         road.model().fit(road.rows, sample_weight=WEIGHTS).reconstruction_err_
@@ -265,25 +265,18 @@ def by_hand(tmp_path_factory):
     return known
 
 
-def check(road, by_hand):
+def check(road, by_hand, methods=METHODS):
     faults = {}
-    for name, method in METHODS.items():
+    for name, method in methods.items():
         if (wrong := fault(method, road, by_hand(name, road.dtype))) is not None:
             faults[name] = wrong
     listed = "\n".join(f"  {name}: {wrong}" for name, wrong in faults.items())
-    assert not faults, f"{len(faults)} of {len(METHODS)} methods fail:\n{listed}"
+    assert not faults, f"{len(faults)} of {len(methods)} methods fail:\n{listed}"
 
 
-@pytest.mark.parametrize(
-    ("kind", "dtype"),
-    [
-        pytest.param(*cell, marks=() if HERE_QUICKLY[cell[0]] == cell[1] else pytest.mark.slow)
-        for cell in HERE
-    ],
-    ids=named,
-)
-def test_every_method(kind, dtype, tmp_path, by_hand):
-    check(Told.of(kind, dtype, None, tmp_path), by_hand)
+@pytest.mark.parametrize(("kind", "dtype", "half"), list(in_halves(HERE)), ids=named)
+def test_every_method(kind, dtype, half, tmp_path, by_hand):
+    check(Told.of(kind, dtype, None, tmp_path), by_hand, half_of(METHODS, half))
 
 
 @pytest.mark.parametrize(("kind", "dtype"), few(SENT, 30), ids=named)

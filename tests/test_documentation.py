@@ -113,7 +113,8 @@ def test_commands_and_their_options_exist(block):
         assert done.exit_code == 0, f"{block}: {shlex.join(words)}\n{done.output}"
 
 
-def test_commands_of_the_readme_run(tmp_path):
+def test_commands_of_the_readme_run(call, tmp_path):
+    """The first in a process of its own, the others in this one; with fewer events."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     first = text[: text.index("## From the command line")].count("\n")
     block = next(b for b in in_language("sh") if b.file == ROOT / "README.md" and b.line > first)
@@ -124,8 +125,12 @@ def test_commands_of_the_readme_run(tmp_path):
             continue
         if words[1] == "export":
             pytest.importorskip("onnx", reason="pip install 'lrnn[onnx]'")
-        words = [sys.executable, "-m", *words]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        words = ["1e6" if word == "1e8" else word for word in words]
+        if ran:
+            done = call(*words[1:], cwd=tmp_path)
+        else:
+            words = [sys.executable, "-m", *words]
+            done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         ran += 1
     assert ran >= 5

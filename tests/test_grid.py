@@ -416,16 +416,19 @@ def as_torch(case):
     return module(torch.tensor(values, dtype=next(module.parameters()).dtype))
 
 
+IMPLICIT = {"moment": "implicit", "max_iter": 2}  # each step reads all rows many times
+
+
 METHODS = {
     "fit": error_of,
-    "fit: implicit moment": partial(error_of, moment="implicit"),
+    "fit: implicit moment": partial(error_of, **IMPLICIT),
     "fit: deep": partial(error_of, hidden=(4, 3)),
     "fit: then NumPy": lambda case: case.trained.transform(rows_of(case.dtype)),
     "fit: with weights": lambda case: (
         case.model().fit(case.rows, sample_weight=WEIGHTS).reconstruction_err_
     ),
     "fit: implicit, with weights": lambda case: (
-        case.model(moment="implicit").fit(case.rows, sample_weight=WEIGHTS).reconstruction_err_
+        case.model(**IMPLICIT).fit(case.rows, sample_weight=WEIGHTS).reconstruction_err_
     ),
     "fit: moment": of_moment,
     "Moment.of": moment_of,
@@ -466,9 +469,7 @@ METHODS = {
     "fit: inhibition": partial(error_of, inhibition=True, fine_tune=3),
     "fit: early stopping": partial(error_of, inhibition=True, fine_tune=3, early_stopping=True),
     "fit: masked": partial(both_errors, corruption=("mask", 0.5)),
-    "fit: noisy, implicit moment": partial(
-        both_errors, corruption=("noise", 0.1), moment="implicit"
-    ),
+    "fit: noisy, implicit moment": partial(both_errors, corruption=("noise", 0.1), **IMPLICIT),
     "fit: noisy, inhibition": partial(
         both_errors, corruption=("noise", 0.1), inhibition=True, fine_tune=3
     ),

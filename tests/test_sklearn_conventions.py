@@ -37,14 +37,19 @@ def refusals(estimator):
 @parametrize_with_checks(
     [
         LRNNAutoencoder(),
-        LRNNAutoencoder(hidden_layer_sizes=2),
-        LRNNAutoencoder(hidden_layer_sizes=(3, 2), rates="unit"),
-        LRNNAutoencoder(hidden_layer_sizes=(3, 2), stacking="joint"),
-        LRNNAutoencoder(hidden_layer_sizes=(3, 2), fine_tune=2),
-        LRNNAutoencoder(hidden_layer_sizes=2, solver="minibatch"),
-        LRNNAutoencoder(hidden_layer_sizes=2, missing="allow"),
-        LRNNAutoencoder(hidden_layer_sizes=2, missing="unstored"),
-        LRNNAutoencoder(hidden_layer_sizes=(3, 2), solver="minibatch", rates="unit"),
+        *(
+            LRNNAutoencoder(max_iter=10, **settings)  # enough for what the checks ask
+            for settings in (
+                {"hidden_layer_sizes": 2},
+                {"hidden_layer_sizes": (3, 2), "rates": "unit"},
+                {"hidden_layer_sizes": (3, 2), "stacking": "joint"},
+                {"hidden_layer_sizes": (3, 2), "fine_tune": 2},
+                {"hidden_layer_sizes": 2, "solver": "minibatch"},
+                {"hidden_layer_sizes": 2, "missing": "allow"},
+                {"hidden_layer_sizes": 2, "missing": "unstored"},
+                {"hidden_layer_sizes": (3, 2), "solver": "minibatch", "rates": "unit"},
+            )
+        ),
     ],
     expected_failed_checks=refusals,
 )
@@ -54,7 +59,7 @@ def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks([LRNNClassifier()])
+@parametrize_with_checks([LRNNClassifier(max_iter=40)])  # enough for what the checks ask
 @pytest.mark.filterwarnings("ignore:.*beyond the range of training")
 @pytest.mark.filterwarnings("ignore:the first part of the stream is not in")
 def test_scikit_learns_checks_of_classifiers_pass(estimator, check):

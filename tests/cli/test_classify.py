@@ -11,6 +11,8 @@ from sklearn.utils import Bunch
 
 from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling
 
+pytestmark = pytest.mark.usefixtures("unrendered")
+
 PRICED = {"spike_penalty": 0.1, "label_smoothing": 0.1, "random_state": 0}
 TELLS = pytest.mark.filterwarnings("default")  # errors, otherwise
 KINDS = np.array(["red", "white", "rosé"])

@@ -131,6 +131,7 @@ def test_the_page_and_the_picture_of_a_row(call, folder, model):
     assert figure.stat().st_size > 1_000
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_models_are_compared_that_code_in_their_own_ways(call, folder):
     line = ("fit", "wine.csv", "--label", "kind", "--hidden", 5, "-o", "other.safetensors")
     done_by(call, folder, *line, "--force")
@@ -188,6 +189,7 @@ def test_an_encoder_decides_for_what_comes_behind_it(call, folder):
     assert "taken and scaled as that model remembers" in done.said
 
 
+@pytest.mark.usefixtures("unrendered")
 def test_missing_cells_are_filled_and_told(call, folder):
     frame = table()
     frame.loc[3, "ash"] = frame.loc[5, "hue"] = np.nan

@@ -10,6 +10,8 @@ import pytest
 import lrnn
 from lrnn.training.settings import LEAST_STEPS, PASSES
 
+pytestmark = pytest.mark.usefixtures("unrendered")
+
 QUICK = ("--penalties", "3", "--passes", "3", "--hidden", "6")
 
 

@@ -11,6 +11,8 @@ from scipy import sparse
 
 import lrnn
 
+pytestmark = pytest.mark.usefixtures("unrendered")
+
 TABLE = """id,size,kind,smokes,weight,note
 a,10,red,true,1.50,
 b,20,blue,false,,x

@@ -15,6 +15,8 @@ from lrnn.frontiers import readable
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.writers import write
 
+pytestmark = pytest.mark.usefixtures("unrendered")
+
 
 @pytest.fixture(scope="module")
 def folder(call, tmp_path_factory):

@@ -13,6 +13,8 @@ import lrnn
 from lrnn import LRNNAutoencoder, streaming
 from lrnn.tables.atomic import check_apart, put_in_place, sole_writer
 
+pytestmark = pytest.mark.usefixtures("unrendered")
+
 
 @pytest.fixture
 def folder(tmp_path, digits):

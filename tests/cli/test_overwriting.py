@@ -15,6 +15,8 @@ from lrnn.report.page import render
 from lrnn.storage.checkpoints import Checkpoint
 from lrnn.tables.marks import is_marked
 
+pytestmark = pytest.mark.usefixtures("unrendered")
+
 # A name is refused before anything is read: there are no such models and data.
 TAKEN = [
     ("fit none.csv -o a.safetensors", "a.safetensors"),

@@ -11,7 +11,7 @@ import lrnn
 TABLE = "name,a,b\nann,1,2\nbob,,3\neve,4,1\nkim,2,5\nmax,3,\nzoe,0,4\n"
 
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("unrendered")]
 
 
 @pytest.fixture

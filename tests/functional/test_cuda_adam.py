@@ -1,10 +1,5 @@
 """Steps of Adam on a GPU: the kernel against the same step with arrays, also in the simulator."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numba.core import config
@@ -61,18 +56,3 @@ def test_arrays_of_other_libraries_move_alike(library, roots):
         theirs.step([send(gradient)], theirs.scale(0.1))
     back = theirs.weights[0].cpu() if library == "torch" else theirs.weights[0].get()
     np.testing.assert_allclose(back, ours.weights[0], rtol=1e-10)
-
-
-@pytest.mark.skipif(SIMULATED, reason="starts the simulator, and this is it")
-def test_the_kernel_in_the_simulator():
-    """In a process of its own, since numba's simulator is chosen when numba is imported."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "gpu"]
-    done = subprocess.run(
-        [*command, __file__],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
-    assert done.returncode == 0, done.stdout[-5_000:]
-    assert "2 passed" in done.stdout

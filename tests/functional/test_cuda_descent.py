@@ -1,10 +1,5 @@
 """Coordinate descent on a GPU: the kernel against its definition, also in the simulator."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numba.core import config
@@ -55,16 +50,3 @@ def test_arrays_of_any_layout(library, hidden):
         descend_decoder(moments, gram, decoder, 3),
         atol=1e-11,
     )
-
-
-@pytest.mark.skipif(SIMULATED, reason="starts the simulator, and this is it")
-def test_in_the_simulator():
-    """The kernel in a process of its own: the simulator is chosen when numba is imported."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "gpu", __file__, "-p", "no:cacheprovider",
-         "-k", "definition"],
-        capture_output=True, text=True, cwd=Path(__file__).parents[2],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-5_000:]
-    assert "skipped" not in done.stdout

@@ -1,10 +1,5 @@
 """Pivots on a GPU: the kernel against the host's, also in the simulator."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numba.core import config
@@ -62,16 +57,3 @@ def test_more_attributes_than_threads(library, dtype):
         found = getattr(there, name)
         found = found.cpu().numpy() if library == "torch" else found.get()
         np.testing.assert_allclose(found, getattr(here, name), rtol=1e-4)
-
-
-@pytest.mark.skipif(SIMULATED, reason="starts the simulator, and this is it")
-def test_in_the_simulator():
-    """The kernel in a process of its own: the simulator is chosen when numba is imported."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "gpu", __file__, "-p", "no:cacheprovider",
-         "-k", "host"],
-        capture_output=True, text=True, cwd=Path(__file__).parents[2],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-5_000:]
-    assert "skipped" not in done.stdout

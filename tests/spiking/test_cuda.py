@@ -1,12 +1,7 @@
 """The GPU's kernel gives what the CPU's kernel gives, bit for bit.
 
-Without a GPU these tests run in numba's simulator of one, which is slow: see the last test.
+Without a GPU these tests run in numba's simulator of one, which is slow: see test_simulator.
 """
-
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +10,6 @@ from numba import config
 from lrnn import RandomNeuralNetwork
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
-NEURONS = str(Path(__file__).with_name("test_neurons_cuda.py"))
 MORE = 1 if SIMULATED else 100  # a real GPU gets more to do
 
 pytestmark = pytest.mark.filterwarnings("ignore:the simulated time is too short")
@@ -25,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:the simulated time is too short"
 def cuda():
     module = pytest.importorskip("lrnn.spiking.cuda_kernel", reason="numba-cuda is not installed")
     if not module.cuda.is_available():
-        pytest.skip("there is no CUDA device; test_in_the_simulator runs the same kernels")
+        pytest.skip("there is no CUDA device; test_simulator runs the same kernels")
 
 
 @pytest.fixture
@@ -139,32 +133,6 @@ class TestAgainstTheCPU:
         network = RandomNeuralNetwork(np.ones(n), sparse.csr_array((n, n)))
         with pytest.raises(ValueError, match=r"up to 16,382 neurons, this one has 16,383"):
             network.simulate(np.ones(n) / 2, events=10, device="cuda", engine="clock")
-
-
-@pytest.mark.skipif(SIMULATED, reason="starts the simulator, and this is it")
-def test_in_the_simulator():
-    """All of the above in a process of its own: the simulator is chosen when numba is imported."""
-    root = Path(__file__).parents[2]
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-m",
-            "gpu",
-            __file__,
-            NEURONS,
-            "-p",
-            "no:cacheprovider",
-        ],
-        capture_output=True,
-        text=True,
-        cwd=root,
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
-    )
-    assert done.returncode == 0, done.stdout[-5_000:]
-    assert "skipped" not in done.stdout
 
 
 @pytest.mark.skipif(

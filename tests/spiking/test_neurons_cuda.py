@@ -1,7 +1,7 @@
 """Neuron by neuron the GPU's kernel gives the CPU's spikes.
 
 Times may differ in their last bits, as logarithms do. Without a GPU these tests run in numba's
-simulator of one, with few threads and little room: see test_cuda.
+simulator of one, with few threads and little room: see test_simulator.
 """
 
 import sys
@@ -29,7 +29,7 @@ pytestmark = [
 def gpu(request, monkeypatch):
     module = pytest.importorskip("lrnn.spiking.neurons_on_gpu", reason="numba-cuda is not there")
     if not module.cuda.is_available():
-        pytest.skip("there is no CUDA device; test_in_the_simulator runs the same kernels")
+        pytest.skip("there is no CUDA device; test_simulator runs the same kernels")
     before = sys.getswitchinterval()
     if SIMULATED:
         sys.setswitchinterval(1e-6)  # threads of a block wait for each other all the time

@@ -6,6 +6,7 @@ or fails for good.
 """
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -106,18 +107,26 @@ def test_the_joint_law_is_of_product_form(random_network, seed):
     assert statistic < chi2.isf(LEVEL, freedom)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_random_networks_meet_their_steady_states(random_network, estimator):
-    """One neuron of each of 40 networks: p-values of Student's t, combined by Fisher's method."""
-    values, widths = [], []
+@pytest.fixture(scope="module")
+def forty_networks(random_network):
+    """Simulations, and their exact answers, which every estimator is held to."""
+    found = []
     for seed in range(40):
         network, plus, minus = random_network(200 + seed, n=int(3 + seed % 8))
-        neuron = seed % network.n_neurons
-        q = float(network.steady_state(plus, minus)[neuron])
         result = network.simulate(
             plus, minus, events=100_000, observe_every=100, replicas=20, start="stationary",
             random_state=seed,
         )  # fmt: skip
+        neuron = seed % network.n_neurons
+        found.append((result, neuron, float(network.steady_state(plus, minus)[neuron])))
+    return found
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_random_networks_meet_their_steady_states(forty_networks, estimator):
+    """One neuron of each of 40 networks: p-values of Student's t, combined by Fisher's method."""
+    values, widths = [], []
+    for result, neuron, q in forty_networks:
         low, high = (end[neuron] for end in result.confidence_interval(0.5, estimator))
         # an interval at 50 % is the estimate ± t(0.75) standard errors of the ratio
         ratio = (lambda p: p / (1 - p)) if estimator == "potential" else (lambda p: p)
@@ -131,17 +140,30 @@ def test_random_networks_meet_their_steady_states(random_network, estimator):
     assert LEVEL < combine_pvalues(values).pvalue < 1 - LEVEL
 
 
+@pytest.fixture(scope="module")
+def many_runs(random_network):
+    """The steady state of a network, and 300 simulations of it, which all estimators share."""
+
+    @cache
+    def simulated(way):
+        network, plus, minus = random_network(11)
+        runs = {"events": 60_000} if way == "batch means" else {"events": 8_000, "replicas": 8}
+        runs["observe_every"] = 50
+        return np.asarray(network.steady_state(plus, minus)), [
+            network.simulate(plus, minus, random_state=seed, **runs) for seed in range(300)
+        ]
+
+    return simulated
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("way", ["batch means", "replicas"])
-def test_intervals_cover_as_often_as_they_say(random_network, estimator, way):
+def test_intervals_cover_as_often_as_they_say(many_runs, estimator, way):
     """Of 300 intervals at 95 %, 90 to 98 % must contain q: 1 in 400 sets of 300 would not."""
     assert binom.cdf(269, 300, 0.95) + binom.sf(294, 300, 0.95) < 1 / 400
-    network, plus, minus = random_network(11)
-    q = np.asarray(network.steady_state(plus, minus))
-    runs = {"events": 60_000} if way == "batch means" else {"events": 8_000, "replicas": 8}
+    q, results = many_runs(way)
     covered = 0
-    for seed in range(300):
-        result = network.simulate(plus, minus, observe_every=50, random_state=seed, **runs)
+    for seed, result in enumerate(results):
         low, high = result.confidence_interval(0.95, estimator)
         neuron = seed % 5
         covered += low[neuron] <= q[neuron] <= high[neuron]

@@ -19,7 +19,7 @@ from lrnn.functional.decisions import expected_spikes, first_passage, leading, r
 from lrnn.rows import held
 from lrnn.spiking import SpikeCount
 
-COPIES, UNLIKELY, CHANCE = 1_500, 5.0, 1e-6
+COPIES, UNLIKELY, CHANCE = 700, 5.0, 1e-6
 QUIET = pytest.mark.filterwarnings("ignore:the simulated time is too short|the limit came first")
 
 

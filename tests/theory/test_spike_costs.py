@@ -5,17 +5,17 @@ import pytest
 
 from lrnn import LRNNAutoencoder
 
-ROWS, COPIES, TIME = 6, 30, 40.0
+ROWS, COPIES, TIME = 6, 30, 15.0
 MODELS = {
     "excitatory": {"hidden_layer_sizes": 8},
     "deep": {"hidden_layer_sizes": (12, 6), "fine_tune": 2},
     "unit rates": {"hidden_layer_sizes": 8, "rates": "unit", "max_iter": 5},
     "as printed": {"hidden_layer_sizes": 8, "solver": "minibatch", "max_iter": 5},
     "inhibition": {
-        "hidden_layer_sizes": 8, "inhibition": True, "spike_penalty": 1e-4, "fine_tune": 200,
+        "hidden_layer_sizes": 8, "inhibition": True, "spike_penalty": 1e-4, "fine_tune": 40,
     },
     "deep inhibition": {
-        "hidden_layer_sizes": (12, 6), "inhibition": True, "spike_penalty": 1e-4, "fine_tune": 200,
+        "hidden_layer_sizes": (12, 6), "inhibition": True, "spike_penalty": 1e-4, "fine_tune": 40,
     },
     "one that partial_fit trained": {"hidden_layer_sizes": 8, "inhibition": True},
 }  # fmt: skip

@@ -24,7 +24,7 @@ def test_errors_are_the_same_share(digits, settings, dtype):
     given = {"hidden_layer_sizes": 8, "batch_size": 20, "random_state": 0} | settings
     found = []
     for peak in DIM:
-        X = (peak * digits[:500]).astype(dtype)
+        X = (peak * digits[:250]).astype(dtype)
         model = LRNNAutoencoder(**given).fit(X)
         assert model.audit(X).valid
         found.append(relative_error(model, X))
