@@ -66,6 +66,14 @@ def test_scikit_learns_checks_of_classifiers_pass(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
+@parametrize_with_checks([LRNNClassifier()])
+@pytest.mark.filterwarnings("ignore:.*beyond the range of training")
+@pytest.mark.filterwarnings("ignore:the first part of the stream is not in")
+def test_scikit_learns_checks_of_the_default_classifier_pass(estimator, check):
+    check(estimator)
+
+
 def test_it_works_in_a_pipeline_and_a_grid_search(digits):
     target = np.arange(len(digits)) % 2
     pipeline = make_pipeline(MinMaxScaler(), LRNNAutoencoder(8, max_iter=3, random_state=0))
