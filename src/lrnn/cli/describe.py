@@ -132,7 +132,7 @@ def _all_differ(found: Any) -> bool:
         return False
     if found.values is None or len(found.values) > max(10, filled / 2):
         return True
-    return len(found.values) == filled > FEWEST  # few rows, and each has its own
+    return bool(len(found.values) == filled > FEWEST)  # few rows, and each has its own
 
 
 def _command(
