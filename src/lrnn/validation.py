@@ -313,7 +313,7 @@ def _scaling(estimator: Any, X: Any, user: User) -> Scaling | None:
         never = user.for_gaps == FILL_BEFORE  # are they filled
         remedy = f"{user} takes no NaN: {FILL_BEFORE}" if never else user.for_gaps
         text = error.text.replace(FILLS, remedy)
-        if "{" in text:  # what may be given to those who make a scaling
+        if "{" in text.replace("{scale=", ""):  # what may be given to those who make a scaling
             text += f". Give scale=lrnn.Scaling.fit(X, {kind!r}, ...) with such a parameter"
         raise TableError(text) from None
 

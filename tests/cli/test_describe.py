@@ -59,3 +59,11 @@ def test_missing_cells_of_a_sparse_matrix_are_counted_and_the_command_fills_them
     assert [c["missing"] for c in told["columns"]] == [1, 0, 2, 0, 0, 0]
     assert "--missing allow" in told["command"]
     assert fitted(call, told["command"], tmp_path).returncode == 0
+
+
+def test_a_column_that_names_each_of_few_rows_is_an_index(call, tmp_path):
+    rows = "".join(f"p{i},{i * i % 7},{i % 3}\n" for i in range(6))
+    (tmp_path / "t.csv").write_text("id,a,b\n" + rows)
+    told = json.loads(call("data", "describe", "t.csv", "--json", cwd=tmp_path).stdout)
+    assert told["columns"][0]["option"] == "index"
+    assert fitted(call, told["command"], tmp_path).returncode == 0

@@ -132,7 +132,11 @@ def test_images_need_no_scaling(call, tmp_path):
             1,
             "values below 0, such as -1 in row 1",
         ),
-        (["encode", "wine.csv", "wine.csv", "-o", "a.npy"], 1, "cannot read 'wine.csv' as a model"),
+        (
+            ["encode", "wine.csv", "wine.csv", "-o", "a.npy"],
+            1,
+            "'wine.csv' is data, not a model; lrnn fit wine.csv -o",
+        ),
         (
             ["encode", "wine.safetensors", "words.csv", "-o", "a.npy"],
             1,

@@ -228,3 +228,33 @@ def test_long_names_of_columns_are_never_cut(call, digits, tmp_path):
     told = call("inspect", tmp_path / "a.safetensors", columns=60).stdout
     assert "…" not in told
     assert name in "".join(line.split("│")[-2].strip() for line in told.splitlines() if "│" in line)
+
+
+def test_data_are_called_what_the_user_calls_them(call, tmp_path):
+    """Also those that are an array in memory, for a model of a table."""
+    call("data", "export", "wine", "wine.csv", cwd=tmp_path)
+    fit = ("fit", "wine.csv", "--label", "label", "--max-iter", "2", "-o", "m.safetensors")
+    assert call(*fit, cwd=tmp_path).returncode == 0
+    done = call("encode", "m.safetensors", "digits", "-o", "c.csv", cwd=tmp_path)
+    assert "'digits' has 64 columns" in done.said
+    assert "'X'" not in done.said
+
+
+@pytest.mark.parametrize("command", ["inspect", "export"])
+def test_a_table_is_no_model(call, tmp_path, command):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
+    done = call(command, "t.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert (
+        "'t.csv' is data, not a model; lrnn fit t.csv -o model.safetensors trains one" in done.said
+    )
+
+
+@pytest.mark.parametrize("command", ["width", "frontier"])
+def test_a_moment_holds_no_rows(call, folder, command):
+    assert call("moment", "x.npy", "-o", "k.safetensors", "--force", cwd=folder).returncode == 0
+    done = call(command, "k.safetensors", cwd=folder)
+    assert done.returncode == 1
+    assert (
+        "'k.safetensors' is a moment, which holds no rows; give the data that it is of" in done.said
+    )

@@ -61,3 +61,8 @@ def test_a_vector_is_neither_a_row_nor_a_column(call, tmp_path, command):
     assert "'v.npy' holds a vector of 10 numbers, not rows × attributes; store it as" in done.said
     with pytest.raises(ValueError, match="should be rows × attributes"):
         LRNNAutoencoder(2).fit(str(tmp_path / "v.npy"))
+
+
+def test_a_scale_that_would_cut_off_names_one_remedy():
+    with pytest.raises(ValueError, match=r"give scale='minmax'$"):
+        LRNNAutoencoder(2, scale="max").fit(-CONSTANT)

@@ -12,6 +12,7 @@ from lrnn.cli.tables import TableOptions, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, plain
 
 MOST_SHOWN = 60  # columns
+FEWEST = 3  # rows, by which texts that all differ may be told from classes
 HEADER = ("", "column", "holds", "from", "to", "missing", "suggestion")
 
 
@@ -129,7 +130,9 @@ def _all_differ(found: Any) -> bool:
     filled = found.rows - found.missing
     if found.kind != "text" or found.numbers > filled / 2 or found.decimal_commas:
         return False
-    return found.values is None or len(found.values) > max(10, filled / 2)
+    if found.values is None or len(found.values) > max(10, filled / 2):
+        return True
+    return bool(len(found.values) == filled > FEWEST)  # few rows, and each has its own
 
 
 def _command(

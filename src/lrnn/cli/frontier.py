@@ -90,14 +90,14 @@ def frontier(
 ) -> None:
     """Draw what inhibition buys: the error of networks against the spikes they fire.
 
-    From as few spikes as the excitatory network fires, or fewer, to spikes that are free: networks
-    for many penalties of a spike, each started from its neighbour, on the way down from dear spikes
-    to cheap ones, and up again. All are kept that no other betters: of one penalty there may be
-    two, one with fewer spikes, the other with a lower error. Into the folder go frontier.json and
-    .csv, the plot as .png and .svg, and every network as a model: models/1.safetensors, and so on.
-    With [bold]--budget[/bold] the one with the lowest error among those that need at most so many
-    spikes per unit time is named, and copied to budget.safetensors. A run that was killed goes on
-    with [bold]--resume[/bold].
+    From what the excitatory network fires, or less, to spikes that are free: networks for many
+    penalties of a spike, each started from its neighbour, on the way down from dear spikes to cheap
+    ones, and up again. All are kept that no other betters: of one penalty there may be two, one
+    with fewer spikes, the other with a lower error. Into the folder go frontier.json and .csv, the
+    plot as .png and .svg, and every network as a model: models/1.safetensors, and so on. With
+    [bold]--budget[/bold] the one with the lowest error among those that need at most so many spikes
+    per unit time is named, and copied to budget.safetensors. A run that was killed goes on with
+    [bold]--resume[/bold].
 
     Examples:
 

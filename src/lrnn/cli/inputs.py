@@ -180,6 +180,7 @@ class ToTrainOn:
         from lrnn.tables.sources import Source
         from lrnn.tables.table import whole
 
+        check_rows(source)
         table = options.open(source, voice)
         scaling, gaps = options.scaling(table, source, voice), options.gaps
         with voice.working(f"reading {source}"):
@@ -364,6 +365,11 @@ def load_model(path: Path, *, autoencoder: bool = True) -> Any:
             f"{str(path)!r} is a moment, not a model; lrnn fit {path} -o model.safetensors trains "
             "one on it"
         )
+    if path.suffix.lower() in ENDINGS and path.exists():
+        raise ValueError(
+            f"{str(path)!r} is data, not a model; lrnn fit {path} -o model.safetensors trains one "
+            "on it"
+        )
     found = lrnn.load(path)
     if autoencoder and is_classifier(found):
         raise ValueError(
@@ -427,7 +433,9 @@ def rows_of_part(count: int, data: str, part: str | None) -> str:
 def given_of(table: Any, scaling: Any, model: Any, source: str, stream: bool = False) -> Given:
     """A table that is taken and scaled so; for a ``model`` it must have the right attributes."""
     from lrnn.tables.cut_off import CutOff
+    from lrnn.tables.frame import Columns
     from lrnn.tables.recipe import TableSource
+    from lrnn.tables.sources import Source
 
     cut = CutOff()
     data, names = table.data, table.names
@@ -435,6 +443,8 @@ def given_of(table: Any, scaling: Any, model: Any, source: str, stream: bool = F
     wanted = None if known is None else list(map(str, known))
     columns, recipe = scaling.columns_of(data, names, wanted)
     if recipe is not None:
+        if not isinstance(table.data, Columns | Source):
+            columns.name = source  # what messages call it
         data = TableSource(columns, recipe, cut, carries=True)
         names = recipe.names if recipe.named else None
     width = data.shape[1] if recipe is None else len(data.columns)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.fit import from_corrupted
-from lrnn.cli.inputs import ModelOf, is_classifier
+from lrnn.cli.inputs import ModelOf, is_classifier, load_model
 from lrnn.cli.moment import bound_note, inspect_moment
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 from lrnn.progress import decimal
@@ -35,14 +35,13 @@ def inspect(
 
         lrnn inspect wine.safetensors --parts 100
     """
-    import lrnn
     from lrnn.storage.moment_files import is_moment
     from lrnn.tables.scaling import Scaling
 
     if is_moment(model):
         inspect_moment(model, Voice(quiet, as_json))
         return
-    found: Any = lrnn.load(model)
+    found: Any = load_model(model, autoencoder=False)
     if is_classifier(found):
         _inspect_classifier(model, found, Voice(quiet, as_json))
         return

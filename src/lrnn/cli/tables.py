@@ -14,7 +14,7 @@ import typer
 from lrnn.cli.voice import Voice
 from lrnn.tables.places import columns_listed
 
-PANEL = "Tables: what becomes of their columns; remembered by the model"
+PANEL = "Tables: what becomes of their columns"
 
 Scale = StrEnum("Scale", ["auto", "none", "levels", "max", "minmax"])
 Categories = StrEnum("Categories", ["refuse", "onehot"])
