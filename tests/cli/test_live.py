@@ -93,6 +93,23 @@ def test_models_side_by_side(call, folder):
     )
     assert done.returncode == 1
     assert "scales its data otherwise" in done.stderr
+    done = call(
+        "live", "wine.safetensors", "--against", "digits.safetensors", "-o", "no.html", cwd=folder
+    )
+    assert "'digits.safetensors' is a model for 64 attributes" in done.stderr
+
+
+def test_cells_that_were_guessed_are_said_to_be(call, folder):
+    frame = pd.read_csv(folder / "wine.csv").drop(columns="target")
+    frame.loc[1, ["ash", "hue"]] = np.nan
+    frame.to_csv(folder / "holes.csv", index=False)
+    settings = ("--hidden", "4", "--missing", "allow", "-o", "holes.safetensors")
+    done = call("fit", "holes.csv", *settings, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    done = call("live", "holes.safetensors", "holes.csv", "--rows", "2", "-o", "h.html", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = content_of(folder / "h.html")
+    assert found["row_names"] == ["row 1", "row 2 (2 missing, filled)"]
 
 
 def test_nothing_is_replaced_unasked(call, folder):

@@ -9,7 +9,6 @@ from sklearn.datasets import load_wine
 
 from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling
 from lrnn.live import LivePage, Scene, live_page, rows_of
-from lrnn.live.packing import as_packed
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -78,22 +77,6 @@ def until(page, condition, seconds=30):
         page.wait_for_timeout(20)
 
 
-def network_of(model):
-    """The network as the page has it."""
-    rates = getattr(model, "rates", "free")
-    return as_packed(model.weights_.realised(rates)).to_network(rates, 1.0)
-
-
-def arrivals_of(model, network, row):
-    """Spikes from outside for a row in [0, 1], as the page presents it."""
-    inputs = row.astype(np.float32).astype(np.float64)
-    if model.scaling_ is not None and model.scaling_.complemented:
-        inputs = np.concatenate([inputs, 1 - inputs])
-    found = np.zeros(network.n_neurons)
-    found[: len(inputs)] = inputs * network.rates[: len(inputs)]
-    return found
-
-
 def scene_of(models, digits, **more):
     return Scene(models, digits[:5], image_shape=(8, 8), **more)
 
@@ -126,9 +109,8 @@ def test_the_same_seed_gives_the_same_events_as_the_compiled_kernel(opened, mode
     model, events = models[kind], 30_000
     page = opened(scene_of({kind: model}, digits, seed=7))
     fired = go_on(page, events)
-    network = network_of(model)
-    arrivals = arrivals_of(model, network, digits[0])
-    result = network.simulate(
+    arrivals = model.arrivals(digits[:1])[0]
+    result = model.to_network().simulate(
         arrivals, events=events, engine="clock", random_state=7, progress=False
     )
     np.testing.assert_array_equal(fired, result.firing_counts)
@@ -147,7 +129,7 @@ def test_spikes_lie_in_the_intervals_of_theory(opened, models, digits, kind):
             "live.facts(0).time",
         )
     )
-    network = network_of(models[kind])
+    network = models[kind].to_network()
     stable = q < 1
     expected = q * network.rates * time
     away = norm.ppf(1 - 0.001 / 2 / len(q)) * np.sqrt(expected + 1)
@@ -219,7 +201,8 @@ def test_one_draws_with_the_pointer(opened, models, digits, centre):
     until(page, "live.stages[0].note.textContent.startsWith('Nothing comes in')")
     draw(page, [(0.1, 0.1), (0.3, 0.1), (0.3, 0.4)])
     assert page.evaluate("live.run") > runs + 3
-    assert page.evaluate("live.row") == -1
+    assert page.evaluate("[live.own, live.row]") == [True, 0]
+    assert page.input_value("#row") == "own"
     pixels = np.array(page.evaluate("[...live.x]")).reshape(8, 8)
     assert pixels.max() == pytest.approx(0.9, abs=0.05)
     used = np.flatnonzero((pixels > 0.1).any(axis=1))
@@ -268,7 +251,7 @@ def test_sliders_are_in_the_users_units(opened):
     slider.fill("1")
     assert page.evaluate("live.clean[0]") == 1
     assert page.locator("#sliders output").first.inner_text() == f"{wine.data[:, 0].max():.3g}"
-    assert page.evaluate("live.row") == -1
+    assert page.evaluate("live.own")
     until(page, "live.news?.engines[0].events > 20000")
     out = page.locator(".layer.named").last
     names = out.locator(".name").all_inner_texts()
@@ -475,9 +458,9 @@ def test_without_workers_the_page_does_it_itself(opened, models, digits):
     )
     assert page.evaluate("live.threaded") is False
     fired = go_on(page, 10_000)
-    network = network_of(models["excitatory"])
-    arrivals = arrivals_of(models["excitatory"], network, digits[0])
-    result = network.simulate(
+    model = models["excitatory"]
+    arrivals = model.arrivals(digits[:1])[0]
+    result = model.to_network().simulate(
         arrivals, events=10_000, engine="clock", random_state=7, progress=False
     )
     np.testing.assert_array_equal(fired, result.firing_counts)
@@ -534,3 +517,100 @@ def test_dim_images_are_shown_brighter_and_said_to_be(opened, digits):
     )
     assert darkest < 40  # ink
     until(page, "live.news.engines[0].events > 1000")
+
+
+def test_a_click_draws_a_dot_and_a_change_of_mind_counts(opened, models, digits):
+    page = opened(scene_of({"a": models["excitatory"]}, digits))
+    page.click("#clear")
+    box = page.locator("#pad").bounding_box()
+    page.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
+    fitted = np.array(page.evaluate("[...live.x]"))
+    assert fitted.max() > 0.3
+    page.uncheck("#fit")
+    plain = np.array(page.evaluate("[...live.x]")).reshape(8, 8)
+    assert plain[:4, :4].sum() == pytest.approx(plain.sum())
+    assert (plain.ravel() != fitted).any()
+
+
+def test_rows_are_found_again_after_drawing(opened, models, digits):
+    page = opened(scene_of({"a": models["excitatory"]}, digits))
+    page.evaluate("live.showRow(2)")
+    draw(page, [(0.2, 0.2), (0.8, 0.8)])
+    page.click("#previous")
+    assert page.evaluate("[live.row, live.own]") == [2, False]
+    page.click("#clear")
+    page.click("#next")
+    assert page.evaluate("live.row") == 3
+    page.click("#clear")
+    page.select_option("#row", "3")
+    assert page.evaluate("Math.max(...live.x)") == digits[3].max()
+
+
+def test_keys_work_beside_sliders_and_the_tour_gives_the_pace_back(opened, models, digits):
+    page = opened(scene_of({"a": models["excitatory"]}, digits))
+    page.focus("#pace")
+    page.keyboard.press("Space")
+    assert page.evaluate("live.playing") is False
+    pace = page.evaluate("live.pace")
+    page.keyboard.press("t")
+    assert page.evaluate("live.pace") != pace
+    page.focus("#noise")
+    page.keyboard.press("Escape")
+    assert not page.locator("#tour").is_visible()
+    assert page.evaluate("live.pace") == pace
+
+
+def test_neurons_are_all_switched_on_again(opened, models, digits):
+    page = opened(scene_of({"a": models["excitatory"]}, digits))
+    healthy = page.evaluate("live.facts(0).error")
+    page.locator(".tile").nth(1).click()
+    page.check("#off")
+    assert page.is_disabled("#hand")
+    page.evaluate("live.switchOff(0, 2)")
+    page.click("#all-on")
+    assert page.evaluate("live.facts(0).error") == healthy
+    assert page.is_enabled("#hand")
+
+
+def test_potentials_are_no_values_of_attributes(opened):
+    wine = load_wine()
+    model = LRNNAutoencoder(5, scale="minmax", random_state=0).fit(wine.data)
+    scene = Scene({"a": model}, rows_of(model, wine.data, 1), scaling=model.scaling_)
+    page = opened(scene)
+    page.select_option("#view", "now")
+    page.evaluate("live.play(false)")
+    page.wait_for_timeout(300)
+    told = page.locator(".layer.named").first.locator(".value").all_inner_texts()
+    assert all(text.isdigit() for text in told)
+
+
+def test_classes_without_an_output_spike_are_not_guessed(opened, digits):
+    model = LRNNClassifier(12, max_iter=15, random_state=0).fit(
+        digits[:300], digits[:300, 20] > 0.5
+    )
+    page = opened(scene_of({"a": model}, digits))
+    page.evaluate("live.play(false); live.restart()")
+    until(page, "live.news?.engines[0].events === 0")
+    page.evaluate("live.post({do: 'once'})")
+    until(page, "live.news.engines[0].events === 1")
+    page.wait_for_timeout(400)
+    assert page.locator(".layer.named .value").all_inner_texts()[-2:] == ["–", "–"]
+    assert "No output has fired yet. That happens about once in" in page.inner_text(
+        ".stage .warning"
+    )
+    per = page.evaluate("live.facts(0).perOutput")
+    page.evaluate("count => live.post({do: 'until', events: count})", round(60 * per))
+    until(page, "live.fired(0) > 0")
+    fired = page.evaluate("live.fired(0)")
+    assert abs(fired - 60) < 6 * 60**0.5 + 5  # Poisson, and those that are on their way
+
+
+def test_the_tour_speaks_of_what_is_there(opened, digits):
+    model = LRNNClassifier(5, max_iter=5, random_state=0).fit(digits[:200], digits[:200, 20] > 0.5)
+    page = opened(Scene({"a": model}, digits[:2]), tour=True)
+    words = []
+    for _ in range(6):
+        words.append(page.inner_text("#tour p"))
+        page.click("#tour .buttons button:nth-child(2)")
+    assert not any("pixel" in text or "drawn" in text or "Draw" in text for text in words)
+    assert "probability" in words[3]

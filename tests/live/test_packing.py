@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -34,7 +35,9 @@ def numbers(packed):
 def test_weights_lose_bits_but_never_grow(values):
     """Rows that sum to at most 1 still do, and so do probabilities that are made of them."""
     weights = Weights.of([np.reshape(values, (2, 2)), np.eye(2)])
-    short = as_packed(weights)
+    assert as_packed(weights).encoders[0] is weights.encoders[0]  # of a small network all bits stay
+    with mock.patch("lrnn.live.packing.SMALL", 0):
+        short = as_packed(weights)
     assert (short.encoders[0] <= weights.encoders[0]).all()
     np.testing.assert_allclose(short.encoders[0], weights.encoders[0], rtol=2e-7)
     text = packed(short.encoders[0])
@@ -87,7 +90,8 @@ def test_missing_cells_are_filled_as_the_model_does(rng):
     X[::3, 2] = np.nan
     model = LRNNAutoencoder(3, missing="allow", random_state=0).fit(X)
     assert np.isfinite(rows_of(model, X, 10)).all()
-    assert "NaN" not in live_page(Scene({"a": model}, rows_of(model, X, 10)))
+    found = content_of(live_page(Scene({"a": model}, rows_of(model, X, 10))))
+    assert np.isfinite(numbers(found["rows"])).all()
 
 
 def test_no_row_is_in_it_unasked(digits):
@@ -122,6 +126,8 @@ def test_models_for_other_attributes_are_refused(digits):
     other = LRNNAutoencoder(4, random_state=0).fit(digits[:60, :30])
     with pytest.raises(ValueError, match=r"'b' is a model for 30 attributes, 'LRNNAuto.*' for 64"):
         model.live(digits, against={"b": other})
+    with pytest.raises(ValueError, match=r"rows must be how many of the first rows.*got -1"):
+        model.live(digits, rows=-1)
     with pytest.raises(ValueError, match="shape"):
         model.live(digits, shape=(8, 9))
 

@@ -135,23 +135,27 @@ def _made(
     frame: dict[str, Any] | None = None
     held: Any = np.empty((0, model.n_features_in_))
     if data is not None:
-        given = given_for(model, data, voice, split=part_taken(data, split)).without_gaps(model)
+        given = given_for(model, data, voice, split=part_taken(data, split))
+        gaps = _gaps(given.data[:rows])
+        given = given.without_gaps(model)
         model.scaling_ = scaling  # rows are scaled, the page's numbers are not
         image_shape = image_shape or given.image_shape
         held = _dense(given.data[:rows])
         if image_shape is not None:
             frame = frame_of(_dense(given.data[:MOST_ROWS]), image_shape)
         told = given.tell(voice)
-        labels = _labels(given, len(held))
+        labels = _labels(given, gaps)
     if image_shape is not None and np.prod(image_shape) != model.n_features_in_:
         raise typer.BadParameter(
             f"{shape or image_shape} are {np.prod(image_shape)} pixels, and {str(path)!r} is a "
             f"model for {model.n_features_in_}",
             param_hint="--shape",
         )
-    side = isqrt(model.n_features_in_)
-    if image_shape is None and data is None and side > 7 and side**2 == model.n_features_in_:
-        voice.note(f"if rows are images, --shape {side}x{side} shows them so")
+    if image_shape is None and data is None:
+        for colours, more in ((1, ""), (3, "x3")):
+            side = isqrt(model.n_features_in_ // colours)
+            if side > 7 and colours * side**2 == model.n_features_in_:
+                voice.note(f"if rows are images, --shape {side}x{side}{more} shows them so")
     names = getattr(model, "feature_names_in_", None)
     stems = {Path(file).stem: found for file, found in models.items()}
     scene = Scene(
@@ -178,6 +182,11 @@ def _models(path: Path, data: str | None, against: list[Path]) -> dict[str, Any]
     models = {str(path): first}
     for other in against:
         found = load_model(other, autoencoder=False)
+        if found.n_features_in_ != first.n_features_in_:
+            raise ValueError(
+                f"{str(other)!r} is a model for {found.n_features_in_} attributes, {str(path)!r} "
+                f"for {first.n_features_in_}"
+            )
         if not _alike(first.scaling_, found.scaling_):
             raise ValueError(
                 f"{str(other)!r} scales its data otherwise than {str(path)!r}: the same input is "
@@ -218,11 +227,23 @@ def _dense(rows: Any) -> Any:
     return found / np.iinfo(found.dtype).max if are_levels(found.dtype) else found
 
 
-def _labels(given: Any, count: int) -> list[str]:
-    """What rows are called: their number, and their class if there is one."""
+def _gaps(rows: Any) -> list[int]:
+    """How many cells of each row are missing."""
+    import numpy as np
+
+    if isinstance(rows, np.ndarray) and rows.dtype.kind == "f":
+        return [int(count) for count in np.isnan(rows).sum(axis=1)]
+    return [0] * rows.shape[0]
+
+
+def _labels(given: Any, gaps: list[int]) -> list[str]:
+    """What rows are called: their number, their class, how many cells of theirs are guessed."""
+    count = len(gaps)
     dropped, classes = set(given.cut.dropped.tolist()), given.classes
     numbers = [n for n in range(1, count + len(dropped) + 1) if n - 1 not in dropped]
     return [
-        f"row {number}" + ("" if classes is None else f": {classes[i]}")
+        f"row {number}"
+        + ("" if classes is None else f": {classes[i]}")
+        + (f" ({gaps[i]} missing, filled)" if gaps[i] else "")
         for i, number in enumerate(numbers[:count])
     ]

@@ -1,6 +1,7 @@
 """What a page needs to run networks: their weights as text, the rows, and what to call things."""
 
 import base64
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from lrnn.tables.scaling import Scaling, input_names
 from lrnn.validation import check_data
 from lrnn.weights import Weights
 
+SMALL = 1 << 16  # weights of a network that are packed with all of their bits
 MOST_ENTRIES = 1 << 20  # of a neuron, or clocks: their tables are read in 53 bits
 DIM = 0.5  # of images whose pixels are all darker
 LEAST_RATE = 1.0  # as that of `to_network`
@@ -114,6 +116,8 @@ def rows_of(model: Any, X: Any, count: int) -> Floats:
            [1., 1.]])
     """
     width = model.n_features_in_
+    if not isinstance(count, numbers.Integral) or count < 0:
+        raise ValueError(f"rows must be how many of the first rows, 0 or more; got {count!r}")
     if X is None or not count:
         return np.empty((0, width))
     rows = check_data(model, X, reset=False)
@@ -163,8 +167,12 @@ def _check_size(weights: Weights) -> None:
 
 
 def as_packed(weights: Weights) -> Weights:
-    """The same weights with as many bits as a page has of them, none of them larger."""
-    return weights.each(_rounded_down)
+    """The same weights with as many bits as a page has of them, none of them larger.
+
+    Those of a small network keep all, and its events are those of the model, one by one.
+    """
+    count = sum(w.size for w in (*weights.excitatory, *(weights.inhibitory or ())))
+    return weights if count <= SMALL else weights.each(_rounded_down)
 
 
 def _rounded_down(weight: Any) -> Floats:
@@ -176,16 +184,22 @@ def _rounded_down(weight: Any) -> Floats:
     return short.astype(np.float64)
 
 
-def _type_of(numbers: Floats) -> str:
+def _type_of(values: Floats) -> str:
     """float32, unless some number is too large or too small for it."""
     limits = np.finfo(np.float32)
-    used = numbers[numbers > 0]
+    used = values[values > 0]
     fits = not len(used) or (used.max() <= limits.max and used.min() >= limits.smallest_normal)
     return "f4" if fits else "f8"
 
 
-def packed(numbers: Any, kind: str | None = None) -> dict[str, str]:
-    """An array as text, 4 bytes a number if these will do."""
-    values = np.ascontiguousarray(numbers, dtype=np.float64).ravel()
-    kind = kind or _type_of(values)
+def _exact_type_of(values: Floats) -> str:
+    """float32 if that has all of their bits."""
+    fits = _type_of(values) == "f4" and bool((values.astype(np.float32) == values).all())
+    return "f4" if fits else "f8"
+
+
+def packed(array: Any, kind: str | None = None) -> dict[str, str]:
+    """An array as text, 4 bytes a number if these have all of its bits."""
+    values = np.ascontiguousarray(array, dtype=np.float64).ravel()
+    kind = kind or _exact_type_of(values)
     return {"type": kind, "data": base64.b64encode(values.astype(f"<{kind}").tobytes()).decode()}

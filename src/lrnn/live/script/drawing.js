@@ -54,6 +54,7 @@ export class Drawing {
       context.beginPath();
       context.moveTo(...points[0]);
       for (const point of points) context.lineTo(...point);
+      if (points.length === 1) context.lineTo(points[0][0] + 0.01, points[0][1]); // a dot
       context.stroke();
     }
     const dots = context.getImageData(0, 0, width * FINE, height * FINE).data;

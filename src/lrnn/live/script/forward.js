@@ -77,11 +77,13 @@ export function widestInterval(network, q, time) {
   return time > 0 ? Math.min(1, 1.96 * Math.sqrt(widest)) : 1;
 }
 
-/** The difference (RMS) that such intervals make one expect of some neurons. */
+/** The difference (RMS) that is to be expected of some neurons; of one that has not fired, all of q. */
 export function expectedDifference(network, q, time, first, last) {
   let sum = 0;
-  for (let i = first; i < last; i++) if (q[i] < 1) sum += q[i] / (network.rates[i] * time);
-  return time > 0 ? Math.sqrt(sum / (last - first)) : 1;
+  for (let i = first; i < last; i++) {
+    if (q[i] < 1) sum += Math.min(q[i] ** 2, time > 0 ? q[i] / (network.rates[i] * time) : 1);
+  }
+  return Math.sqrt(sum / (last - first));
 }
 
 /** Root of the mean square of a − b, from one neuron to another. */

@@ -76,9 +76,9 @@ export class Picture {
 export class Tiles {
   static MOST = 256;
 
-  constructor(title, count, parts, picture, ink, choose) {
+  constructor(title, count, parts, picture, ink, narrow, choose) {
     this.tiles = [];
-    const size = count <= 20 ? "large" : count <= 49 ? "medium" : "small";
+    const size = count <= 20 && !narrow ? "large" : count <= 49 && !narrow ? "medium" : "small";
     const list = (this.list = element("div", { class: `tiles-of-code ${size}`, role: "group", "aria-label": title }));
     for (let h = 0; h < Math.min(count, Tiles.MOST); h++) {
       const bar = element("span", { class: "level" });
@@ -142,11 +142,12 @@ export class Bars {
       left > 0 ? element("p", { class: "note" }, `and ${left} more`) : "");
   }
 
-  draw(values, exact, first) {
+  /** `potentials`, where these are shown, are told in the place of values. */
+  draw(values, exact, first, potentials = null) {
     this.rows.forEach((row, i) => {
       row.spikes.style.width = `${100 * values[first + i]}%`;
       if (exact) row.exact.style.width = `${100 * exact[first + i]}%`;
-      const told = this.value(values[first + i], i);
+      const told = potentials ? String(potentials[first + i]) : this.value(values[first + i], i);
       if (told !== row.last) row.told.textContent = row.last = told;
     });
   }

@@ -31,7 +31,8 @@ export class Live {
     this.seed = content.seed;
     this.noise = this.missing = this.lost = 0;
     this.run = 0;
-    this.row = -1;
+    this.row = -1; // the last one that was shown
+    this.own = true; // whether the input is by hand, and no row
     this.chosen = null;
     this.view = "average";
     this.playing = true;
@@ -133,6 +134,7 @@ export class Live {
     const count = this.content.row_names.length;
     if (!count) return;
     this.row = (row + count) % count;
+    this.own = false;
     find("row").value = String(this.row);
     this.pad?.forget();
     this.hands.fill(null);
@@ -140,10 +142,18 @@ export class Live {
     this.say(this.content.row_names[this.row]);
   }
 
+  /** Present an input that is no row of the data. */
+  presentOwn(clean, told) {
+    this.own = true;
+    find("row").value = "own";
+    this.hands.fill(null);
+    this.present(clean);
+    this.say(told);
+  }
+
   clear() {
     this.pad?.forget();
-    this.present(new Float64Array(this.width));
-    this.say("The input is empty.");
+    this.presentOwn(new Float64Array(this.width), "The input is empty.");
   }
 
   restart(seed = this.seed) {
@@ -158,7 +168,7 @@ export class Live {
     this.pace = Math.min(PACES.length - 1, Math.max(0, pace));
     find("pace").value = String(this.pace);
     const per = PACES[this.pace];
-    find("pace-told").textContent = per === Infinity ? "as fast as it can" : `${number(per)} event${per > 1 ? "s" : ""} per second`;
+    find("pace-told").textContent = per === Infinity ? "as fast as it can" : `${counted(per, "event")} per second`;
     this.post({ do: "pace", pace: per, playing: this.playing });
   }
 
@@ -182,6 +192,7 @@ export class Live {
     this.chosen = { m, h };
     if (switched) this.switchOff(m, h);
     this.#write();
+    find("neuron").scrollIntoView({ block: "nearest" });
   }
 
   neuron(m, h) {
@@ -192,6 +203,12 @@ export class Live {
     this.off[m][this.neuron(m, h)] = off ? 1 : 0;
     this.present();
     this.say(`Code neuron ${h + 1} is switched ${off ? "off" : "on"}.`);
+  }
+
+  switchAllOn() {
+    for (const off of this.off) off.fill(0);
+    this.present();
+    this.say("All neurons are switched on.");
   }
 
   /** Turn a code neuron by hand; `alone` sets all others to 0. */
@@ -233,10 +250,15 @@ export class Live {
     let spikes = 0;
     for (let i = 0; i < first; i++) spikes += exact[i] * rates[i];
     const time = engine?.time ?? 0;
+    let outputs = 0;
+    for (let i = first; i < last; i++) outputs += exact[i] * rates[i];
+    let outside = 0;
+    for (let i = 0; i < sizes[0]; i++) outside += exact[i] * rates[i];
     return {
       events: engine?.events ?? 0,
       time,
       spikes,
+      perOutput: (spikes + outside + outputs) / outputs, // events for each output spike
       error: this.#error(m, exact),
       errorBySpikes: this.#error(m, found),
       difference: difference(found, exact, first, last),
@@ -245,6 +267,12 @@ export class Live {
       verdict: this.#verdict(m, exact),
       verdictBySpikes: this.#verdict(m, found),
     };
+  }
+
+  /** Output spikes so far. */
+  fired(m) {
+    const engine = this.news?.engines[m];
+    return engine ? this.#output(m, engine.fired).reduce((sum, count) => sum + count, 0) : 0;
   }
 
   #output(m, values) {
@@ -292,6 +320,7 @@ export class Live {
     const { content } = this;
     const chooser = find("row");
     content.row_names.forEach((name, i) => chooser.append(element("option", { value: i }, name)));
+    chooser.append(element("option", { value: "own", disabled: true }, "by hand"));
     find("rows").hidden = !content.row_names.length;
     find("gain").hidden = content.gain === 1;
     find("gain").textContent = `The images are dim: they are shown ${short(content.gain)} times as bright as they are.`;
@@ -299,7 +328,7 @@ export class Live {
     this.stages = content.models.map((model, m) => new Stage(this, model, m));
     find("stages").append(...this.stages.map(({ article }) => article));
     const head = ["network", "spikes per unit time", ...(content.models.some(({ classes }) => !classes) ? ["error by numbers", "error by spikes"] : []),
-      ...(content.models.some(({ classes }) => classes) ? ["it says", "spikes say"] : []), "events", "simulated time", "difference (RMS)", "widest interval"];
+      ...(content.models.some(({ classes }) => classes) ? ["class by numbers", "class by spikes"] : []), "events", "simulated time", "difference (RMS)", "widest interval"];
     find("facts-head").append(...head.map((name) => element("th", { scope: "col" }, name)));
     this.tour = new Tour(this, find("tour"));
   }
@@ -313,7 +342,9 @@ export class Live {
     on("pace", "input", (event) => this.setPace(Number(event.target.value)));
     on("view", "change", (event) => { this.view = event.target.value; this.fresh = true; });
     on("row", "change", (event) => this.showRow(Number(event.target.value)));
-    on("previous", "click", () => this.showRow(this.row - 1));
+    on("fit", "change", () => this.pad.refit?.());
+    on("all-on", "click", () => this.switchAllOn());
+    on("previous", "click", () => this.showRow(this.own && this.row >= 0 ? this.row : this.row - 1));
     on("next", "click", () => this.showRow(this.row + 1));
     on("clear", "click", () => this.clear());
     on("begin-tour", "click", () => this.tour.show(0));
@@ -332,12 +363,13 @@ export class Live {
   }
 
   #key(event) {
-    const typing = event.target.closest("input, select, textarea, #pad");
-    if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape")) return;
-    if (event.key === " " && event.target.closest("button, summary")) return;
+    if (event.key === "Escape") return this.tour.close();
+    const typing = event.target.closest('select, input:not([type="range"])');
+    if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
+    if (event.key === " " && event.target.closest("button, summary, #pad")) return;
     const keys = {
       " ": () => this.play(), ".": () => this.once(), r: () => this.restart(), s: () => this.restart(this.seed + 1),
-      n: () => this.showRow(this.row + 1), p: () => this.showRow(this.row - 1), c: () => this.clear(),
+      n: () => find("next").click(), p: () => find("previous").click(), c: () => this.clear(),
       "]": () => this.setPace(this.pace + 1), "[": () => this.setPace(this.pace - 1), t: () => this.tour.show(0),
     };
     if (!keys[event.key]) return;
@@ -378,7 +410,8 @@ export class Live {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
     this.colours = { excitation: colour("--bar"), inhibition: colour("--inhibition") };
-    find("speed").textContent = this.playing ? `${number(meter.perSecond)} events per second` : "paused";
+    const together = this.networks.length > 1 ? ", of all networks together" : "";
+    find("speed").textContent = this.playing ? `${counted(meter.perSecond, "event")} per second${together}` : "paused";
     find("seed-told").textContent = String(this.seed);
     const facts = this.networks.map((_, m) => this.facts(m));
     this.#tabulate(facts);
@@ -386,7 +419,8 @@ export class Live {
       const curve = this.curves[m];
       if (events > 0 && (!curve.length || events > 1.08 * curve.at(-1)[0])) curve.push([events, seen, expected]);
     });
-    drawCurves(find("curves"), this.curves, [colour("--bar"), colour("--second"), colour("--third"), colour("--soft")], colour("--ink"));
+    const lines = ["--accent", "--third", "--inhibition", "--soft"].map(colour);
+    drawCurves(find("curves"), this.curves, this.content.models.map(({ name }) => name), lines, colour("--ink"));
     this.stages.forEach((stage, m) => stage.write(facts[m]));
     this.#inspect();
   }
@@ -413,9 +447,11 @@ export class Live {
     find("neuron-title").textContent = `Code neuron ${h + 1}${several}`;
     find("neuron-told").textContent = this.silenced[m][i]
       ? "It is switched off: it never fires."
-      : `Excited ${short(this.shown(m, "average")[i])} of the time by spikes, ${short(this.exact[m][i])} by numbers; potential now ${engine?.potentials[i] ?? 0}; fires ${short(this.networks[m].rates[i])} times per unit time while it is excited.`;
+      : `Excited ${short(this.exact[m][i])} of the time by numbers, and by spikes, counting how often it fired, ${short(this.shown(m, "average")[i])}; potential now ${engine?.potentials[i] ?? 0}; fires ${short(this.networks[m].rates[i])} times per unit time while it is excited.`;
     const turned = this.hands[m] !== null;
     find("let-go").disabled = !turned;
+    find("hand").disabled = find("alone").disabled = Boolean(this.silenced[m][i]);
+    find("all-on").disabled = !this.off.some((off) => off.includes(1));
     if (document.activeElement !== find("hand")) find("hand").value = String(this.exact[m][i]);
     find("hand-told").textContent = `${short(this.exact[m][i])}${turned ? ", by hand: the input is not looked at" : ""}`;
     find("off").checked = Boolean(this.off[m][i]);
@@ -444,7 +480,7 @@ class Stage {
     const title = `${layer === 0 ? "input" : layer === last ? "output" : layer === model.code ? "code" : "hidden"} · ${number(size)} neuron${size > 1 ? "s" : ""}`;
     const outer = layer === 0 || (layer === last && !model.classes);
     if (layer === last && model.classes) {
-      return new Bars(title, model.classes, (share) => `${(100 * share).toFixed(0)} %`);
+      return new Bars(title, model.classes, (share) => (Number.isNaN(share) ? "–" : `${(100 * share).toFixed(0)} %`));
     }
     if (outer && shape) {
       const doubled = model.complemented && !(shape.colours > 1 && shape.planes);
@@ -459,7 +495,7 @@ class Stage {
     }
     if (layer === model.code && layer > 0 && layer < last) {
       const parts = this.#parts(network);
-      return new Tiles(title, size, parts, parts && shape, true, (h, shift) => live.choose(m, h, shift));
+      return new Tiles(title, size, parts, parts && shape, ink, last > 2, (h, shift) => live.choose(m, h, shift));
     }
     return new Picture(title, squareOf(size), true);
   }
@@ -482,16 +518,15 @@ class Stage {
   }
 
   draw(values) {
-    const { starts, sizes } = this.live.networks[this.m];
-    const fresh = this.seen !== this.live.run;
-    this.seen = this.live.run;
-    const exact = fresh ? this.live.exact[this.m] : null;
+    const { live, m } = this;
+    const { starts, sizes } = live.networks[m];
+    const exact = this.seen === live.run ? null : live.exact[m]; // is drawn once
+    this.seen = live.run;
+    const potentials = live.view === "now" ? live.news.engines[m].potentials : null;
     this.layers.forEach((layer, l) => {
-      if (l === sizes.length - 1 && this.model.classes) {
-        layer.draw(shares(values.subarray(starts[l])), shares(this.live.exact[this.m].subarray(starts[l])), 0);
-      } else {
-        layer.draw(values, exact, starts[l]);
-      }
+      if (l < sizes.length - 1 || !this.model.classes) return layer.draw(values, exact, starts[l], potentials);
+      const last = (q) => shares(q.subarray(starts[l]));
+      return layer.draw(last(values), last(live.exact[m]), 0, potentials?.subarray(starts[l]));
     });
   }
 
@@ -509,11 +544,24 @@ class Stage {
       code.label((h) => `code neuron ${h + 1}, excited ${short(exact[live.neuron(m, h)])} of the time`,
         live.chosen?.m === m ? live.chosen.h : -1, (h) => live.silenced[m][live.neuron(m, h)]);
     }
-    const silent = live.news && !live.news.engines[m].alive;
-    this.note.hidden = !(silent || facts.spikes > PATIENCE);
-    this.note.textContent = silent
-      ? "Nothing comes in, so nothing ever happens."
-      : `This network makes ${number(facts.spikes)} spikes per unit of time for this input. At some million events a second its averages take very long to come near the numbers.`;
+    const told = this.#remark(facts);
+    this.note.hidden = !told;
+    this.note.textContent = told;
+  }
+
+  /** What one should know of a run like this, if anything. */
+  #remark({ spikes, perOutput }) {
+    const engine = this.live.news?.engines[this.m];
+    if (!engine) return "";
+    if (!engine.alive) return "Nothing comes in, so nothing ever happens.";
+    if (this.model.classes && !this.live.fired(this.m)) {
+      return perOutput === Infinity
+        ? "No output can fire for this input: there is no class to tell."
+        : `No output has fired yet. That happens about once in ${number(perOutput)} events.`;
+    }
+    return spikes > PATIENCE
+      ? `This network makes ${number(spikes)} spikes per unit of time for this input. At some million events a second its averages take very long to come near the numbers.`
+      : "";
   }
 }
 
@@ -532,6 +580,7 @@ class Pad {
     this.canvas.addEventListener("pointerdown", (event) => this.#down(event));
     this.canvas.addEventListener("pointermove", (event) => this.#move(event));
     for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => this.#up());
+    for (const change of ["focus", "blur"]) this.canvas.addEventListener(change, () => this.show());
     this.canvas.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -542,6 +591,10 @@ class Pad {
   show() {
     const { ink, gain } = this.live.content;
     pixelate(this.canvas, this.live.x, this.shape, ink, 0, gain);
+    if (!this.canvas.matches(":focus-visible")) return;
+    const context = this.canvas.getContext("2d"); // where the keyboard paints
+    context.fillStyle = "rgba(217, 138, 61, 0.6)";
+    context.fillRect(...this.cursor, 1, 1);
   }
 
   #place(event) {
@@ -563,21 +616,29 @@ class Pad {
   #up() {
     if (!this.busy) return;
     this.busy = false;
-    if (this.drawing) this.live.present(this.drawing.pixels(find("fit").checked));
+    if (this.drawing) this.live.presentOwn(this.drawing.pixels(find("fit").checked), "Drawn.");
+  }
+
+  /** What was drawn, again, centred and scaled or as it is. */
+  refit() {
+    if (this.drawing?.strokes.length) this.live.presentOwn(this.drawing.pixels(find("fit").checked), "Drawn.");
   }
 
   #mark(point, first) {
-    this.live.row = -1;
-    this.live.hands.fill(null);
     if (this.drawing) {
       if (first) this.drawing.begin(point);
       else this.drawing.add(point);
-      this.live.present(this.drawing.pixels(false));
+      this.live.presentOwn(this.drawing.pixels(false), "Drawing.");
     } else {
-      const pixels = Float64Array.from(this.live.clean);
-      paint(pixels, this.shape, point, [1, 1, 1], Math.max(0.6, BRUSH * this.shape.width));
-      this.live.present(pixels);
+      this.#paint(point, Math.max(0.6, BRUSH * this.shape.width));
     }
+  }
+
+  #paint(point, radius) {
+    const pixels = Float64Array.from(this.live.clean);
+    const white = 1 / this.live.content.gain;
+    paint(pixels, this.shape, point, [white, white, white], radius);
+    this.live.presentOwn(pixels, "Painted.");
   }
 
   /** Arrows move, Enter or the space bar paints a pixel. */
@@ -586,11 +647,9 @@ class Pad {
     const [width, height] = [this.shape.width, this.shape.height];
     if (steps[event.key]) {
       this.cursor = this.cursor.map((v, i) => Math.min([width, height][i] - 1, Math.max(0, v + steps[event.key][i])));
+      this.show();
     } else if (event.key === "Enter" || event.key === " ") {
-      const pixels = Float64Array.from(this.live.clean);
-      paint(pixels, this.shape, this.cursor.map((v) => v + 0.5), [1, 1, 1], 0.6);
-      this.live.row = -1;
-      this.live.present(pixels);
+      this.#paint(this.cursor.map((v) => v + 0.5), 0.6);
     } else {
       return;
     }
@@ -612,7 +671,7 @@ class Sliders {
     });
     find("sliders").hidden = false;
     find("clear").textContent = "All to the lowest";
-    find("missing-name").textContent = "missing cells";
+    find("missing-name").textContent = "cells set to the lowest";
   }
 
   forget() {}
@@ -630,9 +689,7 @@ class Sliders {
   #moved(i, value) {
     const clean = Float64Array.from(this.live.clean);
     clean[i] = value;
-    this.live.row = -1;
-    this.live.hands.fill(null);
-    this.live.present(clean);
+    this.live.presentOwn(clean, "");
   }
 }
 
@@ -641,9 +698,10 @@ function scaled(values) {
   return values.map((value) => value / most);
 }
 
+/** Of each in their sum; of nothing there are none. */
 function shares(values) {
   const sum = values.reduce((all, value) => all + value, 0);
-  return Float64Array.from(values, (value) => (sum > 0 ? value / sum : 1 / values.length));
+  return Float64Array.from(values, (value) => (sum > 0 ? value / sum : NaN));
 }
 
 /** A number to read at a glance. */
@@ -651,8 +709,14 @@ export function short(value) {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
+  if (size < 1e-9) return "nearly 0";
   if (size >= 1e6 || size < 1e-4) return value.toExponential(1);
-  return String(+value.toPrecision(size >= 100 ? 4 : 3));
+  return size >= 1000 ? String(Math.round(value)) : String(+value.toPrecision(size >= 100 ? 4 : 3));
+}
+
+/** So many of something. */
+export function counted(count, what) {
+  return `${number(count)} ${what}${Math.round(count) === 1 ? "" : "s"}`;
 }
 
 /** A count, with commas. */

@@ -2,8 +2,8 @@
 
 const MARGIN = { left: 52, right: 10, top: 10, bottom: 34 };
 
-/** Curves of points (events, difference, what theory expects), on axes of powers of ten. */
-export function drawCurves(canvas, curves, colours, ink) {
+/** Curves of points (events, difference, what theory expects), on axes of powers of ten, by name. */
+export function drawCurves(canvas, curves, names, colours, ink) {
   const dense = window.devicePixelRatio || 1;
   const box = canvas.getBoundingClientRect();
   if (!box.width) return;
@@ -12,7 +12,7 @@ export function drawCurves(canvas, curves, colours, ink) {
   const context = canvas.getContext("2d");
   context.setTransform(dense, 0, 0, dense, 0, 0);
   context.clearRect(0, 0, box.width, box.height);
-  const points = curves.flat().filter(([events, seen]) => events > 0 && seen > 0);
+  const points = curves.flat().filter(drawable);
   const x = axis(points.map((p) => p[0]), 2, MARGIN.left, box.width - MARGIN.right);
   const y = axis(points.flatMap((p) => [p[1], p[2]]), -2, box.height - MARGIN.bottom, MARGIN.top);
   context.font = "11px system-ui, sans-serif";
@@ -30,14 +30,22 @@ export function drawCurves(canvas, curves, colours, ink) {
   context.fillText("events", (MARGIN.left + box.width - MARGIN.right) / 2, box.height - 4);
   curves.forEach((curve, i) => {
     context.strokeStyle = colours[i % colours.length];
-    const kept = curve.filter(([events, seen]) => events > 0 && seen > 0);
+    const kept = curve.filter(drawable);
     context.setLineDash([4, 4]);
-    line(context, kept.map(([events, , expected]) => [x.at(events), y.at(expected)]), 0.8);
+    context.lineWidth = 1.4;
+    line(context, kept.map(([events, , expected]) => [x.at(events), y.at(expected)]), 1);
     context.setLineDash([]);
     context.lineWidth = 2;
     line(context, kept.map(([events, seen]) => [x.at(events), y.at(seen)]), 1);
     context.lineWidth = 1;
+    context.fillStyle = colours[i % colours.length];
+    context.textAlign = "right";
+    context.fillText(names[i].slice(0, 40), box.width - MARGIN.right - 4, MARGIN.top + 14 + 15 * i);
   });
+}
+
+function drawable([events, seen, expected]) {
+  return events > 0 && seen > 0 && expected > 0;
 }
 
 function axis(values, usual, from, to) {
