@@ -59,7 +59,7 @@ def measured(page: Page, address: str) -> dict[str, float]:
 def compiled(model: LRNNAutoencoder, row: np.ndarray) -> float:
     """Millions of events per second of the compiled kernel, one thread."""
     network, arrivals = model.to_network(), model.arrivals(row[None, :])[0]
-    network.simulate(arrivals, events=1000, engine="clock", random_state=0, progress=False)
+    network.simulate(arrivals, events=100_000, engine="clock", random_state=0, progress=False)
     began = perf_counter()
     network.simulate(
         arrivals, events=EVENTS, engine="clock", random_state=0, progress=False, threads=1
