@@ -122,7 +122,8 @@ def evaluate_unsaturated(
         more = {"numbered": True}
     errors, sums, peak = fold(work, _added_with_peaks, width, **more)
     xp = array_namespace(peak)
-    sums[1] = sums[1] / xp.where(peak > 0, peak, xp.ones_like(peak))
+    codes = sums[1] / xp.where(peak > 0, peak, xp.ones_like(peak))
+    sums = [sums[0], codes, *sums[2:]]  # anew: a checkpoint may still hold the other list
     means = [float(error) / (rows * columns) for error in errors]
     if known is not None:
         means[0] = known - means[0]
