@@ -56,7 +56,7 @@ class Point:
     way : {"down", "up", "from scratch"} or None
         How it was reached: as spikes became cheaper, as they became dearer, or at once. Two
         networks of one penalty differ in it; one of them fires less, the other has a lower error.
-        None for the excitatory network, and in files of lrnn 0.1.0.
+        None for the excitatory network, and where a file does not tell.
     """
 
     penalty: float | None
