@@ -26,6 +26,7 @@ from test_grid import (
     little_of_everything,  # noqa: F401
     named,
     numpy_by_rows,
+    rows_in,
     rows_of,
     torch_tensor_on_cuda,
 )
@@ -132,6 +133,7 @@ METHODS = {
     "fit_transform": lambda case: case.model().fit_transform(case.rows, LABELS),
     "partial_fit": part_by_part,
     "partial_fit: another type": lambda case: part_by_part(case, case.rows_of_another_type),
+    "live": lambda case: rows_in(case.reference().live(case.rows, rows=5)),
     "predict": lambda case: case.reference().predict(case.rows),
     "predict_proba": lambda case: case.reference().predict_proba(case.rows),
     "predict_proba: of its own rows": lambda case: case.trained.predict_proba(case.rows),
@@ -241,5 +243,5 @@ def test_the_grid_is_whole():
     }  # fmt: skip
     simulated = {"decide"}  # see test_decisions
     assert methods - {name.partition(":")[0] for name in METHODS} == simulated
-    assert len(HERE) * len(METHODS) == 3_706
+    assert len(HERE) * len(METHODS) == 3_815
     assert np.unique(LABELS, return_counts=True)[1].min() > SHAPE[0] / 8

@@ -218,6 +218,7 @@ def test_a_scaling_that_would_cut_data_off_is_refused(call, raw, value, places, 
     assert not (folder / "m.safetensors").exists()
 
 
+@pytest.mark.filterwarnings("default:.*far from all others")
 def test_a_range_beyond_all_numbers_is_refused(call, raw):
     folder = raw(low=(-1e308, [(0, 1)]), high=(1e308, [(1, 1)]))
     done = call("fit", "x.npy", "-o", "m.safetensors", "--scale", "minmax", cwd=folder)
@@ -225,6 +226,7 @@ def test_a_range_beyond_all_numbers_is_refused(call, raw):
     assert "the range of column 2, from -1e+308 to 1e+308, is beyond all numbers" in done.said
 
 
+@pytest.mark.filterwarnings("default:.*far from all others")
 def test_what_a_scaling_can_take_is_not_refused(call, raw):
     folder = raw(high=(255.0, [(3, 1)]), low=(0.0, [(4, 1)]))
     for scale in ("levels", "max", "minmax"):

@@ -125,6 +125,7 @@ def test_equal_scalings_are_equal_and_have_one_hash():
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, "UInt8"])
+@pytest.mark.filterwarnings("ignore:.*looks like a class")
 def test_levels_in_a_frame_are_taken_as_they_are(kind):
     """As those in an array; where columns are chosen, divided by the level that is 1."""
     white = 65_535 if kind is np.uint16 else 255

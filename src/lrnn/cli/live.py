@@ -11,6 +11,7 @@ from lrnn.cli.inputs import (
     SplitOf,
     given_for,
     load_model,
+    model_file,
     model_for,
     part_taken,
 )
@@ -24,7 +25,9 @@ LARGE = 32 << 20  # bytes of a page that browsers take long to open
 def live(
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="MODEL", help="A model; by default that of lrnn demo."),
+        typer.Argument(
+            metavar="MODEL", callback=model_file, help="A model; by default that of lrnn demo."
+        ),
     ] = None,
     data: Annotated[
         str | None,

@@ -818,7 +818,7 @@ def _warn_of_far(data: Any, found: tuple[Floats, Floats], names: Any) -> None:
     if isinstance(data, Source) or sparse.issparse(data) or is_dask(data):
         return
     step = -(-data.shape[0] * data.shape[1] // SAMPLE)
-    cells = matrix_of(data) if is_frame(data) else to_numpy(data[::step])
+    cells = matrix_of(data) if is_frame(data) else to_numpy(data[::step, :])
     cells = np.concatenate([cells, found]) if step > 1 else cells
     low, high = found
     middle = np.nanmedian(cells, axis=0)
