@@ -36,7 +36,7 @@ function stepsOf({ shape, ink, models }) {
     {
       title: "Averages are the numbers",
       text: `How often each neuron is excited can also be computed, without any spike: see ${shape ? "the small pictures" : "the second bars"}. The more events, the smaller the difference, in the long run like one over their square root. That is the dashed line.`,
-      target: "#numbers",
+      target: "#numbers figure",
       act: (live) => live.setPace(7),
     },
     {
