@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -143,13 +144,22 @@ def test_what_cannot_be_is_said(call, folder, words, said):
     assert not (folder / "a.html").exists()
 
 
-def test_without_a_file_a_browser_opens_it(digits, monkeypatch):
+def test_without_a_file_a_browser_opens_it(call, folder, monkeypatch):
     """The standard library's way: whatever browser the user has."""
     opened = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    path = LRNNAutoencoder(4, random_state=0).fit(digits[:60]).live().show()
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    done = call("live", "wine.safetensors", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    path = Path(json.loads(done.stdout)["page"])
     assert opened == [path.resolve().as_uri()]
-    assert path.exists()
+    assert content_of(path)["models"][0]["name"] == "wine"
+
+
+def test_where_there_is_no_browser_it_is_said(digits, monkeypatch):
+    monkeypatch.setattr("webbrowser.open", lambda address: False)
+    page = LRNNAutoencoder(4, random_state=0).fit(digits[:60]).live()
+    with pytest.warns(UserWarning, match=r"no browser to open the page in; it is '.*live.html'"):
+        assert page.show().exists()
 
 
 def test_without_a_model_it_is_the_demo_s(call, tmp_path):

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from lrnn.live.packing import Scene, rows_of
 from lrnn.report.page import asset, render
 from lrnn.tables.atomic import write_atomically
+from lrnn.tables.words import warn
 
 SCRIPTS = (  # each needs only those before it
     "random", "alias", "engine", "runner", "forward", "drawing", "layers", "plot", "tour", "page",
@@ -64,7 +65,8 @@ class LivePage:
             The file.
         """
         path = self.save(Path(tempfile.mkdtemp(prefix="lrnn-live-")) / "live.html")
-        webbrowser.open(path.resolve().as_uri())
+        if not webbrowser.open(path.resolve().as_uri()):
+            warn(f"there is no browser to open the page in; it is {str(path)!r}")
         return path
 
     def _repr_html_(self) -> str:
