@@ -622,3 +622,18 @@ def test_the_tour_speaks_of_what_is_there(opened, digits):
         page.click("#tour .buttons button:nth-child(2)")
     assert not any("pixel" in text or "drawn" in text or "Draw" in text for text in words)
     assert "probability" in words[3]
+
+
+def test_of_very_many_attributes_the_highest_have_sliders(opened, rng):
+    X = 0.1 * rng.random((30, 900))
+    X[:, ::6] += 0.5  # 150 of them
+    model = LRNNAutoencoder(4, random_state=0, max_iter=5).fit(X)
+    page = opened(Scene({"a": model}, X[:3]))
+    assert page.locator("#sliders input").count() == 200
+    assert "700 more attributes" in page.inner_text("#sliders .note")
+    chosen = page.evaluate("live.pad.inputs.map(({ i }) => i)")
+    assert set(range(0, 900, 6)) <= set(chosen)
+    page.locator("#sliders input").nth(chosen.index(6)).fill("1")
+    assert page.evaluate("live.clean[6]") == 1
+    others = np.delete(np.array(page.evaluate("[...live.clean]")), 6)
+    np.testing.assert_allclose(others, np.delete(X[0], 6), atol=1e-6)

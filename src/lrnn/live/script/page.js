@@ -658,26 +658,40 @@ class Pad {
   }
 }
 
-/** A slider for each attribute, in its own units. */
+/** A slider for each attribute, in its own units; of very many, for those that are highest in the rows. */
 class Sliders {
+  static MOST = 200;
+
   constructor(live) {
     this.live = live;
-    this.inputs = live.content.attributes.map(({ name, low, high }, i) => {
+    const { attributes } = live.content;
+    this.inputs = this.#shown(attributes.length).map((i) => {
+      const { name, low, high } = attributes[i];
       const input = element("input", { type: "range", min: 0, max: 1, step: "any", disabled: low === high, "aria-label": name,
         oninput: (event) => this.#moved(i, Number(event.target.value)) });
       const told = element("output");
       find("sliders").append(element("label", { class: "attribute" }, element("span", { class: "name", title: name }, name), input, told));
-      return { input, told, low, high };
+      return { i, input, told, low, high };
     });
+    const left = attributes.length - this.inputs.length;
+    if (left) find("sliders").append(element("p", { class: "note" }, `${number(left)} more attributes have no slider; they are as in the row.`));
     find("sliders").hidden = false;
     find("clear").textContent = "All to the lowest";
     find("missing-name").textContent = "cells set to the lowest";
   }
 
+  #shown(count) {
+    const all = Array.from({ length: count }, (_, i) => i);
+    if (count <= Sliders.MOST) return all;
+    const sums = new Float64Array(count);
+    this.live.rows.forEach((value, at) => { sums[at % count] += value; });
+    return all.sort((a, b) => sums[b] - sums[a]).slice(0, Sliders.MOST).sort((a, b) => a - b);
+  }
+
   forget() {}
 
   show() {
-    this.inputs.forEach(({ input, told, low, high }, i) => {
+    this.inputs.forEach(({ i, input, told, low, high }) => {
       const value = this.live.clean[i];
       if (document.activeElement !== input) input.value = String(value);
       const raw = low + value * (high - low);
