@@ -146,6 +146,8 @@ def test_files_are_scaled_as_one_says(call, tmp_path):
 )
 def test_sparse_files_stay_sparse(call, tmp_path, monkeypatch, kind, cheap_simulation):
     """Nothing as large as the full matrix arises, but for a block of it."""
+    if kind != "simulate":  # of which adam is a contender
+        pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     rng = np.random.default_rng(0)
     full = rng.random((60, 40)) * (rng.random((60, 40)) < 0.2)
     sparse.save_npz(tmp_path / "words.npz", sparse.csr_array(full))
