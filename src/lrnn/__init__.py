@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 __all__ = [
     "LRNNAutoencoder",
     "LRNNClassifier",
+    "LRNNOutlierDetector",
     "Moment",
     "RandomNeuralNetwork",
     "Scaling",
@@ -39,6 +40,7 @@ if _TYPE_CHECKING:
     from lrnn import plots as plots
     from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
     from lrnn.classifier import LRNNClassifier as LRNNClassifier
+    from lrnn.detector import LRNNOutlierDetector as LRNNOutlierDetector
     from lrnn.factorization import factorize as factorize
     from lrnn.frontiers import frontier as frontier
     from lrnn.moments import Moment as Moment
@@ -55,6 +57,7 @@ if _TYPE_CHECKING:
 _NAMES = {
     "LRNNAutoencoder": "lrnn.autoencoder",
     "LRNNClassifier": "lrnn.classifier",
+    "LRNNOutlierDetector": "lrnn.detector",
     "Moment": "lrnn.moments",
     "RandomNeuralNetwork": "lrnn.network",
     "Scaling": "lrnn.tables.scaling",

@@ -55,6 +55,7 @@ from lrnn.training import (
     learn_filling,
     never_worse,
     remembered,
+    row_errors,
     train_gram,
     train_inhibitory,
     train_jointly,
@@ -990,6 +991,36 @@ class LRNNAutoencoder(
                 raise ValueError("no cell of X is known: there is nothing to score")
             return -error
         return -evaluate(*self._together(rows)).error
+
+    def score_samples(self, X: Any) -> Floats:
+        """Minus the mean squared error per attribute of each row: the higher, the more normal.
+
+        Of known cells, if some are missing; NaN for rows without any. Values beyond [0, 1], or
+        beyond the range of ``scale``, are cut off before, which hides how far away they are:
+        :class:`lrnn.LRNNOutlierDetector` judges rows better.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            At most 0, of NumPy; the mean of those of rows without gaps is :meth:`score`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNAutoencoder
+        >>> X = np.random.default_rng(0).random((50, 4))
+        >>> model = LRNNAutoencoder(2, random_state=0).fit(X)
+        >>> bool(np.isclose(model.score_samples(X).mean(), model.score(X)))
+        True
+        """
+        check_is_fitted(self)
+        rows, weights = self._together(check_data(self, X, reset=False))
+        return -row_errors(rows, weights)
 
     def _coded(self, rows: Rows, refine: int = 0) -> Array:
         """Codes, refined or not."""

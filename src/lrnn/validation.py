@@ -73,6 +73,7 @@ __all__ = [
     "counted",
     "fit_context",
     "labels_of",
+    "num_samples",
     "raw_matrix",
     "wants_frames",
     "weighted",
@@ -319,8 +320,8 @@ def _scaling(estimator: Any, X: Any, user: User) -> Scaling | None:
 
 
 TRAIN = (
-    "train with missing='allow', which fills such cells with what is probable; or fill or drop "
-    "them before, for example with sklearn.impute.SimpleImputer"
+    "train with missing='allow', which fills such cells (NaN) with what is probable; or fill or "
+    "drop them before, for example with sklearn.impute.SimpleImputer"
 )
 
 

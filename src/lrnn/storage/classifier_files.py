@@ -15,7 +15,6 @@ import lrnn
 from lrnn.arrays import Array, to_numpy
 from lrnn.classifier import FittedClassifier, LRNNClassifier
 from lrnn.storage.model_files import (
-    FORMAT,
     READ_ERRORS,
     ModelFileError,
     check_rates,
@@ -30,6 +29,7 @@ from lrnn.storage.model_files import (
 )
 from lrnn.weights import Weights
 
+FORMAT_OF_CLASSIFIERS = 3
 TEXT = ("str", "object")  # how labels that are text were held
 
 
@@ -53,7 +53,7 @@ def save(model: LRNNClassifier, path: str | os.PathLike[str]) -> None:
     weighing = model.class_weight
     pairs = [[_plain(k), float(v)] for k, v in weighing.items()] if _is_dict(weighing) else None
     document = {
-        "format": FORMAT,
+        "format": FORMAT_OF_CLASSIFIERS,
         "lrnn_version": lrnn.__version__,
         "classes": classes,
         "inhibition": own.inhibitory is not None,

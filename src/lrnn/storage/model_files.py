@@ -28,6 +28,7 @@ import lrnn
 from lrnn.arrays import Array, Rates, is_array, to_numpy
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.classifier import LRNNClassifier
+from lrnn.detector import LRNNOutlierDetector
 from lrnn.moments import Corruption
 from lrnn.parameters import matrices_of
 from lrnn.rows.gaps import Filling
@@ -38,12 +39,13 @@ from lrnn.tables.words import warn
 from lrnn.training import LearningCurve, StopReason
 from lrnn.weights import Weights, over_one
 
-FORMAT = 3
+FORMAT = 4
 """Version of the format. Newer code reads older files; older code refuses newer ones.
 
 Version 2 has inhibitory weights, ``inhibitory_encoder.0`` … and ``inhibitory_decoder.0`` …; files
 of networks without them are still of version 1. Those of version 3 are classifiers (see
-`lrnn.storage.classifier_files`). What a document may lack is what earlier versions
+`lrnn.storage.classifier_files`), those of version 4 outlier detectors (see
+`lrnn.storage.detector_files`). What a document may lack is what earlier versions
 of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``binary``), ``stage``,
 ``error_is_bound``. ``stream`` is there if a stream can go on (see `lrnn.storage.stream_files`).
 """
@@ -75,6 +77,13 @@ def save(
     With ``moment`` what is kept of the rows is written, too; by default only for a stream. Nothing
     is written that `load` would refuse: weights that are not finite, for example.
     """
+    write_tensors(path, *stored(model, moment))
+
+
+def stored(
+    model: LRNNAutoencoder, moment: bool | None = None
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The document and the tensors of a fitted model."""
     tensors: dict[str, Array] = {}
     with np.errstate(over="ignore", invalid="ignore"):  # told below, if they are not finite
         rates = model.firing_rates_
@@ -111,10 +120,10 @@ def save(
     if model.corrupted_err_ is not None:
         document["corrupted_err"] = model.corrupted_err_
     try:
-        _model(document, tensors)
+        autoencoder(document, tensors)
     except READ_ERRORS as error:
         raise ValueError(f"this model cannot be saved: {error}") from None
-    write_tensors(path, document, tensors)
+    return document, tensors
 
 
 def curve_tensors(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Array]:
@@ -141,8 +150,8 @@ def told_of_training(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
     }
 
 
-def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier:
-    """Read a model that :meth:`lrnn.LRNNAutoencoder.save` (or a classifier's) wrote.
+def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier | LRNNOutlierDetector:
+    """Read a model that :meth:`lrnn.LRNNAutoencoder.save` (or another model's) wrote.
 
     A file that is damaged, foreign or of a newer format gives one `ModelFileError`.
 
@@ -153,7 +162,7 @@ def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier:
 
     Returns
     -------
-    model : LRNNAutoencoder or LRNNClassifier
+    model : LRNNAutoencoder, LRNNClassifier or LRNNOutlierDetector
         As it was when it was saved.
 
     Examples
@@ -173,15 +182,20 @@ def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier:
             from lrnn.storage.classifier_files import classifier
 
             return classifier(document, tensors)
-        return _model(document, tensors)
+        if "detector" in document:
+            from lrnn.storage.detector_files import detector
+
+            return detector(document, tensors)
+        return autoencoder(document, tensors)
 
 
 def load_autoencoder(path: str | os.PathLike[str]) -> LRNNAutoencoder:
     """Read an autoencoder; a classifier is an error, too."""
     found = load(path)
     if not isinstance(found, LRNNAutoencoder):
+        what = "a classifier" if isinstance(found, LRNNClassifier) else "an outlier detector"
         raise ModelFileError(
-            f"{os.fspath(path)!r} is a classifier, where an autoencoder is needed; lrnn.load reads "
+            f"{os.fspath(path)!r} is {what}, where an autoencoder is needed; lrnn.load reads "
             "it in Python"
         )
     return found
@@ -205,7 +219,9 @@ def explained(
         raise kind(f"cannot read {os.fspath(path)!r} as a {what}: {reason}") from None
 
 
-def plain_parameters(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
+def plain_parameters(
+    model: LRNNAutoencoder | LRNNClassifier | LRNNOutlierDetector,
+) -> dict[str, Any]:
     """Parameters as JSON can hold them; a generator as random_state is left out."""
 
     def plain(value: Any) -> Any:
@@ -252,7 +268,8 @@ def check_version(version: Any, newest: int, document: dict[str, Any]) -> None:
         )
 
 
-def _model(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
+def autoencoder(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
+    """The autoencoder of a document and tensors, all of it checked."""
     if document["format"] > 2:
         raise ModelFileError("it says that it is a classifier, and has no classes")
     # whoever has trained it may be gone, and so may the device
@@ -315,9 +332,7 @@ def _filling(tensors: dict[str, Array], width: int) -> Filling | None:
     return Filling(decoder, codes, root)
 
 
-def set_attributes(
-    model: LRNNAutoencoder | LRNNClassifier, inputs: int, white: Any, document: dict[str, Any]
-) -> None:
+def set_attributes(model: Any, inputs: int, white: Any, document: dict[str, Any]) -> None:
     """What a model with so many input neurons knows of its attributes.
 
     That is how many there are, their names, how they get into [0, 1], and levels.

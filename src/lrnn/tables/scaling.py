@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -19,6 +20,7 @@ from lrnn.arrays import (
     to_numpy,
     unmasked,
 )  # fmt: skip
+from lrnn.functional.open_scale import open_coded, open_decoded
 from lrnn.tables.cut_off import CutOff
 from lrnn.tables.frame import Columns, Frame, FrameColumns, is_frame
 from lrnn.tables.places import column_at, place
@@ -42,7 +44,11 @@ __all__ = ["KINDS", "Kind", "ScaledSource", "Scaling"]
 
 Kind = Literal["auto", "none", "levels", "max", "minmax"]
 KINDS: tuple[str, ...] = get_args(Kind)
+OPEN = "open"  # a kind for those who look at what is beyond the range: nothing is cut off
 WHITES = (255.0, 65_535.0)  # the highest levels of 8 and of 16 bits
+NEARLY_CONSTANT = 1e-3  # of a number that never changed is what counts as a range of it
+ABSURD = 10.0  # times the range of nearly all numbers: what makes it so wide does not count
+NEARLY_ALL = (0.01, 0.99)
 IN_MEMORY = 1 << 27  # cells of a table that are rather held than read again
 
 
@@ -52,7 +58,9 @@ class Scaling:
 
     "none" leaves numbers as they are, "levels" divides by the level that is white, "max" divides
     each column by its maximum, "minmax" maps each column's range to [0, 1]. A constant column
-    becomes 0 (with "max", only one that is 0 throughout).
+    becomes 0 (with "max", only one that is 0 throughout). "open", which an outlier detector makes,
+    maps each column's range to [1/4, 3/4], and whatever is beyond it to what is left: it cuts
+    nothing off.
 
     A network has no bias, and low numbers excite nothing in it. If they are ``complemented``, a
     model presents each attribute x beside 1 − x to two input neurons, by
@@ -61,7 +69,7 @@ class Scaling:
 
     Attributes
     ----------
-    kind : {"none", "levels", "max", "minmax"}
+    kind : {"none", "levels", "max", "minmax", "open"}
         Which of these.
     low, span : float or ndarray
         The lowest value, and the range above it, of each attribute or of all.
@@ -164,7 +172,7 @@ class Scaling:
         array([[1. , 0.5]])
         """
         X = detached(X)
-        if kind not in KINDS:
+        if kind not in (*KINDS, OPEN):
             raise ValueError(f"the scaling must be one of {', '.join(KINDS)}; got {kind!r}")
         given = (
             (columns, drop, label, index) != (None,) * 4
@@ -173,7 +181,7 @@ class Scaling:
         )
         table = _as_columns(X, given, names)
         if table is None:
-            if kind == "none" or (kind in ("auto", "levels") and are_levels(_dtype(X))):
+            if kind == "none" or (kind in ("auto", "levels", OPEN) and are_levels(_dtype(X))):
                 return cls("none", complemented=complement)
             made = _fitted(kind, X, limits(X, gaps=missing == "allow"), names, white)
             return replace(made, complemented=complement)
@@ -192,7 +200,7 @@ class Scaling:
             low += [found.low] if numbers else [0.0] * len(column.attributes)
             high += [found.high] if numbers else [1.0] * len(column.attributes)
         levels = _levels_in(X, recipe, facts)
-        if kind == "auto" and levels is not None and (not given or max(high) > 1):
+        if kind in ("auto", OPEN) and levels is not None and (not given or max(high) > 1):
             kind, white = ("levels", white or np.iinfo(levels).max) if given else ("none", white)
         source = TableSource(table, recipe, rows=facts[0].rows)
         made = _fitted(kind, source, (np.array(low), np.array(high)), recipe.names, white)
@@ -374,7 +382,13 @@ class Scaling:
             xp.astype(backend.send(np.asarray(v, dtype=np.float64)), X.dtype)
             for v in (self.low, self._divisor)
         )
-        return xp.clip((X - low) / span, 0, 1)
+        return self._bounded((X - low) / span)
+
+    def _bounded(self, positions: Array) -> Array:
+        """Positions in the range as numbers in [0, 1]."""
+        if self.kind == OPEN:
+            return open_coded(positions)
+        return array_namespace(positions).clip(positions, 0, 1)
 
     def revert(self, scaled: Array) -> Array:
         """Attributes in [0, 1] in the units of the data.
@@ -400,6 +414,10 @@ class Scaling:
         if self.kind == "none":
             return scaled
         self._check(scaled)
+        if self.kind == OPEN and is_dask(scaled):
+            return scaled.map_blocks(self.revert, dtype=scaled.dtype)
+        if self.kind == OPEN:
+            scaled = open_decoded(scaled if is_array(scaled) else np.asarray(scaled, float))
         if is_array(scaled) and not isinstance(scaled, np.ndarray):
             backend = backend_of(scaled)
             low, span = (
@@ -489,7 +507,8 @@ class Scaling:
                 and low.ndim < 2
                 and (low.ndim == 0 or width in (None, len(low)))
             )
-            known = kind in KINDS and kind != "auto" and fits
+            known = kind in (*KINDS, OPEN) and kind != "auto" and fits
+            known = known and (kind != OPEN or (span > 0).all())
             if known and np.isfinite(low).all() and np.isfinite(span).all() and (span >= 0).all():
                 if low.ndim == 0:
                     scale = float(low), float(span)
@@ -513,6 +532,8 @@ class Scaling:
         found: NDArray[Any] = np.subtract(X, np.asarray(self.low, dtype=kind), dtype=kind)
         with np.errstate(invalid="ignore"):
             found /= np.asarray(self._divisor, dtype=kind)
+            if self.kind == OPEN:
+                found = open_coded(found)
         np.clip(found, 0, 1, out=found)
         wrong = ~np.isfinite(X)
         if wrong.any():
@@ -520,6 +541,11 @@ class Scaling:
         return found
 
     def _of_sparse(self, X: Any, cut: CutOff | None) -> Any:
+        if self.kind == OPEN:
+            raise ValueError(
+                "X is a sparse matrix, and the model was made for full ones: its zeros would all "
+                "be filled; give X.toarray()"
+            )
         shifted = np.flatnonzero(np.broadcast_to(self.low, X.shape[1:]))
         if len(shifted):
             raise ValueError(
@@ -565,6 +591,8 @@ class Scaling:
         )
 
     def _count(self, X: NDArray[Any], cut: CutOff) -> None:
+        if self.kind == OPEN:
+            return
         low, high = self.range
         cut.add(X, low, high, self._tolerance(X.dtype))
 
@@ -693,6 +721,10 @@ def _fitted(
         raise _refusal(data, kind, names, -np.inf, np.inf)
     levels = are_levels(_dtype(data))
     inside = bool((low >= 0).all() and (high <= 1).all())
+    if kind == OPEN and (levels or _holds_sparse(data)):
+        kind = "none" if levels else "max"
+    if kind == OPEN:
+        return _opened(data, found, names)
     if kind == "auto":
         kind = "minmax"
         if levels or inside:
@@ -725,12 +757,47 @@ def _fitted(
     with np.errstate(over="ignore"):
         span = high - low
     if not np.isfinite(span).all():
-        column = int(np.flatnonzero(~np.isfinite(span))[0])
-        raise TableError(
-            f"the range of {column_at(column, names)}, from {low[column]:g} to {high[column]:g}, "
-            "is beyond all numbers; divide that column by some large one"
-        )
+        raise _too_wide((low, high), int(np.flatnonzero(~np.isfinite(span))[0]), names)
     return Scaling(kind, low, span)
+
+
+def _holds_sparse(data: Any) -> bool:
+    """Whether these are sparse matrices, in memory or block by block."""
+    if isinstance(data, Source):
+        return bool(sparse.issparse(next(iter(data.blocks(0, 1)))))
+    return bool(sparse.issparse(data))
+
+
+def _opened(data: Any, found: tuple[Floats, Floats], names: Sequence[str] | None) -> Scaling:
+    """An open scale, on which some absurd numbers do not make the range of all others narrow."""
+    low, high = found
+    _warn_of_counting(data, found, names)
+    if not (isinstance(data, Source) or is_dask(data)):
+        step = -(-data.shape[0] * data.shape[1] // SAMPLE)
+        cells = matrix_of(data) if is_frame(data) else to_numpy(data[::step, :])
+        least, most = np.nanquantile(cells.astype(np.float64), NEARLY_ALL, axis=0)
+        width = most - least
+        absurd = (width > 0) & (high / ABSURD - low / ABSURD > width)
+        low = np.where(absurd, np.maximum(low, least - width), low)
+        high = np.where(absurd, np.minimum(high, most + width), high)
+    largest = float(max(np.abs(low).max(), np.abs(high).max())) or 1.0
+    with np.errstate(over="ignore"):
+        span = high - low
+    least = NEARLY_CONSTANT * np.where(low == 0, largest, np.abs(low))
+    constant = span == 0
+    low = np.where(constant, low - least / 2, low)  # in the middle of its range
+    span = np.where(constant, np.maximum(least, np.finfo(np.float64).tiny), span)
+    if not np.isfinite(span).all():
+        raise _too_wide(found, int(np.flatnonzero(~np.isfinite(span))[0]), names)
+    return Scaling(OPEN, low, span)
+
+
+def _too_wide(found: tuple[Floats, Floats], column: int, names: Sequence[str] | None) -> TableError:
+    low, high = found
+    return TableError(
+        f"the range of {column_at(column, names)}, from {low[column]:g} to {high[column]:g}, "
+        "is beyond all numbers; divide that column by some large one"
+    )
 
 
 def _refusal(

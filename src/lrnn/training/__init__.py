@@ -12,6 +12,7 @@ from lrnn.training.evaluation import (
     evaluate_both,
     ever_saturated,
     known_error,
+    row_errors,
 )
 from lrnn.training.filling import learn_filling
 from lrnn.training.frontier import (
@@ -68,6 +69,7 @@ __all__ = [
     "penalties_for",
     "recognise",
     "remembered",
+    "row_errors",
     "train_end_to_end",
     "train_frontier",
     "train_gram",

@@ -86,6 +86,32 @@ def known_error(
     return total / count if count else np.nan
 
 
+def row_errors(rows: Rows, weights: Weights) -> Floats:
+    """Mean squared error per attribute of each row; of known cells, NaN where there are none."""
+    if rows.gaps is None:
+        work = partial(_errors_of_rows, tuple(weights.layers))
+        found = rows.transmit(work, 1, weights.dtype, widest(weights.layers))
+        return to_numpy(found)[:, 0].astype(np.float64)
+    errors, first = [], 0
+    for block in rows.blocks():
+        outputs = to_numpy(through(weights.layers, block)).astype(np.float64)
+        missed = to_numpy(rows.gaps.take(slice(first, first + len(outputs)))) - outputs
+        known = ~np.isnan(missed)
+        count = np.count_nonzero(known, axis=1)
+        sums = np.sum(missed**2, axis=1, where=known)
+        errors.append(np.where(count > 0, sums / np.maximum(count, 1), np.nan))
+        first += len(outputs)
+    return np.concatenate(errors)
+
+
+def _errors_of_rows(layers: Sequence[Layer], block: Array) -> Array:
+    """A column."""
+    outputs = through(layers, block)
+    block = block.toarray() if sparse.issparse(block) else block
+    xp = array_namespace(outputs)
+    return xp.mean((outputs - block) ** 2, axis=1)[:, None]
+
+
 def evaluate_both(rows: Rows, weights: Weights, corruption: Corruption | None) -> Evaluation:
     """Evaluate it on the rows themselves; and on corrupted ones, if there is such a thing."""
     found = evaluate(rows, weights)

@@ -48,10 +48,10 @@ class Sample:
         count = rows.shape[0]
         size = min(count, SAMPLE, max(2 * PARTS, CELLS // rows.shape[1]))
         numbers = random.permutation(count)[:size]
-        taken = np.concatenate([*_taken(rows, np.sort(numbers))])
+        found = np.concatenate([*taken(rows, np.sort(numbers))])
         order = np.argsort(np.argsort(numbers))
         bounds = np.linspace(0, size, min(PARTS, size) + 1).astype(np.int64)
-        return cls(taken[order], bounds)
+        return cls(found[order], bounds)
 
     def split(self, part: int) -> tuple[Floats, Floats]:
         """A part, and the others."""
@@ -59,7 +59,7 @@ class Sample:
         return self.rows[first:last], np.r_[self.rows[:first], self.rows[last:]]
 
 
-def _taken(rows: Rows, numbers: NDArray[np.int64]) -> Iterator[Floats]:
+def taken(rows: Rows, numbers: NDArray[np.int64]) -> Iterator[Floats]:
     """Rows of these numbers, which ascend, as float64 of the host."""
     if rows.in_any_order:
         yield _dense(rows.take(rows.backend.array(numbers)))

@@ -1,0 +1,980 @@
+"""The outlier detector as a scikit-learn estimator: it knows what is normal, and says why not."""
+
+import warnings
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from lrnn.arrays import HOST, Floats, host_dtype, to_numpy
+from lrnn.audit import Audit
+from lrnn.autoencoder import FEW_TO_FILL, LRNNAutoencoder
+from lrnn.explanations import Explanation
+from lrnn.network import RandomNeuralNetwork
+from lrnn.normality import (
+    Normality,
+    neighbours_for,
+    strangeness,
+    typical_of,
+    without_a_known_cell,
+)
+from lrnn.parameters import check_layer_sizes
+from lrnn.rows import ComplementedRows, HostRows, Rows, WeightedRows, attributes_of
+from lrnn.rows.gaps import Filling
+from lrnn.tables.scaling import KINDS, OPEN, Scaling
+from lrnn.tables.words import SettingWarning, warn
+from lrnn.training import learn_filling
+from lrnn.training.held_out import CELLS, taken
+from lrnn.validation import (
+    Interval,
+    StrOptions,
+    check_data,
+    counted,
+    fit_context,
+    num_samples,
+    raw_matrix,
+    weighted,
+    weights_of,
+)
+from lrnn.weights import Part
+from lrnn.width_paths import WidthPath, widths
+
+LEVEL = 0.05  # share of normal rows that are called outliers, unless it is said otherwise
+FEW = 5_000  # rows, up to which all of them are held out once,
+FOLDS, FOLDS_OF_FEW, VERY_FEW = 5, 10, 500  # in so many parts
+HELD_OUT = 1_000  # of more rows; they are not learnt from
+KEPT = 5_000  # measurements of rows of a stream, before they were learnt from: the last ones
+WIDEST = 64  # code neurons that are tried
+TRIED = 4  # widths
+ROWS_TO_TRY = 1_000
+SURE = 1e-3  # probability by which a rate on rows held out is told to be another
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What was measured of rows before, or without, learning from them.
+
+    Attributes
+    ----------
+    parts : ndarray of shape (n_rows, 2)
+        What was not given back, and the distance from other rows.
+    weights : ndarray of shape (n_rows,)
+        How many rows each stands for.
+    """
+
+    parts: Floats
+    weights: Floats
+
+    def __add__(self, other: "HeldOut") -> "HeldOut":
+        parts = np.concatenate([self.parts, other.parts])[-KEPT:]
+        return HeldOut(parts, np.concatenate([self.weights, other.weights])[-KEPT:])
+
+    def __mul__(self, factor: float) -> "HeldOut":
+        return replace(self, weights=self.weights * factor)
+
+    @property
+    def scales(self) -> tuple[float, float]:
+        """Means of both parts; at least so large that one can divide by them."""
+        means = np.average(self.parts, axis=0, weights=self.weights)
+        least = np.finfo(np.float64).tiny ** 0.5
+        return float(max(means[0], least)), float(max(means[1], least))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedDetector:
+    """What makes a detector a fitted one, whether it was trained or read from a file."""
+
+    autoencoder: LRNNAutoencoder
+    normality: Normality
+    held_out: HeldOut
+    offset: float
+    flagged_share: float
+    width_path: WidthPath | None = None
+
+
+class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Finds rows that do not belong, and says why.
+
+    A nonnegative autoencoder, which is a random neural network (:class:`lrnn.LRNNAutoencoder`),
+    learns to give normal rows back; and some rows that are typical of all are remembered. A row is
+    strange by what the network cannot give back of it, and by how far it is from the nearest rows.
+    Strangeness is measured by that of rows that were held out: 1 is usual. It is a sum over
+    attributes, by which :meth:`explain` tells what makes a row strange, and what was expected
+    instead, in the units of the data.
+
+    Parameters
+    ----------
+    hidden_layer_sizes : int or sequence of int, optional
+        Widths of the network's encoding layers; the last one is the code. By default one, as wide
+        as foretells held-out entries best (:func:`lrnn.widths`) of up to four widths
+        (``width_path_``).
+    contamination : "auto" or float in (0, 0.5], default="auto"
+        The share of strange rows among those of ``fit``: :meth:`predict` calls so many of *them*
+        outliers, as in scikit-learn, and more neighbours are looked at, so that strange rows do
+        not vouch for each other. With "auto" rows are taken to be normal, and a row is an outlier
+        if not more than 5 % of rows that were held out are as strange.
+    n_neighbors : "auto" or int, default="auto"
+        So many of the nearest rows are looked at: 5 by default; with a ``contamination`` 20, or as
+        many as are strange by it, but at most a third of all.
+    n_typical : int, default=256
+        So many typical rows are kept, at most (and at most half as many as there are rows): means
+        of groups of rows, not rows themselves. With 0 a row's strangeness is the error of the
+        network alone.
+    max_iter : int, default=60
+        Full-batch steps of the network's training.
+    scale : {"open", "auto", "minmax", "max", "levels", "none"} or Scaling, default="open"
+        How raw data get into [0, 1]. "open" leaves levels of 8 or 16 bits as they are, divides
+        sparse data by the maxima of their columns, and takes others from the range of each column
+        to [1/4, 3/4], and whatever is beyond to what is left: nothing is cut off. Other ways cut
+        off what is beyond the range of training, with a warning that counts.
+    complement : bool, default=True
+        Present each attribute x beside 1 − x, so that the network notices what is missing, too.
+    missing : {"refuse", "allow", "unstored"}, default="refuse"
+        What to do with missing cells, as for :class:`lrnn.LRNNAutoencoder`. With "allow" known
+        cells alone count; a row without any has the strangeness 0, and is told of.
+    forget : float, optional
+        For :meth:`partial_fit`: after how many more rows a row counts half.
+    device : str, optional
+        "cuda" (or "cuda:1" …) sends NumPy data to a GPU, and brings results back.
+    random_state : int, RandomState instance or None, default=None
+        Determines which rows are held out, and where groups of rows begin.
+    verbose : int, default=0
+        Show a progress bar if above 0.
+
+    Attributes
+    ----------
+    autoencoder_ : LRNNAutoencoder
+        The network.
+    typical_rows_ : ndarray of shape (n_typical, n_features) or None
+        Typical rows, in the units of the data.
+    typical_counts_ : ndarray of shape (n_typical,) or None
+        How many rows each of them stands for.
+    offset_ : float
+        ``decision_function`` is ``score_samples`` minus this.
+    flagged_share_ : float
+        The share of held-out rows that :meth:`predict` would call outliers: about 0.05, or what
+        ``contamination`` comes to for rows that were not learnt from.
+    held_out_scores_ : ndarray
+        What ``score_samples`` was for rows that were held out, in ascending order.
+    width_path_ : WidthPath or None
+        Errors of the widths that were tried, where none was given.
+    n_iter_ : int
+        Full-batch steps that were made.
+    n_features_in_ : int
+        Number of attributes.
+    feature_names_in_ : ndarray of str
+        Their names, where the data had names.
+    scaling_ : Scaling or None
+        How raw data get into [0, 1].
+
+    Notes
+    -----
+    Held-out scores of up to 5,000 rows come from networks that were trained without a tenth or a
+    fifth of them; rows that are alike are held out together. Of more rows 1,000 are held out, and
+    not learnt from. In a stream each part is measured before it is learnt.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lrnn import LRNNOutlierDetector
+    >>> X = np.random.default_rng(0).random((300, 1)) * [10.0, 2.0, 300.0]
+    >>> model = LRNNOutlierDetector(random_state=0).fit(X)
+    >>> model.predict([[5.0, 1.0, 150.0], [5.0, 1.0, 20.0]])
+    array([ 1, -1])
+    >>> print(model.explain([[5.0, 1.0, 20.0]]).sentence(0, 1))
+    column 3 is 20 (expected 1..., ... %)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "hidden_layer_sizes": [
+            "array-like",
+            Interval(Integral, None, None, closed="neither"),
+            None,
+        ],
+        "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
+        "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_typical": [Interval(Integral, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "scale": [StrOptions({*KINDS, OPEN}), Scaling, None],
+        "complement": ["boolean"],
+        "missing": [StrOptions({"refuse", "allow", "unstored"})],
+        "forget": [Interval(Real, 0, None, closed="neither"), None],
+        "device": [str, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = None,
+        *,
+        contamination: float | Literal["auto"] = "auto",
+        n_neighbors: int | Literal["auto"] = "auto",
+        n_typical: int = 256,
+        max_iter: int = 60,
+        scale: str | Scaling | None = OPEN,
+        complement: bool = True,
+        missing: Literal["refuse", "allow", "unstored"] = "refuse",
+        forget: float | None = None,
+        device: str | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.contamination = contamination
+        self.n_neighbors = n_neighbors
+        self.n_typical = n_typical
+        self.max_iter = max_iter
+        self.scale = scale
+        self.complement = complement
+        self.missing = missing
+        self.forget = forget
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # Training
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn what is normal from X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Raw data in their own units: whatever :class:`lrnn.LRNNAutoencoder` takes.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs, 0 or more: a weight of 2 counts a row twice, one of 0 leaves it
+            out.
+
+        Returns
+        -------
+        self : LRNNOutlierDetector
+            The model itself, trained.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((100, 4))
+        >>> LRNNOutlierDetector(2, random_state=0).fit(X).predict([[0.5, 0.5, 0.5, 90]])
+        array([-1])
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        rows, weights = self._rows(X, sample_weight, reset=True)
+        count = rows.shape[0] if weights is None else np.count_nonzero(weights)
+        if count < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 rows, some of which are held out, and "
+                f"got n_samples={count}"
+            )
+        self._random = check_random_state(self.random_state)
+        hidden, path = self._hidden(rows, weights)
+        given = weights
+        if self._small(rows):
+            learnt, weights = self._all_alike(rows, weights)
+            held = self._held_out_in_turn(learnt, weights, hidden)
+        else:
+            learnt, held_rows = rows, self._chosen(rows, weights)
+            weights = np.ones(rows.shape[0]) if weights is None else weights.copy()
+            of_held = weights[held_rows]
+            weights[held_rows] = 0
+        autoencoder = self._autoencoder(hidden)
+        autoencoder._fit(learnt, sample_weight=weights)
+        normality = self._normality(autoencoder, learnt, weights)
+        if not self._small(rows):
+            cells = np.concatenate([*taken(attributes_of(rows), held_rows)])
+            known = _known(rows, held_rows)
+            held = HeldOut(normality.measured_on_host(cells, known), of_held)
+        self._settle(autoencoder, normality, held, path, (rows, given))
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from X, one more part of a stream; no part is needed again.
+
+        Each part is measured before it is learnt: these are the scores that p-values and
+        ``offset_`` come from. (Of the first part, they are found as :meth:`fit` does.) The network
+        learns from the second moment of all rows so far, typical rows are condensed again, and
+        all of it forgets as ``forget`` says.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            Rows; as many as you like, but at least 2 in the first part, whose columns' ranges are
+            the scale of all.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row weighs.
+
+        Returns
+        -------
+        self : LRNNOutlierDetector
+            The model itself, which has learnt from X, too.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((400, 4))
+        >>> model = LRNNOutlierDetector(random_state=0)
+        >>> len(model.partial_fit(X[:200]).partial_fit(X[200:]).held_out_scores_)
+        400
+        """
+        if not hasattr(self, "autoencoder_"):
+            return self._begin(X, sample_weight)
+        if not hasattr(self, "_random"):  # it was read from a file
+            self._random = check_random_state(self.random_state)
+        rows, weights = self._rows(X, sample_weight, reset=False)
+        each = np.ones(rows.shape[0]) if weights is None else weights
+        passed = 1.0 if self.forget is None else 0.5 ** (float(each.sum()) / self.forget)
+        there = each > 0
+        new = HeldOut(self._normality_.measured(rows)[there], each[there])
+        self.autoencoder_.partial_fit(rows, sample_weight=weights)
+        own = self._normality_.typical
+        if own is not None:
+            more = typical_of(rows, weights, self.n_typical, self._opened, self._random)
+            more = more * (float(each.sum()) / more.weight)
+            own = own * passed + more
+            if len(own) > 2 * self.n_typical:
+                own = own.condensed(self.n_typical, self._random)
+        count = self._seen(own, float(each.sum()), passed)
+        normality = replace(
+            self._normality_,
+            weights=self.autoencoder_.weights_,
+            typical=own,
+            neighbours=neighbours_for(self.n_neighbors, self.contamination, count),
+        )
+        self._settle(self.autoencoder_, normality, self._held * passed + new, self.width_path_)
+        return self
+
+    def _begin(self, X: Any, sample_weight: Any) -> Self:
+        """The first part of a stream: fitted as any rows, and with a moment to go on from."""
+        self._fit(X, sample_weight)
+        rows, weights = self._rows(X, sample_weight, reset=False)
+        autoencoder = self._autoencoder(self.autoencoder_.hidden_layer_sizes)
+        autoencoder.partial_fit(rows, sample_weight=weights)
+        normality = replace(self._normality_, weights=autoencoder.weights_)
+        self._settle(autoencoder, normality, self._held, self.width_path_)
+        return self
+
+    def _seen(self, typical: Any, new: float, passed: float) -> float:
+        """How many rows count so far."""
+        if typical is not None:
+            return float(typical.weight)
+        return float(self._held.weights.sum()) * passed + new
+
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Rows, Floats | None]:
+        """X as rows, with weights if there are any; those without count for nothing at all."""
+        if sample_weight is not None and reset:
+            some = np.empty(_count(X))
+            X, _, sample_weight = counted(X, some, sample_weight)
+        rows = check_data(self, X, reset=reset, sample_weight=sample_weight)
+        return rows, weights_of(weighted(rows, sample_weight, relative=False))
+
+    def _complements(self, scaling: Scaling | None) -> bool:
+        """Whether attributes are presented beside their complements, whatever a scaling says."""
+        return self.complement
+
+    def _learnt_filling(self, rows: HostRows | WeightedRows) -> Filling:
+        """What fills the gaps of rows to train on."""
+        if rows.shape[0] < FEW_TO_FILL * rows.shape[1]:
+            warn(
+                f"what missing cells are filled with was learnt from {rows.shape[0]} rows, which "
+                f"is little for {rows.shape[1]} attributes"
+            )
+        return learn_filling(rows, getattr(self, "feature_names_in_", None))
+
+    @property
+    def _opened(self) -> bool:
+        return self.scaling_ is not None and self.scaling_.kind == OPEN
+
+    @property
+    def _complemented(self) -> bool:
+        return self.scaling_ is not None and self.scaling_.complemented
+
+    def _coded(self, rows: HostRows) -> Rows:
+        """Attributes as the network is given them."""
+        return ComplementedRows(rows) if self._complemented else rows
+
+    def _small(self, rows: Rows) -> bool:
+        """Whether all rows are held out in turn, in memory."""
+        own = attributes_of(rows)
+        return own.shape[0] <= FEW and own.shape[0] * self.n_features_in_ <= CELLS
+
+    def _hidden(self, rows: Rows, weights: Floats | None) -> tuple[Any, WidthPath | None]:
+        """Widths of the hidden layers: those that were given, or a good one, and how it was found.
+
+        >>> candidates(784, 1000), candidates(9, 200), candidates(2, 50)
+        ([13, 25, 49], [2, 3, 5], [1])
+        """
+        if self.hidden_layer_sizes is not None:
+            return check_layer_sizes(self.hidden_layer_sizes, self.n_features_in_), None
+        count = rows.shape[0] if weights is None else np.count_nonzero(weights)
+        tried = candidates(self.n_features_in_, int(count))
+        if len(tried) < 2:
+            return (tried[0],), None
+        numbers = np.arange(rows.shape[0]) if weights is None else np.flatnonzero(weights)
+        if len(numbers) > ROWS_TO_TRY:
+            numbers = np.sort(self._random.permutation(numbers)[:ROWS_TO_TRY])
+        sample = np.concatenate([*taken(attributes_of(rows), numbers)])
+        sample = np.unique(sample, axis=0)  # however often, and in whatever order, they come
+        if len(sample) < 2:
+            return (tried[0],), None
+        path = widths(sample, tried, folds=1, random_state=self._random.randint(1 << 31))
+        return (path.suggested.width,), path
+
+    def _autoencoder(self, hidden: Any) -> LRNNAutoencoder:
+        """The network to be trained, for rows that are in [0, 1] already."""
+        found = LRNNAutoencoder(
+            hidden,
+            max_iter=self.max_iter,
+            tol=0.0,
+            forget=self.forget,
+            device=self.device,
+            random_state=self._random.randint(1 << 31),
+            verbose=self.verbose,
+        )
+        found.scale = found.scaling_ = self.scaling_
+        found.white_, found.filling_ = self.white_, self.filling_
+        found.missing = self.missing
+        return found
+
+    def _normality(
+        self, autoencoder: LRNNAutoencoder, rows: Rows, weights: Floats | None
+    ) -> Normality:
+        """What is normal, by a network that was trained on these rows."""
+        typical, count = None, float(np.count_nonzero(weights) if weights is not None else 0)
+        count = count or float(rows.shape[0])
+        if self.n_typical:
+            typical = typical_of(rows, weights, self.n_typical, self._opened, self._random)
+        if weights is not None and len(weights) and self._counts(weights):
+            count = float(weights.sum())
+            typical = None if typical is None else typical * (count / typical.weight)
+        near = neighbours_for(self.n_neighbors, self.contamination, count)
+        return Normality(autoencoder.weights_, typical, near, self._opened, self._complemented)
+
+    @staticmethod
+    def _counts(weights: Floats) -> bool:
+        """Whether weights are numbers of rows."""
+        return bool((weights == np.round(weights)).all())
+
+    # Rows that are held out
+
+    def _all_alike(self, rows: Rows, weights: Floats | None) -> tuple[Rows, Floats]:
+        """Rows in memory, each of them once, with how often it occurs, in an order of their own.
+
+        So a row that is there twice is learnt as one that weighs 2, and held out as a whole.
+        """
+        cells = np.concatenate([*taken(attributes_of(rows), np.arange(rows.shape[0]))])
+        known = _known(rows, np.arange(rows.shape[0]))
+        each = np.ones(len(cells)) if weights is None else weights
+        both = cells if known is None else np.concatenate([cells, known], axis=1)
+        both = both[each > 0]
+        alike, where = np.unique(both, axis=0, return_inverse=True)
+        total = np.bincount(np.ravel(where), weights=each[each > 0]).astype(np.float64)
+        width = cells.shape[1]
+        kept = HostRows(
+            np.ascontiguousarray(alike[:, :width]).astype(host_dtype(rows.dtype), copy=False)
+        )
+        if known is not None:
+            gone = np.where(alike[:, width:] > 0, alike[:, :width], np.nan)
+            kept.gaps = HostRows(gone.astype(host_dtype(rows.dtype), copy=False))
+        return self._coded(kept), total
+
+    def _held_out_in_turn(self, rows: Rows, weights: Floats, hidden: Any) -> HeldOut:
+        """Measure each row by what was learnt from the others, on a scale made of these."""
+        own = attributes_of(rows)
+        cells = np.asarray(own.take(slice(None)))
+        known = None if own.gaps is None else ~np.isnan(own.gaps.take(slice(None)))
+        count = len(cells)
+        folds = min(count, FOLDS_OF_FEW if count <= VERY_FEW else FOLDS)
+        if folds < 2:  # all rows are the same
+            return HeldOut(np.zeros((count, 2)), weights)
+        order = self._random.permutation(count)
+        parts = np.empty((count, 2))
+        for fold in range(folds):
+            test = np.sort(order[fold::folds])
+            train = np.setdiff1d(order, test)
+            there, here = self._scaled_anew(cells, train, test, known)
+            autoencoder = self._autoencoder(hidden)
+            autoencoder.device = None
+            autoencoder.verbose = 0
+            coded = self._coded(HostRows(there))
+            autoencoder._fit(coded, sample_weight=weights[train])
+            normality = self._normality(autoencoder, coded, weights[train])
+            parts[test] = normality.measured_on_host(here, None if known is None else known[test])
+        return HeldOut(parts, weights)
+
+    def _scaled_anew(
+        self, cells: Floats, train: NDArray[Any], test: NDArray[Any], known: Any
+    ) -> tuple[Floats, Floats]:
+        """Rows to learn from, and others, on the open scale that the former make alone."""
+        if not self._opened:
+            return cells[train], cells[test]
+        assert self.scaling_ is not None
+        whole = replace(self.scaling_, recipe=None, seen=None)
+        raw = whole.revert(cells.astype(np.float64))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            own = Scaling.fit(raw[train], OPEN)
+        return own.apply(raw[train]).astype(cells.dtype), own.apply(raw[test]).astype(cells.dtype)
+
+    def _chosen(self, rows: Rows, weights: Floats | None) -> NDArray[np.int64]:
+        """Rows of many that are held out."""
+        there = np.arange(rows.shape[0]) if weights is None else np.flatnonzero(weights)
+        return np.sort(self._random.permutation(there)[: min(HELD_OUT, len(there) // 2)])
+
+    # What follows from it
+
+    def _settle(
+        self,
+        autoencoder: LRNNAutoencoder,
+        normality: Normality,
+        held: HeldOut,
+        path: WidthPath | None,
+        learnt: tuple[Rows, Floats | None] | None = None,
+    ) -> None:
+        """Where the line is drawn between normal rows and others, and be that model."""
+        near = normality.typical is not None
+        scores = strangeness(held.parts, held.scales, near)
+        if self.contamination == "auto":
+            line = _line(scores, held.weights, LEVEL)
+        else:
+            own, weights = scores, held.weights
+            if learnt is not None:
+                rows, given = learnt
+                own = strangeness(normality.measured(rows), held.scales, near)
+                weights = np.ones(len(own)) if given is None else given
+            line = -_percentile(-own, weights, float(self.contamination))
+        beyond = float(held.weights[scores > line].sum() / held.weights.sum())
+        if self.contamination != "auto" and learnt is not None:
+            self._tell_of_rate(beyond, len(scores))
+        self._become(FittedDetector(autoencoder, normality, held, -line, beyond, path))
+
+    def _tell_of_rate(self, share: float, count: int) -> None:
+        """Rows that were learnt from look more normal than others; that may be by much."""
+        asked = float(self.contamination)
+        if binom.sf(round(share * count) - 1, count, asked) < SURE:
+            warn(
+                SettingWarning(
+                    f"{100 * asked:.3g} % of the rows that were learnt from are called outliers "
+                    f"({{contamination={asked:g}}}), and {100 * share:.3g} % of {count:,} such "
+                    "rows when they were held out: so many are to be expected of new rows. Give "
+                    "{contamination=auto}, or judge by p_values, which are those of new rows"
+                )
+            )
+
+    def _become(self, fitted: FittedDetector) -> None:
+        """Be this model: after training, and when it is read from a file."""
+        self.autoencoder_ = fitted.autoencoder
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            self.autoencoder_.feature_names_in_ = names
+        self.autoencoder_.n_features_in_ = self.n_features_in_
+        weights = fitted.autoencoder.weights_
+        self._normality_ = replace(fitted.normality, weights=weights).on(HOST)
+        self._held = fitted.held_out
+        self.offset_ = fitted.offset
+        self.flagged_share_ = fitted.flagged_share
+        self.width_path_ = fitted.width_path
+        self.n_iter_ = fitted.autoencoder.n_iter_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "autoencoder_")
+
+    @property
+    def held_out_scores_(self) -> Floats:
+        """What ``score_samples`` was for rows that were held out, in ascending order."""
+        near = self._normality_.typical is not None
+        return np.sort(-strangeness(self._held.parts, self._held.scales, near))
+
+    @property
+    def typical_rows_(self) -> Floats | None:
+        """Typical rows, in the units of the data."""
+        typical = self._normality_.typical
+        if typical is None:
+            return None
+        coded = self._normality_._from_evidence(to_numpy(typical.centres).astype(np.float64))
+        return self._in_units(coded)
+
+    @property
+    def typical_counts_(self) -> Floats | None:
+        """How many rows each typical row stands for."""
+        typical = self._normality_.typical
+        return None if typical is None else to_numpy(typical.counts).astype(np.float64)
+
+    def _in_units(self, coded: Floats) -> Floats:
+        """Attributes in [0, 1] in the units of the data."""
+        found = coded
+        if self.scaling_ is not None:
+            found = replace(self.scaling_, recipe=None, seen=None).revert(coded)
+        return np.asarray(found) * (self.white_ or 1)
+
+    # Judging rows
+
+    def score_samples(self, X: Any) -> Floats:
+        """How normal rows are: minus their strangeness, which is 1 for a usual row.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            At most 0: the higher, the more normal.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((100, 4))
+        >>> model = LRNNOutlierDetector(random_state=0).fit(X)
+        >>> near, far = model.score_samples([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 5.0]])
+        >>> bool(near > far)
+        True
+        """
+        check_is_fitted(self)
+        return self._scored(check_data(self, X, reset=False))
+
+    def _scored(self, rows: Rows) -> Floats:
+        parts = self._normality_.measured(rows)
+        if len(unknown := without_a_known_cell(rows)):
+            warn(
+                f"no cell of {len(unknown):,} rows is known, the first of which is row "
+                f"{unknown[0] + 1:,}: nothing strange can be said of them"
+            )
+        return -strangeness(parts, self._held.scales, self._normality_.typical is not None)
+
+    def decision_function(self, X: Any) -> Floats:
+        """``score_samples(X) - offset_``: below 0 for outliers.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+
+        Returns
+        -------
+        decisions : ndarray of shape (n_samples,)
+            The lower, the stranger.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((100, 4))
+        >>> model = LRNNOutlierDetector(random_state=0).fit(X)
+        >>> bool(model.decision_function([[0.5, 0.5, 0.5, 5.0]])[0] < 0)
+        True
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """1 for normal rows, -1 for outliers.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+
+        Returns
+        -------
+        verdicts : ndarray of shape (n_samples,)
+            1 or -1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((100, 4))
+        >>> LRNNOutlierDetector(random_state=0).fit(X).predict([[0.5, 0.5, 0.5, 5.0]])
+        array([-1])
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def p_values(self, X: Any) -> Floats:
+        """Of how large a share of normal rows are as strange as each of these, at least.
+
+        That is (1 + the number of held-out rows that are as strange) / (1 + their number): a
+        conformal p-value. Of normal rows a share of at most α has one of α or below, on average
+        over training rows and new ones.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+
+        Returns
+        -------
+        p_values : ndarray of shape (n_samples,)
+            Above 0, at most 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((99, 4))
+        >>> LRNNOutlierDetector(random_state=0).fit(X).p_values([[0.5, 0.5, 0.5, 5.0]])
+        array([0.01])
+        """
+        return self._p_values(self.score_samples(X))
+
+    def _p_values(self, scores: Floats) -> Floats:
+        near = self._normality_.typical is not None
+        held = -strangeness(self._held.parts, self._held.scales, near)
+        order = np.argsort(held, kind="stable")
+        total = np.concatenate([[0.0], np.cumsum(self._held.weights[order])])
+        as_strange = total[np.searchsorted(held[order], scores, side="right")]
+        found: Floats = (1 + as_strange) / (1 + total[-1])
+        return found
+
+    def explain(self, X: Any) -> Explanation:
+        """What makes each row strange: how much each attribute counts, and what was expected.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            Rows that fit in memory.
+
+        Returns
+        -------
+        explanation : Explanation
+            A table of the strangest of them; `lrnn.plots.explanation` draws one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((200, 1)) * [1.0, 2.0, 3.0]
+        >>> model = LRNNOutlierDetector(random_state=0).fit(X)
+        >>> found = model.explain([[0.5, 7.0, 1.5]])
+        >>> bool(np.isclose(found.contributions.sum(), -model.score_samples([[0.5, 7, 1.5]])[0]))
+        True
+        >>> found.strongest(0)[0]
+        1
+        """
+        check_is_fitted(self)
+        rows = check_data(self, X, reset=False)
+        scores = self._scored(rows)
+        numbers = np.arange(rows.shape[0])
+        cells = np.concatenate([*taken(attributes_of(rows), numbers)])
+        known = _known(rows, numbers)
+        counts, expected = self._normality_.explained(cells, self._held.scales, known)
+        raw = raw_matrix(X, self.scaling_, self.missing == "unstored")
+        values = raw if raw is not None and raw.shape == cells.shape else self._in_units(cells)
+        if known is not None:
+            values = np.where(known, values, np.nan)
+        dropped = () if rows.cut_off is None else rows.cut_off.dropped
+        kept = np.delete(np.arange(len(cells) + len(dropped)), dropped)
+        names, counts, shown, wanted = self._by_column(counts, cells, values, expected)
+        return Explanation(
+            names, kept, -scores, self._p_values(scores), scores < self.offset_,
+            counts, shown, wanted,
+        )  # fmt: skip
+
+    def _by_column(
+        self, counts: Floats, cells: Floats, values: Any, expected: Floats
+    ) -> tuple[tuple[str, ...], Floats, list[NDArray[Any]], list[NDArray[Any]]]:
+        """What attributes count, column by column of the table, and in its own words."""
+        recipe = None if self.scaling_ is None else self.scaling_.recipe
+        if recipe is None:
+            given = getattr(self, "feature_names_in_", None)
+            width = counts.shape[1]
+            names = [f"column {i + 1}" for i in range(width)] if given is None else list(given)
+            wanted = self._in_units(expected)
+            return tuple(map(str, names)), counts, list(np.asarray(values).T), list(wanted.T)
+        assert self.scaling_ is not None
+        frames = [self.scaling_.to_frame(coded) for coded in (cells, expected)]
+        ends = np.cumsum([len(column.attributes) for column in recipe.columns])
+        starts = ends - [len(column.attributes) for column in recipe.columns]
+        shown = []
+        for column, first, cell in zip(recipe.columns, starts, frames[0].columns, strict=True):
+            plain = column.values is None
+            own = np.asarray(values)[:, first] if plain else np.asarray(cell, dtype=object)
+            if not plain:  # text that training has not seen is none of its values
+                none = cells[:, first : first + len(column.attributes)].max(axis=1) <= self._half
+                own = np.where(none, "(none of those seen)", own)
+            shown.append(own)
+        summed = np.add.reduceat(counts, starts, axis=1)
+        return tuple(str(c.name) for c in recipe.columns), summed, shown, list(frames[1].columns)
+
+    @property
+    def _half(self) -> float:
+        """Up to which an attribute in [0, 1] says that a text is not there."""
+        return 0.5
+
+    # The network
+
+    def to_network(self, least_rate: float = 1.0, *, part: Part = "all") -> RandomNeuralNetwork:
+        """The random neural network that gives normal rows back.
+
+        Parameters
+        ----------
+        least_rate : float, default=1.0
+            No neuron fires more slowly than this; see :meth:`lrnn.LRNNAutoencoder.to_network`.
+        part : {"all", "encoder", "decoder"}, default="all"
+            The whole network, or a part of it.
+
+        Returns
+        -------
+        network : RandomNeuralNetwork
+            With a neuron for each attribute (and each complement), hidden neuron and output.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((100, 4))
+        >>> LRNNOutlierDetector(2, random_state=0).fit(X).to_network()
+        RandomNeuralNetwork(18 neurons in layers 8 → 2 → 8, ... connections)
+        """
+        check_is_fitted(self)
+        return self.autoencoder_.to_network(least_rate, part=part)
+
+    def arrivals(self, X: Any, network: RandomNeuralNetwork | None = None) -> Floats:
+        """External arrival rates at every neuron of a network that present X to it.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            The data.
+        network : RandomNeuralNetwork, optional
+            What :meth:`to_network` gave; by default, what it gives without arguments.
+
+        Returns
+        -------
+        arrivals : ndarray of shape (n_samples, n_neurons)
+            Spikes per unit time; 0 behind the first layer.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((100, 4))
+        >>> LRNNOutlierDetector(2, random_state=0).fit(X).arrivals(X).shape
+        (100, 18)
+        """
+        check_is_fitted(self)
+        return self.autoencoder_.arrivals(check_data(self, X, reset=False), network)
+
+    def audit(self, X: Any = None) -> Audit:
+        """Whether the network is a valid one; see :meth:`lrnn.LRNNAutoencoder.audit`.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`, optional
+            The data.
+
+        Returns
+        -------
+        audit : Audit
+            To be printed, or asked whether the network is ``valid``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lrnn import LRNNOutlierDetector
+        >>> X = np.random.default_rng(0).random((100, 4))
+        >>> LRNNOutlierDetector(2, random_state=0).fit(X).audit(X).valid
+        True
+        """
+        check_is_fitted(self)
+        return self.autoencoder_.audit(None if X is None else check_data(self, X, reset=False))
+
+    # A door to a room above
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a safetensors file; :func:`lrnn.load` reads it back.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. It is replaced as a whole, or not at all.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> import lrnn
+        >>> X = np.random.default_rng(0).random((100, 4))
+        >>> model = lrnn.LRNNOutlierDetector(random_state=0).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model.safetensors")
+        ...     again = lrnn.load(f"{folder}/model.safetensors")
+        >>> bool((again.score_samples(X) == model.score_samples(X)).all())
+        True
+        """
+        from lrnn.storage.detector_files import save
+
+        check_is_fitted(self)
+        save(self, path)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "refuse"
+        tags.input_tags.positive_only = self.scale in (None, "none", "levels", "max")
+        return tags
+
+
+def candidates(attributes: int, rows: int) -> list[int]:
+    """Widths to be tried: halves, quarters and so on of the attributes, none above 64.
+
+    >>> candidates(784, 1000), candidates(9, 200), candidates(2, 50), candidates(1, 50)
+    ([13, 25, 49], [2, 3, 5], [1], [1])
+    """
+    most = max(1, min(WIDEST, attributes - 1, rows // 2))
+    shares = {-(-attributes // 2**i) for i in range(1, 1 + max(1, attributes.bit_length()))}
+    fitting = sorted(width for width in shares if width <= most) or [most]
+    lowest = max(1, attributes // 64)
+    return [width for width in fitting if width >= lowest][-TRIED:] or fitting[-1:]
+
+
+def _line(scores: Floats, weights: Floats, level: float) -> float:
+    """Above which a p-value is at most ``level``, or as low as so few rows allow."""
+    order = np.argsort(-scores, kind="stable")
+    beyond = np.cumsum(weights[order])
+    allowed = max(level * (1 + beyond[-1]) - 1, 0.0)  # as strange, besides the row itself
+    first = int(np.searchsorted(beyond, allowed, side="right"))
+    return float(scores[order][min(first, len(scores) - 1)])
+
+
+def _percentile(scores: Floats, weights: Floats, share: float) -> float:
+    """Between the strangest rows of this share of all, and the others."""
+    order = np.argsort(scores, kind="stable")
+    repeated = np.cumsum(weights[order])
+    at = share * (repeated[-1] - 1)
+    below = min(int(np.searchsorted(repeated, at, side="right")), len(scores) - 1)
+    above = min(int(np.searchsorted(repeated, at + 1, side="right")), len(scores) - 1)
+    low, high = scores[order][below], scores[order][above]
+    return float(low + (high - low) * (at - np.floor(at)))
+
+
+def _known(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Which cells of these rows are known; None if all are."""
+    if rows.gaps is None:
+        return None
+    return np.asarray(~np.isnan(to_numpy(attributes_of(rows.gaps).take(numbers))))
+
+
+def _count(X: Any) -> int:
+    """How many rows there are, of what is in memory."""
+    try:
+        return int(num_samples(X))
+    except TypeError:
+        return 0
