@@ -20,6 +20,7 @@ from lrnn.cli.commands import Command, CommandLine, in_options
 from lrnn.cli.data import data_app
 from lrnn.cli.demo import demo
 from lrnn.cli.describe import describe
+from lrnn.cli.detect import detect
 from lrnn.cli.encode import encode, reconstruct
 from lrnn.cli.export import export
 from lrnn.cli.fit import fit
@@ -41,8 +42,8 @@ app = CommandLine(
 )
 INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
-    demo, fit, encode, reconstruct, classify, impute, inspect, simulate, frontier, width, moment,
-    report, live, export, reproduce, benchmark,
+    demo, fit, encode, reconstruct, classify, detect, impute, inspect, simulate, frontier, width,
+    moment, report, live, export, reproduce, benchmark,
 )  # fmt: skip
 
 

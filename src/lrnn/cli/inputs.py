@@ -333,14 +333,14 @@ def numbers_explained(table: Any, source: str, fitting: bool = True) -> Iterator
             raise
 
 
-def model_for(path: Path, data: str, *, autoencoder: bool = True) -> Any:
+def model_for(path: Path, data: str, *, autoencoder: bool = True, detector: bool = False) -> Any:
     """The model in a file; complains if data are given for it, and a model for data.
 
-    Unless it must be an ``autoencoder``, it may be a classifier.
+    Unless it must be an ``autoencoder``, it may be a classifier; a ``detector``, if that is taken.
     """
     swapped = "; are MODEL and DATA swapped? The model comes first"
     check_rows(data, "" if path.suffix == ".safetensors" else swapped)
-    return load_model(path, autoencoder=autoencoder)
+    return load_model(path, autoencoder=autoencoder, detector=detector)
 
 
 def check_rows(data: str, hint: str = "") -> None:
@@ -355,8 +355,12 @@ def check_rows(data: str, hint: str = "") -> None:
         )
 
 
-def load_model(path: Path, *, autoencoder: bool = True) -> Any:
-    """The model in a file; complains of a moment, and of a classifier where it is of no use."""
+def load_model(path: Path, *, autoencoder: bool = True, detector: bool = False) -> Any:
+    """The model in a file; complains of a moment, and of what is of no use here.
+
+    That is a classifier, if it must be an ``autoencoder``, and an outlier detector, unless a
+    ``detector`` is taken.
+    """
     import lrnn
     from lrnn.storage.moment_files import is_moment
 
@@ -371,6 +375,12 @@ def load_model(path: Path, *, autoencoder: bool = True) -> Any:
             "on it"
         )
     found = lrnn.load(path)
+    if not detector and is_detector(found):
+        raise ValueError(
+            f"{str(path)!r} is an outlier detector, which this does not take; lrnn detect DATA "
+            f"--model {path} tells which rows are outliers, lrnn inspect and lrnn report what it "
+            "is, and lrnn fit trains other models"
+        )
     if autoencoder and is_classifier(found):
         raise ValueError(
             f"{str(path)!r} is a classifier, which gives no rows back, and this needs an "
@@ -386,6 +396,13 @@ def is_classifier(model: Any) -> bool:
     from lrnn.classifier import LRNNClassifier
 
     return isinstance(model, LRNNClassifier)
+
+
+def is_detector(model: Any) -> bool:
+    """Whether a model finds outliers."""
+    from lrnn.detector import LRNNOutlierDetector
+
+    return isinstance(model, LRNNOutlierDetector)
 
 
 def given_for(

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.fit import from_corrupted
-from lrnn.cli.inputs import ModelOf, is_classifier, load_model
+from lrnn.cli.inputs import ModelOf, is_classifier, is_detector, load_model
+from lrnn.cli.judging import held_out_rows
 from lrnn.cli.moment import bound_note, inspect_moment
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 from lrnn.progress import decimal
@@ -24,7 +25,7 @@ def inspect(
     """Show a model's structure, its error, the audit of its firing rates, and its parts.
 
     Of a file with a moment ([bold]lrnn moment[/bold]), show what it is of. A classifier has
-    classes, and no parts.
+    classes, and no parts; of an outlier detector it is shown how it judges.
 
     A part is what a code neuron adds to the output: its strongest attributes are named, in percent
     of the strongest one. (For pictures of them see [bold]lrnn report[/bold].)
@@ -41,7 +42,10 @@ def inspect(
     if is_moment(model):
         inspect_moment(model, Voice(quiet, as_json))
         return
-    found: Any = load_model(model, autoencoder=False)
+    found: Any = load_model(model, autoencoder=False, detector=True)
+    if is_detector(found):
+        _inspect_detector(model, found, Voice(quiet, as_json))
+        return
     if is_classifier(found):
         _inspect_classifier(model, found, Voice(quiet, as_json))
         return
@@ -120,6 +124,43 @@ def _inspect_classifier(path: Any, found: Any, voice: Voice) -> None:
         f"{len(classes)} classes: {told}\ncross-entropy {found.loss_:.5f}, "
         f"{found.spike_cost_:.4g} firings per unit time "
         f"({' + '.join(f'{cost:.4g}' for cost in costs)} by layer)\n{audit}",
+    )
+
+
+def _inspect_detector(path: Any, found: Any, voice: Voice) -> None:
+    from lrnn.tables.scaling import Scaling
+
+    audit = found.audit()
+    sizes = found.to_network().layer_sizes or ()
+    scaling = found.scaling_ or Scaling("none")
+    counts, held = found.typical_counts_, held_out_rows(found)
+    kept = 0 if counts is None else len(counts)
+    tried = found.width_path_
+    by = "auto" if found.contamination == "auto" else f"{found.contamination:g}"
+    stands_for = f" for {counts.sum():,.0f} rows" if kept else ""
+    voice.result(
+        {
+            "model": str(path),
+            "layers": list(sizes),
+            "scaling": scaling.kind,
+            "complemented": scaling.complemented,
+            "missing": found.missing,
+            "contamination": found.contamination,
+            "offset": found.offset_,
+            "flagged_share": found.flagged_share_,
+            "held_out": held,
+            "typical_rows": kept,
+            "widths_tried": None if tried is None else [point.width for point in tried.points],
+            "valid": audit.valid,
+            "largest_row_sum": audit.largest_row_sum,
+            "largest_routed": audit.largest_routed,
+            "firing_rates": [layer.rates for layer in audit.layers],
+        },
+        f"{path}: {' → '.join(map(str, sizes))}, an outlier detector, on data scaled by "
+        f"{scaling.told}\n"
+        f"{kept:,} typical rows{stands_for}; rows with a score below {found.offset_:.4g} are "
+        f"outliers (contamination {by}), {100 * found.flagged_share_:.3g} % of {held:,} that were "
+        f"held out\n{audit}",
     )
 
 

@@ -82,7 +82,7 @@ def _are_fractions(values: NDArray[Any]) -> bool:
     return not all(number.is_integer() for number in numbers)
 
 
-def with_label(model: Any, source: str, label: str, index: str | None = None) -> Any:
+def with_label(model: Any, source: str, label: str | None, index: str | None = None) -> Any:
     """The scaling of a model, for a table with a column of classes that it may not have learnt."""
     from lrnn.datasets import open_table
     from lrnn.tables.frame import Columns
@@ -92,13 +92,15 @@ def with_label(model: Any, source: str, label: str, index: str | None = None) ->
 
     scaling, path = model.scaling_ or Scaling("none"), Path(source)
     table = open_table(source, True, taken(path, scaling.reading) if path.exists() else Reading())
-    check_sparse(table.data, source, "--label")
+    named, option = (index, "--index") if label is None else (label, "--label")
+    check_sparse(table.data, source, option)
     matrix = not isinstance(table.data, Columns)
-    if table.labels is not None or (matrix and table.names is None and not label.isdigit()):
+    unnamed = matrix and table.names is None and named is not None and not named.isdigit()
+    if table.labels is not None or unnamed:
         raise typer.BadParameter(
             f"{source!r} is no table with columns of its own; labels of data sets and of folders "
             "of images are known without it",
-            param_hint="--label",
+            param_hint=option,
         )
     beside = [
         f"column {found + 1}" if isinstance(found, int) else found

@@ -97,4 +97,5 @@ class ModelPlace:
             found = lrnn.load(self.output) if self.unfinished.exists() else None
         except (OSError, ValueError):
             return False
-        return found is not None and found.history_[-1].stopped == "interrupted"
+        curves: Any = getattr(found, "history_", ())  # an outlier detector has none
+        return bool(curves) and curves[-1].stopped == "interrupted"

@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,12 +16,14 @@ from lrnn.cli.inputs import (
     SplitOf,
     given_for,
     is_classifier,
+    is_detector,
     load_model,
     model_for,
     numbers_explained,
     part_taken,
     rows_of_part,
 )
+from lrnn.cli.judging import Judged, judge
 from lrnn.cli.labels import numbered, tell_unlabelled, without_class
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
@@ -58,8 +61,9 @@ def report(
     """Write a page that shows what a model has learnt, and that it is a valid spiking network.
 
     It is one file, needs no network, and can be sent to a colleague: reconstructions and parts, or
-    of a classifier what it recognises and where it is mistaken, learning curves, sparsity, the
-    audit in plain words, the simulation beside the numbers, firing rates, and how it was made.
+    of a classifier what it recognises and where it is mistaken, of an outlier detector which rows
+    are strange and why, learning curves, sparsity, the audit in plain words, the simulation beside
+    the numbers, firing rates, and how it was made.
 
     Examples:
 
@@ -80,7 +84,14 @@ def report(
     check_apart(output, data)
     check_apart(output / "index.html", model, data, *(against or []))
     check_new(force, output / "index.html")
-    found = model_for(model, data, autoencoder=False)
+    found = model_for(model, data, autoencoder=False, detector=True)
+    if is_detector(found):
+        _check_of_detector(model, against=against, frontier=frontier, row=row)
+        part = part_taken(data, split)
+        _report_detection(found, data, part, output, voice, seed)
+        if open_it:
+            typer.launch((output / "index.html").resolve().as_uri())
+        return
     if is_classifier(found) and frontier is not None:
         raise typer.BadParameter(
             f"{str(model)!r} is a classifier, and a frontier is of autoencoders",
@@ -140,6 +151,69 @@ def report(
     )
     if open_it:
         typer.launch(page.resolve().as_uri())
+
+
+def _check_of_detector(path: Path, **given: Any) -> None:
+    """Complain of options that say nothing to an outlier detector."""
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter(
+                f"{str(path)!r} is an outlier detector, whose page has nothing of that kind",
+                param_hint=f"--{name}",
+            )
+
+
+def _report_detection(
+    model: Any, data: str, part: str | None, output: Path, voice: Voice, seed: int
+) -> None:
+    """The page of an outlier detector, for data that it judges."""
+    judged = judge(model, data, voice, split=part)
+    name = (Path(data).name or data) + ("" if part is None else f" ({part})")
+    cut = judged.given.tell(voice)
+    command = shlex.join(["lrnn", *sys.argv[1:]])
+    page = detection_page(model, judged, output, voice, name, command, seed)
+    count = len(judged.scores)
+    on = "" if part is None else f" on {rows_of_part(count, data, part)}"
+    voice.result(
+        {
+            "report": str(page),
+            "rows": count,
+            "split": part,
+            "outliers": int(judged.outliers.sum()),
+            "valid": bool(model.audit().valid),
+            **cut,
+        },
+        f"report{on}: {page}",
+    )
+
+
+def detection_page(
+    model: Any, judged: Judged, folder: Path, voice: Voice, name: str, command: str, seed: int
+) -> Path:
+    """Write the page on rows that an outlier detector has judged."""
+    from lrnn.report import Findings, Subject
+
+    given, network = judged.given, copy(model.autoencoder_)
+    network.scaling_ = model.scaling_ and model.scaling_.coding  # rows are in [0, 1] already
+    remark = str(given.cut)
+    filled = given.without_gaps(network)
+    names = getattr(model, "feature_names_in_", given.names)
+    subject = Subject(
+        network,
+        filled.data,
+        name=name,
+        command=command,
+        image_shape=given.image_shape,
+        attributes=None if names is None else tuple(map(str, names)),
+        row=int(judged.places[0]),
+        left_out=given.cut.dropped,
+        seed=seed,
+        remarks=(remark,) if remark else (),
+        findings=Findings(
+            model, -judged.scores, judged.outliers, judged.strangest, judged.places, judged.names
+        ),
+    )
+    return write(subject, folder, voice)
 
 
 def _tell_labels(model: Any, given: Given, data: str) -> None:

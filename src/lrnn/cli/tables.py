@@ -17,10 +17,14 @@ from lrnn.tables.places import columns_listed
 PANEL = "Tables: what becomes of their columns"
 
 Scale = StrEnum("Scale", ["auto", "none", "levels", "max", "minmax"])
+# for what looks at numbers beyond the range
+OpenScale = StrEnum("OpenScale", ["open", "auto", "none", "levels", "max", "minmax"])
 Categories = StrEnum("Categories", ["refuse", "onehot"])
 Missing = StrEnum("Missing", ["refuse", "drop", "median", "allow", "unstored"])
 KnownCells = StrEnum("KnownCells", ["refuse", "drop", "median"])  # for what takes no gaps
 Filled = StrEnum("Filled", ["allow", "unstored"])  # for what fills them
+# for what judges rows by their known cells
+Judged = StrEnum("Judged", ["refuse", "drop", "median", "allow", "unstored"])
 
 
 def _option(*names: str, **more: Any) -> Any:
@@ -33,24 +37,22 @@ def _missing(ways: type[StrEnum]) -> Any:
     help = {
         Filled: f"Missing cells are those without a number; unstored: {unstored}.",
         KnownCells: "Missing cells: drop their rows or fill in the median.",
+        Judged: "Missing cells: drop their rows, fill in the median, or (allow) judge rows by "
+        f"their known cells; unstored: as allow, and {unstored}.",
         Missing: f"Missing cells: drop their rows, fill in the median, or (allow) {probable}; "
         f"unstored: as allow, and {unstored}.",
     }[ways]
     return Annotated[ways, _option("--missing", help=help)]
 
 
+def _scale(ways: type[StrEnum]) -> Any:
+    known = "max and minmax go by column, levels divides by the level that is white."
+    more = "open goes by column, and cuts nothing off; " if "open" in list(ways) else ""
+    return Annotated[ways, _option("--scale", help=f"How the data get into [0, 1]: {more}{known}")]
+
+
 OPTIONS: dict[str, tuple[Any, Any]] = {
-    "scale": (
-        Annotated[
-            Scale,
-            _option(
-                "--scale",
-                help="How the data get into [0, 1]: max and minmax go by column, levels divides "
-                "by the level that is white.",
-            ),
-        ],
-        Scale.auto,
-    ),
+    "scale": (_scale(Scale), Scale.auto),
     "complement": (
         Annotated[
             bool | None,
@@ -320,14 +322,19 @@ def scale_note(asked: str, scaling: Any) -> str:
 
 
 def takes_tables(
-    *, missing: str | type[StrEnum] = Missing, complement: bool = False
+    *,
+    missing: str | type[StrEnum] = Missing,
+    complement: bool = False,
+    scale: type[StrEnum] = Scale,
 ) -> Callable[..., Any]:
     """For a command that is given `TableOptions` as ``options``: it has all of these.
 
     ``missing`` are the ways to treat missing cells that it knows, or the only one of them;
-    ``complement`` tells whether it may present attributes beside their complements.
+    ``complement`` tells whether it may present attributes beside their complements; ``scale`` are
+    the ways into [0, 1], of which the first is taken by default.
     """
     offered: dict[str, tuple[Any, Any]] = dict(OPTIONS)
+    offered["scale"] = _scale(scale), next(iter(scale))
     fixed: dict[str, Any] = {}
     if not complement:
         fixed["complement"] = None

@@ -8,6 +8,7 @@ need no display.
 from lrnn.plots.benchmarks import error_against_time, time_against_size
 from lrnn.plots.curves import convergence, learning_curves
 from lrnn.plots.decisions import accuracy_by_events
+from lrnn.plots.detection import explanation, strangeness
 from lrnn.plots.distributions import classes, codes, firing_rates
 from lrnn.plots.frontier import frontier
 from lrnn.plots.images import image_grid, layer_image
@@ -22,6 +23,7 @@ __all__ = [
     "codes",
     "convergence",
     "error_against_time",
+    "explanation",
     "firing_rates",
     "frontier",
     "image_grid",
@@ -33,6 +35,7 @@ __all__ = [
     "raster",
     "reconstructions",
     "simulated_layers",
+    "strangeness",
     "time_against_size",
     "widths",
 ]

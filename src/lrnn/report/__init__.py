@@ -1,6 +1,6 @@
 """The report: one page that shows what a model has learnt, and that it is what it claims to be."""
 
 from lrnn.report.page import sections_of, write_report
-from lrnn.report.subject import Subject
+from lrnn.report.subject import Findings, Subject
 
-__all__ = ["Subject", "sections_of", "write_report"]
+__all__ = ["Findings", "Subject", "sections_of", "write_report"]

@@ -405,7 +405,7 @@ def frontier(subject: Subject) -> dict[str, Any]:
 
 def made(subject: Subject) -> dict[str, Any]:
     """How the report came about."""
-    model = subject.model
+    model = subject.model if subject.findings is None else subject.findings.detector
     parameters = [(name, str(value)) for name, value in sorted(model.get_params().items())]
     facts = [
         ["rows", f"{subject.X.shape[0]:,}"],

@@ -13,6 +13,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lrnn.report import content as of_autoencoders
+from lrnn.report import detection as of_detectors
 from lrnn.report import recognition as of_classifiers
 from lrnn.report.content import Section
 from lrnn.report.subject import Subject
@@ -48,12 +49,15 @@ def write_report(
     }
     page = Path(folder) / "index.html"
     template = "classifier.html" if subject.classifies else "autoencoder.html"
+    template = template if subject.findings is None else "detector.html"
     write_atomically(page, render(template, content).encode())
     return page
 
 
 def sections_of(subject: Subject) -> tuple[Section, ...]:
     """What the page of such a model shows."""
+    if subject.findings is not None:
+        return of_detectors.SECTIONS
     return of_classifiers.SECTIONS if subject.classifies else of_autoencoders.SECTIONS
 
 

@@ -1,6 +1,7 @@
 """What a report is about."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,8 @@ from lrnn.arrays import Floats
 from lrnn.audit import Audit, Recognised
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.classifier import LRNNClassifier
+from lrnn.detector import LRNNOutlierDetector
+from lrnn.explanations import Explanation
 from lrnn.frontiers import Frontier
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.spiking import Simulation
@@ -20,6 +23,34 @@ from lrnn.tables.scaling import input_names, input_shape
 
 RASTER_NEURONS = 48
 RASTER_SPIKES = 1_200
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What an outlier detector says of the rows of a report.
+
+    Attributes
+    ----------
+    detector : LRNNOutlierDetector
+        The model.
+    strangeness : ndarray of shape (n_rows,)
+        Of all rows.
+    outliers : ndarray of bool
+        Which of them are outliers.
+    strangest : Explanation
+        Of the strangest rows, the strangest first.
+    places : ndarray of int
+        Which of all rows these are, from 0.
+    names : sequence of str, optional
+        What these are called, where rows have names.
+    """
+
+    detector: LRNNOutlierDetector
+    strangeness: Floats
+    outliers: NDArray[np.bool_]
+    strangest: Explanation
+    places: NDArray[np.intp]
+    names: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +91,8 @@ class Subject:
         What else is to be known of the data, such as values that were cut off.
     live : str, optional
         The address of a page beside the report in which the network runs.
+    findings : Findings, optional
+        If the model is that of an outlier detector, what this says of the rows.
     """
 
     model: LRNNAutoencoder | LRNNClassifier
@@ -78,6 +111,7 @@ class Subject:
     label: str = "class"
     remarks: tuple[str, ...] = ()
     live: str | None = None
+    findings: Findings | None = None
 
     @property
     def classifies(self) -> bool:
