@@ -11,13 +11,13 @@ from lrnn import LRNNOutlierDetector, plots
 
 
 @pytest.fixture(scope="module")
-def X():
+def rows():
     return np.random.default_rng(0).random((120, 1)) * np.arange(1.0, 7) + 5
 
 
 @pytest.fixture(scope="module")
-def model(X):
-    return LRNNOutlierDetector(2, random_state=0).fit(X)
+def model(rows):
+    return LRNNOutlierDetector(2, random_state=0).fit(rows)
 
 
 @pytest.fixture
@@ -32,10 +32,10 @@ def texts(ax):
     return [text.get_text() for text in ax.texts]
 
 
-def test_bars_are_the_shares_of_the_strongest_attributes(model, X, ax):
-    rows = X[:3].copy()
-    rows[1, 4] = 99
-    found = model.explain(rows)
+def test_bars_are_the_shares_of_the_strongest_attributes(model, rows, ax):
+    some = rows[:3].copy()
+    some[1, 4] = 99
+    found = model.explain(some)
     assert plots.explanation(found, 1, count=2, ax=ax) is ax
     shown = found.strongest(1, 2)
     assert shown[0] == 4
@@ -48,8 +48,8 @@ def test_bars_are_the_shares_of_the_strongest_attributes(model, X, ax):
     assert ax.get_title(loc="left").startswith("row 2: strangeness ")
 
 
-def test_all_attributes_have_a_bar_if_there_are_few(model, X, ax):
-    plots.explanation(model.explain(X[:1]), ax=ax)
+def test_all_attributes_have_a_bar_if_there_are_few(model, rows, ax):
+    plots.explanation(model.explain(rows[:1]), ax=ax)
     assert len(ax.patches) == 6
 
 
@@ -60,9 +60,9 @@ def test_nothing_strange_has_bars_of_no_length(ax):
 
 
 @pytest.mark.parametrize(("row", "count"), [(3, 10), (-1, 10), (0, 0)])
-def test_rows_that_are_not_there_are_refused(model, X, row, count):
+def test_rows_that_are_not_there_are_refused(model, rows, row, count):
     with pytest.raises(ValueError, match=r"rows are explained|at least one"):
-        plots.explanation(model.explain(X[:3]), row, count=count)
+        plots.explanation(model.explain(rows[:3]), row, count=count)
 
 
 def test_names_are_shown_as_they_are(ax):
@@ -75,8 +75,8 @@ def test_names_are_shown_as_they_are(ax):
     assert names == {r"\$a_b\$", "x" * 27 + "…"}
 
 
-def test_rows_are_beside_those_held_out_and_the_line_is_that_of_the_model(model, X, ax):
-    strange = X.copy()
+def test_rows_are_beside_those_held_out_and_the_line_is_that_of_the_model(model, rows, ax):
+    strange = rows.copy()
     strange[:30, 0] = 60
     assert plots.strangeness(model, strange, ax=ax) is ax
     assert ax.lines[0].get_xdata()[0] == -model.offset_
@@ -104,6 +104,6 @@ def test_rows_that_are_all_the_same_have_no_logarithm(ax):
     assert ax.get_xscale() == "linear"
 
 
-def test_a_model_must_be_fitted(X):
+def test_a_model_must_be_fitted(rows):
     with pytest.raises(NotFittedError):
-        plots.strangeness(LRNNOutlierDetector(), X)
+        plots.strangeness(LRNNOutlierDetector(), rows)

@@ -1,6 +1,5 @@
 """The outlier detector as a scikit-learn estimator: it knows what is normal, and says why not."""
 
-import warnings
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from os import PathLike
@@ -17,16 +16,17 @@ from lrnn.arrays import HOST, Floats, host_dtype, to_numpy
 from lrnn.audit import Audit
 from lrnn.autoencoder import FEW_TO_FILL, LRNNAutoencoder
 from lrnn.explanations import Explanation
+from lrnn.functional.forward import complement_pairs
 from lrnn.network import RandomNeuralNetwork
 from lrnn.normality import (
+    Grouped,
     Normality,
     neighbours_for,
     strangeness,
-    typical_of,
     without_a_known_cell,
 )
 from lrnn.parameters import check_layer_sizes
-from lrnn.rows import ComplementedRows, HostRows, Rows, WeightedRows, attributes_of
+from lrnn.rows import HostRows, Rows, WeightedRows, attributes_of
 from lrnn.rows.gaps import Filling
 from lrnn.tables.scaling import KINDS, OPEN, Scaling
 from lrnn.tables.words import SettingWarning, warn
@@ -48,12 +48,13 @@ from lrnn.width_paths import WidthPath, widths
 
 LEVEL = 0.05  # share of normal rows that are called outliers, unless it is said otherwise
 FEW = 5_000  # rows, up to which all of them are held out once,
-FOLDS, FOLDS_OF_FEW, VERY_FEW = 5, 10, 500  # in so many parts
+FOLDS, FOLDS_OF_FEW, FEW_ROWS = 5, 10, 100  # in so many parts
 HELD_OUT = 1_000  # of more rows; they are not learnt from
 KEPT = 5_000  # measurements of rows of a stream, before they were learnt from: the last ones
 WIDEST = 64  # code neurons that are tried
-TRIED = 4  # widths
-ROWS_TO_TRY = 1_000
+TRIED = 3  # widths
+ROWS_TO_TRY = 500
+NARROW = 1_024  # inputs, up to which steps on a matrix are cheap, however few the rows are
 SURE = 1e-3  # probability by which a rate on rows held out is told to be another
 
 
@@ -88,6 +89,25 @@ class HeldOut:
 
 
 @dataclass(frozen=True, eq=False)
+class Alike:
+    """Rows of attributes in [0, 1], no two of which are the same.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (n_rows, n_attributes)
+        The rows, complete.
+    weights : ndarray of shape (n_rows,)
+        How many rows each stands for.
+    known : ndarray of bool or None
+        Which cells were not missing; None if none was.
+    """
+
+    cells: Floats
+    weights: Floats
+    known: NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True, eq=False)
 class FittedDetector:
     """What makes a detector a fitted one, whether it was trained or read from a file."""
 
@@ -113,7 +133,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     hidden_layer_sizes : int or sequence of int, optional
         Widths of the network's encoding layers; the last one is the code. By default one, as wide
-        as foretells held-out entries best (:func:`lrnn.widths`) of up to four widths
+        as foretells held-out entries best (:func:`lrnn.widths`) of up to three widths
         (``width_path_``).
     contamination : "auto" or float in (0, 0.5], default="auto"
         The share of strange rows among those of ``fit``: :meth:`predict` calls so many of *them*
@@ -127,7 +147,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         So many typical rows are kept, at most (and at most half as many as there are rows): means
         of groups of rows, not rows themselves. With 0 a row's strangeness is the error of the
         network alone.
-    max_iter : int, default=60
+    max_iter : int, default=30
         Full-batch steps of the network's training.
     scale : {"open", "auto", "minmax", "max", "levels", "none"} or Scaling, default="open"
         How raw data get into [0, 1]. "open" leaves levels of 8 or 16 bits as they are, divides
@@ -176,9 +196,10 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Held-out scores of up to 5,000 rows come from networks that were trained without a tenth or a
-    fifth of them; rows that are alike are held out together. Of more rows 1,000 are held out, and
-    not learnt from. In a stream each part is measured before it is learnt.
+    Held-out scores of up to 5,000 rows come from networks that were trained without a fifth of
+    them (a tenth, of up to 100), and from typical rows and ranges of columns as they are without
+    the row itself. Of more rows 1,000 are held out, and not learnt from. In a stream each part is
+    measured before it is learnt.
 
     Examples
     --------
@@ -218,7 +239,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         contamination: float | Literal["auto"] = "auto",
         n_neighbors: int | Literal["auto"] = "auto",
         n_typical: int = 256,
-        max_iter: int = 60,
+        max_iter: int = 30,
         scale: str | Scaling | None = OPEN,
         complement: bool = True,
         missing: Literal["refuse", "allow", "unstored"] = "refuse",
@@ -284,20 +305,20 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         hidden, path = self._hidden(rows, weights)
         given = weights
         if self._small(rows):
-            learnt, weights = self._all_alike(rows, weights)
-            held = self._held_out_in_turn(learnt, weights, hidden)
+            alike = self._all_alike(rows, weights)
+            autoencoder = self._autoencoder(hidden)
+            autoencoder._fit(self._coded(alike.cells), sample_weight=alike.weights)
+            normality, grouped = self._normality(autoencoder, HostRows(alike.cells), alike.weights)
+            held = self._held_out_in_turn(alike, hidden, normality, grouped)
         else:
-            learnt, held_rows = rows, self._chosen(rows, weights)
+            left_out = self._chosen(rows, weights)
             weights = np.ones(rows.shape[0]) if weights is None else weights.copy()
-            of_held = weights[held_rows]
-            weights[held_rows] = 0
-        autoencoder = self._autoencoder(hidden)
-        autoencoder._fit(learnt, sample_weight=weights)
-        normality = self._normality(autoencoder, learnt, weights)
-        if not self._small(rows):
-            cells = np.concatenate([*taken(attributes_of(rows), held_rows)])
-            known = _known(rows, held_rows)
-            held = HeldOut(normality.measured_on_host(cells, known), of_held)
+            of_held, weights[left_out] = weights[left_out], 0
+            autoencoder = self._autoencoder(hidden)
+            autoencoder._fit(rows, sample_weight=weights)
+            normality, _ = self._normality(autoencoder, attributes_of(rows), weights)
+            cells = np.concatenate([*taken(attributes_of(rows), left_out)])
+            held = HeldOut(normality.measured_on_host(cells, _known(rows, left_out)), of_held)
         self._settle(autoencoder, normality, held, path, (rows, given))
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -345,9 +366,8 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.autoencoder_.partial_fit(rows, sample_weight=weights)
         own = self._normality_.typical
         if own is not None:
-            more = typical_of(rows, weights, self.n_typical, self._opened, self._random)
-            more = more * (float(each.sum()) / more.weight)
-            own = own * passed + more
+            how = self.n_typical, self._opened, self._random
+            own = own * passed + Grouped.of(attributes_of(rows), each, *how).typical
             if len(own) > 2 * self.n_typical:
                 own = own.condensed(self.n_typical, self._random)
         count = self._seen(own, float(each.sum()), passed)
@@ -405,9 +425,9 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _complemented(self) -> bool:
         return self.scaling_ is not None and self.scaling_.complemented
 
-    def _coded(self, rows: HostRows) -> Rows:
-        """Attributes as the network is given them."""
-        return ComplementedRows(rows) if self._complemented else rows
+    def _coded(self, attributes: Floats) -> Rows:
+        """Attributes in memory as the network is given them."""
+        return HostRows(complement_pairs(attributes) if self._complemented else attributes)
 
     def _small(self, rows: Rows) -> bool:
         """Whether all rows are held out in turn, in memory."""
@@ -442,6 +462,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             hidden,
             max_iter=self.max_iter,
             tol=0.0,
+            moment="dense" if 2 * self.n_features_in_ <= NARROW else "auto",
             forget=self.forget,
             device=self.device,
             random_state=self._random.randint(1 << 31),
@@ -453,18 +474,20 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _normality(
-        self, autoencoder: LRNNAutoencoder, rows: Rows, weights: Floats | None
-    ) -> Normality:
-        """What is normal, by a network that was trained on these rows."""
-        typical, count = None, float(np.count_nonzero(weights) if weights is not None else 0)
-        count = count or float(rows.shape[0])
-        if self.n_typical:
-            typical = typical_of(rows, weights, self.n_typical, self._opened, self._random)
-        if weights is not None and len(weights) and self._counts(weights):
+        self, autoencoder: LRNNAutoencoder, attributes: Rows, weights: Floats
+    ) -> tuple[Normality, Grouped | None]:
+        """What is normal, by a network that was trained on these rows, and groups of them."""
+        grouped, count = None, float(np.count_nonzero(weights))
+        if self._counts(weights):
             count = float(weights.sum())
-            typical = None if typical is None else typical * (count / typical.weight)
+        each = weights * (count / weights.sum())
+        if self.n_typical:
+            how = self.n_typical, self._opened, self._random
+            grouped = Grouped.of(attributes, each, *how)
         near = neighbours_for(self.n_neighbors, self.contamination, count)
-        return Normality(autoencoder.weights_, typical, near, self._opened, self._complemented)
+        typical = None if grouped is None else grouped.typical
+        known = Normality(autoencoder.weights_, typical, near, self._opened, self._complemented)
+        return known, grouped
 
     @staticmethod
     def _counts(weights: Floats) -> bool:
@@ -473,64 +496,50 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Rows that are held out
 
-    def _all_alike(self, rows: Rows, weights: Floats | None) -> tuple[Rows, Floats]:
+    def _all_alike(self, rows: Rows, weights: Floats | None) -> "Alike":
         """Rows in memory, each of them once, with how often it occurs, in an order of their own.
 
         So a row that is there twice is learnt as one that weighs 2, and held out as a whole.
         """
-        cells = np.concatenate([*taken(attributes_of(rows), np.arange(rows.shape[0]))])
-        known = _known(rows, np.arange(rows.shape[0]))
+        numbers = np.arange(rows.shape[0])
+        cells = np.concatenate([*taken(attributes_of(rows), numbers)])
+        known = _known(rows, numbers)
         each = np.ones(len(cells)) if weights is None else weights
+        there = each > 0
         both = cells if known is None else np.concatenate([cells, known], axis=1)
-        both = both[each > 0]
-        alike, where = np.unique(both, axis=0, return_inverse=True)
-        total = np.bincount(np.ravel(where), weights=each[each > 0]).astype(np.float64)
+        alike, where = np.unique(both[there], axis=0, return_inverse=True)
+        total = np.bincount(np.ravel(where), weights=each[there]).astype(np.float64)
         width = cells.shape[1]
-        kept = HostRows(
-            np.ascontiguousarray(alike[:, :width]).astype(host_dtype(rows.dtype), copy=False)
-        )
-        if known is not None:
-            gone = np.where(alike[:, width:] > 0, alike[:, :width], np.nan)
-            kept.gaps = HostRows(gone.astype(host_dtype(rows.dtype), copy=False))
-        return self._coded(kept), total
+        own = np.ascontiguousarray(alike[:, :width]).astype(host_dtype(rows.dtype), copy=False)
+        return Alike(own, total, None if known is None else alike[:, width:] > 0)
 
-    def _held_out_in_turn(self, rows: Rows, weights: Floats, hidden: Any) -> HeldOut:
-        """Measure each row by what was learnt from the others, on a scale made of these."""
-        own = attributes_of(rows)
-        cells = np.asarray(own.take(slice(None)))
-        known = None if own.gaps is None else ~np.isnan(own.gaps.take(slice(None)))
+    def _held_out_in_turn(
+        self, alike: Alike, hidden: Any, normality: Normality, grouped: Grouped | None
+    ) -> HeldOut:
+        """Measure each row by what is learnt from the others.
+
+        Networks are trained without a part of the rows; distances are taken from typical rows as
+        they are without the row itself.
+        """
+        cells, weights, known = alike.cells, alike.weights, alike.known
         count = len(cells)
-        folds = min(count, FOLDS_OF_FEW if count <= VERY_FEW else FOLDS)
-        if folds < 2:  # all rows are the same
-            return HeldOut(np.zeros((count, 2)), weights)
+        parts, wider = normality.measured_on_host(cells, known), None
+        if grouped is not None and known is None:
+            apart, wider = grouped.measured(normality.neighbours, normality.opened)
+            parts[grouped.numbers, 1] = apart
+        folds = min(count, FOLDS if count > FEW_ROWS else FOLDS_OF_FEW)
         order = self._random.permutation(count)
-        parts = np.empty((count, 2))
-        for fold in range(folds):
+        for fold in range(folds if count > 1 else 0):
             test = np.sort(order[fold::folds])
             train = np.setdiff1d(order, test)
-            there, here = self._scaled_anew(cells, train, test, known)
             autoencoder = self._autoencoder(hidden)
-            autoencoder.device = None
-            autoencoder.verbose = 0
-            coded = self._coded(HostRows(there))
-            autoencoder._fit(coded, sample_weight=weights[train])
-            normality = self._normality(autoencoder, coded, weights[train])
-            parts[test] = normality.measured_on_host(here, None if known is None else known[test])
+            autoencoder.device, autoencoder.verbose = None, 0
+            there = self._coded(cells[train].astype(np.float32))
+            autoencoder._fit(there, sample_weight=weights[train])
+            network = replace(normality, weights=autoencoder.weights_, typical=None)
+            own = wider[test] if wider is not None else None if known is None else known[test]
+            parts[test, 0] = network.measured_on_host(cells[test], own)[:, 0]
         return HeldOut(parts, weights)
-
-    def _scaled_anew(
-        self, cells: Floats, train: NDArray[Any], test: NDArray[Any], known: Any
-    ) -> tuple[Floats, Floats]:
-        """Rows to learn from, and others, on the open scale that the former make alone."""
-        if not self._opened:
-            return cells[train], cells[test]
-        assert self.scaling_ is not None
-        whole = replace(self.scaling_, recipe=None, seen=None)
-        raw = whole.revert(cells.astype(np.float64))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            own = Scaling.fit(raw[train], OPEN)
-        return own.apply(raw[train]).astype(cells.dtype), own.apply(raw[test]).astype(cells.dtype)
 
     def _chosen(self, rows: Rows, weights: Floats | None) -> NDArray[np.int64]:
         """Rows of many that are held out."""

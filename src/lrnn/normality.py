@@ -18,7 +18,12 @@ from lrnn.arrays import HOST, Array, Backend, Floats, to_numpy
 from lrnn.functional import complement_decoded
 from lrnn.functional.forward import complement_pairs
 from lrnn.functional.open_scale import evidence_decoded, open_coded, open_evidence
-from lrnn.functional.strangeness import nearest_mean, nearest_shares, squared_distances
+from lrnn.functional.strangeness import (
+    nearest_mean,
+    nearest_shares,
+    on_ranges_of_others,
+    squared_distances,
+)
 from lrnn.moments.typical import TypicalRows
 from lrnn.rows import Rows, attributes_of
 from lrnn.training.held_out import taken
@@ -28,8 +33,9 @@ UNEXPLAINED, UNUSUAL = 1, 4  # what the two parts count: what is not given back,
 NEIGHBOURS = 5  # rows, the mean distance to which is taken,
 NEIGHBOURS_OF_MIXED = 20  # or so many, if some of the rows are said to be strange
 MOST_OF_ALL = 1 / 3  # of the rows are neighbours
-SAMPLE = 4_096  # rows of which typical ones are made, at most
+SAMPLE = 2_048  # rows of which typical ones are made, at most
 CELLS = 1 << 24  # of these, at most
+RANGES_MATTER = 500  # rows, up to which a single one makes a range much wider
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,21 +90,24 @@ class Normality:
         return np.concatenate(parts).astype(np.float64)
 
     def measured_on_host(self, attributes: Floats, known: Any = None) -> Floats:
-        """The same, of attributes in [0, 1] in the memory of the host."""
+        """The same, of attributes in [0, 1] in the memory of the host; ``known`` as for `parts`."""
         coded = complement_pairs(attributes) if self.complemented else attributes
         here = self.on(HOST)
         found = here.parts(coded.astype(here.weights.dtype, copy=False), known)
         return np.asarray(found, dtype=np.float64)
 
     def parts(self, block: Array, known: Array | None = None) -> Array:
-        """Two columns: what is not given back, and the mean of the squared distances."""
+        """Two columns: what is not given back, and the mean of the squared distances.
+
+        Which cells are ``known`` may be told, or how much each counts.
+        """
         xp = array_namespace(block)
         rows, expected = self._evidence(block)
         missed = (rows - expected) ** 2
         scale = None
         if known is not None:
-            missed = xp.where(known, missed, xp.zeros_like(missed))
-            scale = _scale(known, rows)
+            scale = _scale(known, rows) if known.dtype == xp.bool else None
+            missed = missed * xp.astype(known, missed.dtype)
         found = [xp.sum(missed, axis=1)]
         if self.typical is None:
             found.append(xp.zeros_like(found[0]))
@@ -174,22 +183,55 @@ def neighbours_for(asked: Any, contamination: Any, rows: float) -> float:
     return float(min(max(NEIGHBOURS_OF_MIXED, ceil(contamination * rows)), most))
 
 
-def typical_of(
-    rows: Rows, weights: Floats | None, most: int, opened: bool, random: np.random.RandomState
-) -> TypicalRows:
-    """At most so many typical rows, of a sample; they stand for as many as weigh anything."""
-    own = attributes_of(rows)
-    numbers = np.arange(own.shape[0]) if weights is None else np.flatnonzero(weights)
-    count = len(numbers)
-    size = min(count, SAMPLE, max(2, CELLS // own.shape[1]))
-    if size < count:
-        numbers = np.sort(random.permutation(numbers)[:size])
-    cells = np.concatenate([*taken(own, numbers)])
-    found = TypicalRows.of(
-        as_evidence(cells, opened), None if weights is None else weights[numbers]
-    )
-    found = found * (count / found.weight)
-    return found.condensed(min(most, ceil(size / 2)), random)
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Typical rows, and the rows of attributes that they were made of.
+
+    Attributes
+    ----------
+    typical : TypicalRows
+        They stand for all rows that weigh anything.
+    numbers : ndarray of int
+        The numbers of a sample of all rows, from 0.
+    rows : ndarray
+        These, as evidence.
+    weights : ndarray
+        How many rows each of them stands for.
+    groups : ndarray of int
+        The typical row of each.
+    """
+
+    typical: TypicalRows
+    numbers: NDArray[np.intp]
+    rows: Floats
+    weights: Floats
+    groups: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls, own: Rows, weights: Floats, most: int, opened: bool, random: np.random.RandomState
+    ) -> "Grouped":
+        """At most so many typical rows, of a sample of rows of attributes."""
+        numbers = np.flatnonzero(weights)
+        size = min(len(numbers), SAMPLE, max(2, CELLS // own.shape[1]))
+        if size < len(numbers):
+            numbers = np.sort(random.permutation(numbers)[:size])
+        cells = as_evidence(np.concatenate([*taken(own, numbers)]), opened)
+        each = weights[numbers] * (weights.sum() / weights[numbers].sum())
+        typical, groups = TypicalRows.of(cells, each).grouped(min(most, ceil(size / 2)), random)
+        return cls(typical, numbers, cells, each, groups)
+
+    def measured(self, neighbours: float, opened: bool) -> tuple[Floats, Floats | None]:
+        """Distances of the sampled rows from their neighbours, each as if it were not there.
+
+        Of rows that are there several times one is left out. On an open scale ranges are those of
+        the others; how much more cells count by that is returned, too.
+        """
+        once = np.minimum(self.weights, max(1.0, float(np.median(self.weights))))
+        rows, counts = self.rows, None
+        if opened and len(rows) <= RANGES_MATTER:
+            rows, counts = on_ranges_of_others(rows, self.weights <= once)
+        return self.typical.without(rows, once, self.groups, neighbours, counts), counts
 
 
 def as_evidence(attributes: Floats, opened: bool) -> Floats:

@@ -20,7 +20,7 @@ from lrnn.cli.inputs import (
     rows_of_part,
     tell,
 )
-from lrnn.cli.judging import Judged, detector_in, held_out_rows, judge
+from lrnn.cli.judging import Judged, detector_file, detector_in, held_out_rows, judge
 from lrnn.cli.outputs import Force, check_named, check_new, check_output, named_after
 from lrnn.cli.report import check_folder, detection_page
 from lrnn.cli.tables import Judged as KnownCells
@@ -56,6 +56,7 @@ def detect(
         Path | None,
         typer.Option(
             metavar="MODEL",
+            callback=detector_file,
             help="A detector that was kept (--save): judge DATA by it, and learn nothing.",
         ),
     ] = None,

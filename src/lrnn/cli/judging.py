@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
@@ -133,15 +134,20 @@ class Part(Columns):
         yield self._frame[first:] if first else self._frame
 
 
-def detector_in(path: Path) -> Any:
-    """The outlier detector in a file; complains of any other model."""
-    from lrnn.cli.inputs import is_detector
-
-    if path.is_dir():
+def detector_file(context: typer.Context, path: Path | None) -> Path | None:
+    """What is named as a detector, before anything else is asked of it; a folder is none."""
+    if path is not None and path.is_dir() and not context.resilient_parsing:
         raise IsADirectoryError(
             f"{str(path)!r} is a folder, not a model; give the .safetensors file that lrnn detect "
             "--save has written"
         )
+    return path
+
+
+def detector_in(path: Path) -> Any:
+    """The outlier detector in a file; complains of any other model."""
+    from lrnn.cli.inputs import is_detector
+
     found = load_model(path, autoencoder=False, detector=True)
     if not is_detector(found):
         raise ValueError(

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from lrnn.arrays import Array, Backend, backend_of
 from lrnn.functional import column_sums, weighed
-from lrnn.rows import Rows
+from lrnn.rows import ComplementedRows, Rows, WeightedRows
 from lrnn.rows.base import Fold
 from lrnn.rows.memory import ROWS_TO_SUM
 
@@ -116,6 +116,11 @@ def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums
     width = rows.shape[1]
     options = of_products(rows)
     fold = fold or rows.fold
+    if complemented(rows) and not whole:
+        half = width // 2
+        begin = partial(_some_sums, rows.backend, half)
+        gram, columns = fold(_of_attributes, _both_added, width, begin=begin, **options)
+        return Sums(with_complements(gram, columns, rows.weight), rows.weight, rows.counted)
     if not whole:
         begin = partial(_square, rows.backend, width)
         gram = fold(products, iadd, width, begin=begin, **options)
@@ -124,6 +129,40 @@ def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums
     gram, columns, low, high = fold(_all_of, _added, width, begin=begin, **options)
     rounding = ROUNDING * rows.weight
     return Sums(gram, rows.weight, rows.counted, columns, low, high, rounding)
+
+
+def complemented(rows: Rows) -> bool:
+    """Whether the second half of the columns is 1 less the first."""
+    own = rows.rows if isinstance(rows, WeightedRows) else rows
+    return isinstance(own, ComplementedRows)
+
+
+def with_complements(gram: Array, columns: Array, weight: float) -> Array:
+    """XᵀX of attributes and their complements, from that of attributes and their sums.
+
+    >>> x = np.array([[0.25, 1.0], [0.5, 0.0]])
+    >>> both = np.concatenate([x, 1 - x], axis=1)
+    >>> bool(np.allclose(with_complements(x.T @ x, x.sum(axis=0), 2.0), both.T @ both))
+    True
+    """
+    xp = array_namespace(gram)
+    across = columns[:, None] - gram
+    other = weight - columns[:, None] - columns[None, :] + gram
+    rows = [xp.concat([gram, across], axis=1), xp.concat([across.T, other], axis=1)]
+    return xp.concat(rows, axis=0)
+
+
+def _of_attributes(block: Array, weights: Array | None = None) -> list[Array]:
+    """XᵀX and sums of the columns, of the first half of them."""
+    own = block[:, : block.shape[1] // 2]
+    own = np.ascontiguousarray(own) if is_numpy_array(own) else own
+    return [products(own, weights), column_sums(own, weights=weights)]
+
+
+def _both_added(total: list[Array], more: list[Array]) -> list[Array]:
+    total[0] += more[0]
+    total[1] += more[1]
+    return total
 
 
 def of_products(rows: Rows, matrices: int = 1) -> dict[str, Any]:
@@ -217,6 +256,11 @@ def _added(total: list[Array], more: list[Array]) -> list[Array]:
 
 def _square(backend: Backend, width: int) -> Array:
     return backend.xp.zeros((width, width), dtype=backend.xp.float64, device=backend.device)
+
+
+def _some_sums(backend: Backend, width: int) -> list[Array]:
+    zeros = backend.xp.zeros(width, dtype=backend.xp.float64, device=backend.device)
+    return [_square(backend, width), zeros]
 
 
 def _nothing(backend: Backend, width: int) -> list[Array]:

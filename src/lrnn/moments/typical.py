@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from lrnn.arrays import Array, Backend, Floats, to_numpy
+from lrnn.functional.strangeness import nearest_shares, squared_distances
 
 __all__ = ["TypicalRows"]
 
-ITERATIONS = 30  # of k-means, at most
+ITERATIONS = 10  # of k-means, at most
 LIGHT = 1e-3  # rows: a group that has become lighter by forgetting is gone
 
 
@@ -69,15 +71,50 @@ class TypicalRows:
 
     def condensed(self, most: int, random: np.random.RandomState) -> "TypicalRows":
         """At most so many, by k-means."""
+        return self.grouped(most, random)[0]
+
+    def grouped(
+        self, most: int, random: np.random.RandomState
+    ) -> tuple["TypicalRows", NDArray[np.intp]]:
+        """At most so many, by k-means, and which of them each of these belongs to."""
         if len(self) <= most:
-            return self
+            return self, np.arange(len(self))
         means = KMeans(most, n_init=1, max_iter=ITERATIONS, random_state=random.randint(1 << 31))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # rows that are alike make fewer
             means.fit(self.centres, sample_weight=self.counts)
         counts = np.bincount(means.labels_, weights=self.counts, minlength=most)
         there = counts > 0
-        return TypicalRows(means.cluster_centers_[there], counts[there])
+        number = np.cumsum(there) - 1
+        found = TypicalRows(means.cluster_centers_[there], counts[there])
+        return found, number[means.labels_]
+
+    def without(
+        self,
+        rows: Floats,
+        weights: Floats,
+        groups: NDArray[np.intp],
+        neighbours: float,
+        counts: Floats | None = None,
+    ) -> Floats:
+        """The mean squared distance from each row to its neighbours, as if it were not there.
+
+        Rows are among those of their ``groups``, with these weights. The centre of a group without
+        a row is as much farther from it as the group is smaller then. Cells may count more.
+        """
+        apart = squared_distances(rows, self.centres, counts)
+        each = np.arange(len(rows))
+        held, own = self.counts[groups], np.minimum(weights, self.counts[groups])
+        left = np.maximum(held - own, 0.0)
+        alone = left <= LIGHT * held
+        apart[each, groups] *= np.where(alone, 1.0, (held / np.where(alone, held, left)) ** 2)
+        others = np.tile(self.counts, (len(rows), 1))
+        others[each, groups] = np.where(alone, 0.0, left)
+        nowhere = others.sum(axis=1) <= 0  # there is no other row
+        others[nowhere, groups[nowhere]] = 1.0
+        shares = nearest_shares(apart, others, neighbours)
+        found: Floats = np.sum(apart * shares, axis=1)
+        return found
 
     def on(self, backend: Backend, dtype: Any) -> "TypicalRows":
         """The same numbers as arrays of a backend, of this type."""

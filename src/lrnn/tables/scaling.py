@@ -775,7 +775,9 @@ def _opened(data: Any, found: tuple[Floats, Floats], names: Sequence[str] | None
     if not (isinstance(data, Source) or is_dask(data)):
         step = -(-data.shape[0] * data.shape[1] // SAMPLE)
         cells = matrix_of(data) if is_frame(data) else to_numpy(data[::step, :])
-        least, most = np.nanquantile(cells.astype(np.float64), NEARLY_ALL, axis=0)
+        known = cells.astype(np.float64)
+        quantile = np.nanquantile if np.isnan(known).any() else np.quantile
+        least, most = quantile(known, NEARLY_ALL, axis=0)
         width = most - least
         absurd = (width > 0) & (high / ABSURD - low / ABSURD > width)
         low = np.where(absurd, np.maximum(low, least - width), low)
