@@ -53,6 +53,8 @@ SAID = {
     "spike_budget": "no linear map of rank 12 is below",
     "pooled_sums": "sums and rows give the same network",
     "unmixing": "lrnn, bands × pixels: codes         0.23°",
+    "strange_patients": "of 212 malignant ones",
+    "detector_on_a_stream": "5 % are expected of normal rows",
     "recurrent_learning": "wine: RandomNeuralNetwork(22 neurons, 484 excitatory and 484 inhibitory",
 }
 ARGUMENTS = {
