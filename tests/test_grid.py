@@ -451,6 +451,7 @@ METHODS = {
     "reconstruct": lambda case: case.reference().reconstruct(case.rows),
     "inverse_transform": lambda case: case.reference().inverse_transform(case.codes),
     "score": lambda case: case.reference().score(case.rows),
+    "score_samples": lambda case: case.reference().score_samples(case.rows),
     "score: other type": lambda case: case.reference().score(case.rows_of_another_type),
     "audit": lambda case: audited(case.reference(), case),
     "audit: of its own rows": lambda case: audited(case.trained, case),

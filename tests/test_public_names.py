@@ -23,6 +23,7 @@ RESULTS = (  # what public functions return, raise or take, and lrnn itself does
     "lrnn.audit.LayerAudit",
     "lrnn.audit.Recognised",
     "lrnn.audit.Standing",
+    "lrnn.explanations.Explanation",
     "lrnn.frontiers.Frontier",
     "lrnn.frontiers.Point",
     "lrnn.live.LivePage",
@@ -44,6 +45,7 @@ RESULTS = (  # what public functions return, raise or take, and lrnn itself does
 CALLED = {  # classes that users make objects of; of others only what their objects have counts
     "lrnn.LRNNAutoencoder",
     "lrnn.LRNNClassifier",
+    "lrnn.LRNNOutlierDetector",
     "lrnn.RandomNeuralNetwork",
     "lrnn.datasets.Reading",
     "lrnn.spiking.Decision",
@@ -64,6 +66,7 @@ def objects():
         "lrnn.LRNNClassifier",
         lrnn.LRNNClassifier(2, max_iter=9, random_state=0).fit(frame, classes),
     )
+    yield "lrnn.LRNNOutlierDetector", lrnn.LRNNOutlierDetector(2, random_state=0).fit(frame)
     yield "lrnn.RandomNeuralNetwork", lrnn.RandomNeuralNetwork([1], [[0]])
 
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lrnn import LRNNAutoencoder, LRNNClassifier
+from lrnn import LRNNAutoencoder, LRNNClassifier, LRNNOutlierDetector
 
 
 def refusals(estimator):
@@ -63,6 +63,12 @@ def test_scikit_learns_checks_pass(estimator, check):
 @pytest.mark.filterwarnings("ignore:.*beyond the range of training")
 @pytest.mark.filterwarnings("ignore:the first part of the stream is not in")
 def test_scikit_learns_checks_of_classifiers_pass(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks([LRNNOutlierDetector()])
+@pytest.mark.filterwarnings("ignore:.*beyond the range of training")  # of sparse rows
+def test_scikit_learns_checks_of_outlier_detectors_pass(estimator, check):
     check(estimator)
 
 

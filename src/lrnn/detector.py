@@ -31,7 +31,7 @@ from lrnn.rows.gaps import Filling
 from lrnn.tables.scaling import KINDS, OPEN, Scaling
 from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import learn_filling
-from lrnn.training.held_out import CELLS, taken
+from lrnn.training.held_out import taken
 from lrnn.validation import (
     Interval,
     StrOptions,
@@ -49,8 +49,10 @@ from lrnn.width_paths import WidthPath, widths
 LEVEL = 0.05  # share of normal rows that are called outliers, unless it is said otherwise
 FEW = 5_000  # rows, up to which all of them are held out once,
 FOLDS, FOLDS_OF_FEW, FEW_ROWS = 5, 10, 100  # in so many parts
-HELD_OUT = 1_000  # of more rows; they are not learnt from
-KEPT = 5_000  # measurements of rows of a stream, before they were learnt from: the last ones
+FEW_CELLS = 1 << 21  # of these
+HELD_OUT, SHARE = 1_000, 5  # of more rows, but at most a fifth; they are not learnt from
+ONE_BY_ONE = 512  # rows, up to which distances are taken without the row itself alone
+KEPT = 1_000  # measurements of rows of a stream, before they were learnt from: the last ones
 WIDEST = 64  # code neurons that are tried
 TRIED = 3  # widths
 ROWS_TO_TRY = 500
@@ -82,10 +84,13 @@ class HeldOut:
 
     @property
     def scales(self) -> tuple[float, float]:
-        """Means of both parts; at least so large that one can divide by them."""
-        means = np.average(self.parts, axis=0, weights=self.weights)
+        """What is usual of both parts: their medians, or means if these are 0.
+
+        They are at least so large that one can divide by them.
+        """
         least = np.finfo(np.float64).tiny ** 0.5
-        return float(max(means[0], least)), float(max(means[1], least))
+        found = [_median(part, self.weights) for part in self.parts.T]
+        return float(max(found[0], least)), float(max(found[1], least))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +130,9 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     A nonnegative autoencoder, which is a random neural network (:class:`lrnn.LRNNAutoencoder`),
     learns to give normal rows back; and some rows that are typical of all are remembered. A row is
     strange by what the network cannot give back of it, and by how far it is from the nearest rows.
-    Strangeness is measured by that of rows that were held out: 1 is usual. It is a sum over
-    attributes, by which :meth:`explain` tells what makes a row strange, and what was expected
-    instead, in the units of the data.
+    Strangeness is measured by that of rows that were held out: it is about 1 for a usual one. It
+    is a sum over attributes, by which :meth:`explain` tells what makes a row strange, and what was
+    expected instead, in the units of the data.
 
     Parameters
     ----------
@@ -154,8 +159,9 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         sparse data by the maxima of their columns, and takes others from the range of each column
         to [1/4, 3/4], and whatever is beyond to what is left: nothing is cut off. Other ways cut
         off what is beyond the range of training, with a warning that counts.
-    complement : bool, default=True
+    complement : {"auto", True, False}, default="auto"
         Present each attribute x beside 1 − x, so that the network notices what is missing, too.
+        "auto" does so unless columns are divided by their maxima, as sparse ones are.
     missing : {"refuse", "allow", "unstored"}, default="refuse"
         What to do with missing cells, as for :class:`lrnn.LRNNAutoencoder`. With "allow" known
         cells alone count; a row without any has the strangeness 0, and is told of.
@@ -181,8 +187,9 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     flagged_share_ : float
         The share of held-out rows that :meth:`predict` would call outliers: about 0.05, or what
         ``contamination`` comes to for rows that were not learnt from.
-    held_out_scores_ : ndarray
-        What ``score_samples`` was for rows that were held out, in ascending order.
+    held_out_scores_, held_out_weights_ : ndarray
+        What ``score_samples`` was for rows that were held out, in ascending order, and how many
+        rows each stands for: rows that are alike are one.
     width_path_ : WidthPath or None
         Errors of the widths that were tried, where none was given.
     n_iter_ : int
@@ -196,10 +203,14 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Held-out scores of up to 5,000 rows come from networks that were trained without a fifth of
-    them (a tenth, of up to 100), and from typical rows and ranges of columns as they are without
-    the row itself. Of more rows 1,000 are held out, and not learnt from. In a stream each part is
-    measured before it is learnt.
+    Held-out scores of up to 5,000 rows (and 2,097,152 cells) come from networks that were trained
+    without a fifth of them (a tenth, of up to 100), and from typical rows that are made without
+    these (of up to 512 rows, without the row itself, as ranges of columns are). Of more rows 1,000
+    are held out (a fifth, at most), and not learnt from. In a stream each part is measured before
+    it is learnt, and the last 1,000 rows count.
+
+    A row that was learnt from is among its own neighbours: it looks more normal than it would if
+    it were new, and what is expected of it is nearer to what it is.
 
     Examples
     --------
@@ -224,7 +235,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         "n_typical": [Interval(Integral, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "scale": [StrOptions({*KINDS, OPEN}), Scaling, None],
-        "complement": ["boolean"],
+        "complement": ["boolean", StrOptions({"auto"})],
         "missing": [StrOptions({"refuse", "allow", "unstored"})],
         "forget": [Interval(Real, 0, None, closed="neither"), None],
         "device": [str, None],
@@ -241,7 +252,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         n_typical: int = 256,
         max_iter: int = 30,
         scale: str | Scaling | None = OPEN,
-        complement: bool = True,
+        complement: bool | Literal["auto"] = "auto",
         missing: Literal["refuse", "allow", "unstored"] = "refuse",
         forget: float | None = None,
         device: str | None = None,
@@ -302,6 +313,8 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
                 f"got n_samples={count}"
             )
         self._random = check_random_state(self.random_state)
+        if self.missing == "allow" and self.filling_ is None:  # cells of new rows may be missing
+            self._learn_to_fill(rows, weights)
         hidden, path = self._hidden(rows, weights)
         given = weights
         if self._small(rows):
@@ -406,7 +419,9 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _complements(self, scaling: Scaling | None) -> bool:
         """Whether attributes are presented beside their complements, whatever a scaling says."""
-        return self.complement
+        if self.complement == "auto":
+            return scaling is None or scaling.kind != "max"
+        return bool(self.complement)
 
     def _learnt_filling(self, rows: HostRows | WeightedRows) -> Filling:
         """What fills the gaps of rows to train on."""
@@ -416,6 +431,15 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
                 f"is little for {rows.shape[1]} attributes"
             )
         return learn_filling(rows, getattr(self, "feature_names_in_", None))
+
+    def _learn_to_fill(self, rows: Rows, weights: Floats | None) -> None:
+        """What missing cells of new rows are filled with, from complete rows in memory."""
+        own = attributes_of(rows)
+        if isinstance(own, HostRows) and not own.sparse and own.white is None:
+            self.filling_ = learn_filling(
+                own if weights is None else WeightedRows(own, weights),
+                getattr(self, "feature_names_in_", None),
+            )
 
     @property
     def _opened(self) -> bool:
@@ -431,8 +455,8 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _small(self, rows: Rows) -> bool:
         """Whether all rows are held out in turn, in memory."""
-        own = attributes_of(rows)
-        return own.shape[0] <= FEW and own.shape[0] * self.n_features_in_ <= CELLS
+        count = rows.shape[0]
+        return count <= FEW and count * self.n_features_in_ <= FEW_CELLS
 
     def _hidden(self, rows: Rows, weights: Floats | None) -> tuple[Any, WidthPath | None]:
         """Widths of the hidden layers: those that were given, or a good one, and how it was found.
@@ -453,7 +477,8 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         sample = np.unique(sample, axis=0)  # however often, and in whatever order, they come
         if len(sample) < 2:
             return (tried[0],), None
-        path = widths(sample, tried, folds=1, random_state=self._random.randint(1 << 31))
+        seed = self._random.randint(1 << 31)
+        path = widths(sample, tried, folds=1, max_iter=10, tol=0.0, random_state=seed)
         return (path.suggested.width,), path
 
     def _autoencoder(self, hidden: Any) -> LRNNAutoencoder:
@@ -518,14 +543,16 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> HeldOut:
         """Measure each row by what is learnt from the others.
 
-        Networks are trained without a part of the rows; distances are taken from typical rows as
-        they are without the row itself.
+        Networks are trained without a part of the rows. Distances of few rows are taken from
+        typical rows as they are without the row itself, those of more from typical rows that are
+        made without that part.
         """
         cells, weights, known = alike.cells, alike.weights, alike.known
         count = len(cells)
         parts, wider = normality.measured_on_host(cells, known), None
-        if grouped is not None and known is None:
-            apart, wider = grouped.measured(normality.neighbours, normality.opened)
+        one_by_one = grouped is None or count <= ONE_BY_ONE
+        if grouped is not None and one_by_one:
+            apart, wider = grouped.measured(normality.neighbours, normality.opened, known)
             parts[grouped.numbers, 1] = apart
         folds = min(count, FOLDS if count > FEW_ROWS else FOLDS_OF_FEW)
         order = self._random.permutation(count)
@@ -536,15 +563,19 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             autoencoder.device, autoencoder.verbose = None, 0
             there = self._coded(cells[train].astype(np.float32))
             autoencoder._fit(there, sample_weight=weights[train])
-            network = replace(normality, weights=autoencoder.weights_, typical=None)
             own = wider[test] if wider is not None else None if known is None else known[test]
-            parts[test, 0] = network.measured_on_host(cells[test], own)[:, 0]
+            if one_by_one:
+                network = replace(normality, weights=autoencoder.weights_, typical=None)
+                parts[test, 0] = network.measured_on_host(cells[test], own)[:, 0]
+            else:
+                others, _ = self._normality(autoencoder, HostRows(cells[train]), weights[train])
+                parts[test] = others.measured_on_host(cells[test], own)
         return HeldOut(parts, weights)
 
     def _chosen(self, rows: Rows, weights: Floats | None) -> NDArray[np.int64]:
         """Rows of many that are held out."""
         there = np.arange(rows.shape[0]) if weights is None else np.flatnonzero(weights)
-        return np.sort(self._random.permutation(there)[: min(HELD_OUT, len(there) // 2)])
+        return np.sort(self._random.permutation(there)[: min(HELD_OUT, len(there) // SHARE)])
 
     # What follows from it
 
@@ -607,8 +638,18 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def held_out_scores_(self) -> Floats:
         """What ``score_samples`` was for rows that were held out, in ascending order."""
+        return np.sort(self._held_out)
+
+    @property
+    def held_out_weights_(self) -> Floats:
+        """How many rows each of ``held_out_scores_`` is that of: rows that are alike are one."""
+        return self._held.weights[np.argsort(self._held_out)]
+
+    @property
+    def _held_out(self) -> Floats:
+        """Scores of rows that were held out, as they came."""
         near = self._normality_.typical is not None
-        return np.sort(-strangeness(self._held.parts, self._held.scales, near))
+        return -strangeness(self._held.parts, self._held.scales, near)
 
     @property
     def typical_rows_(self) -> Floats | None:
@@ -635,7 +676,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     # Judging rows
 
     def score_samples(self, X: Any) -> Floats:
-        """How normal rows are: minus their strangeness, which is 1 for a usual row.
+        """How normal rows are: minus their strangeness, which is about 1 for a usual row.
 
         Parameters
         ----------
@@ -744,11 +785,8 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self._p_values(self.score_samples(X))
 
     def _p_values(self, scores: Floats) -> Floats:
-        near = self._normality_.typical is not None
-        held = -strangeness(self._held.parts, self._held.scales, near)
-        order = np.argsort(held, kind="stable")
-        total = np.concatenate([[0.0], np.cumsum(self._held.weights[order])])
-        as_strange = total[np.searchsorted(held[order], scores, side="right")]
+        total = np.concatenate([[0.0], np.cumsum(self.held_out_weights_)])
+        as_strange = total[np.searchsorted(self.held_out_scores_, scores, side="right")]
         found: Floats = (1 + as_strange) / (1 + total[-1])
         return found
 
@@ -879,7 +917,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         (100, 18)
         """
         check_is_fitted(self)
-        return self.autoencoder_.arrivals(check_data(self, X, reset=False), network)
+        return self.autoencoder_.arrivals(self._for_network(X), network)
 
     def audit(self, X: Any = None) -> Audit:
         """Whether the network is a valid one; see :meth:`lrnn.LRNNAutoencoder.audit`.
@@ -903,7 +941,13 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         True
         """
         check_is_fitted(self)
-        return self.autoencoder_.audit(None if X is None else check_data(self, X, reset=False))
+        return self.autoencoder_.audit(None if X is None else self._for_network(X))
+
+    def _for_network(self, X: Any) -> Rows:
+        """X as rows for the network, which knows the names of attributes, too."""
+        rows = check_data(self, X, reset=False)
+        attributes_of(rows).columns = getattr(self, "feature_names_in_", None)
+        return rows
 
     # A door to a room above
 
@@ -952,6 +996,14 @@ def candidates(attributes: int, rows: int) -> list[int]:
     fitting = sorted(width for width in shares if width <= most) or [most]
     lowest = max(1, attributes // 64)
     return [width for width in fitting if width >= lowest][-TRIED:] or fitting[-1:]
+
+
+def _median(numbers: Floats, weights: Floats) -> float:
+    """The number in the middle; the mean, if that is 0."""
+    order = np.argsort(numbers, kind="stable")
+    total = np.cumsum(weights[order])
+    middle = float(numbers[order][np.searchsorted(total, total[-1] / 2)])
+    return middle or float(np.average(numbers, weights=weights))
 
 
 def _line(scores: Floats, weights: Floats, level: float) -> float:

@@ -28,7 +28,7 @@ class Explanation:
     rows : ndarray of int
         The numbers of the rows, from 0.
     strangeness : ndarray of shape (n_rows,)
-        1 is that of rows as they are held out in training, on average: minus ``score_samples``.
+        About 1 for a usual row, as it was held out in training: minus ``score_samples``.
     p_values : ndarray of shape (n_rows,)
         Of how large a share of normal rows are as strange, at least.
     outliers : ndarray of bool

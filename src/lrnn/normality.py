@@ -101,8 +101,8 @@ class Normality:
 
         Which cells are ``known`` may be told, or how much each counts.
         """
-        xp = array_namespace(block)
         rows, expected = self._evidence(block)
+        xp = array_namespace(rows)
         missed = (rows - expected) ** 2
         scale = None
         if known is not None:
@@ -147,6 +147,8 @@ class Normality:
     def _evidence(self, block: Array) -> tuple[Array, Array]:
         """Rows, and what the network gives back of them, as evidence."""
         block = block.toarray() if sparse.issparse(block) else block
+        kind = self.weights.dtype
+        block = array_namespace(block).astype(block, kind, copy=False)
         given = through(self.weights.layers, block)
         rows = block
         if self.complemented:
@@ -161,7 +163,7 @@ class Normality:
 
 
 def strangeness(parts: Floats, scales: tuple[float, float], near: bool) -> Floats:
-    """One number of both parts: 1 on average over rows whose parts have these means."""
+    """One number of both parts: 1 for a row both parts of which are as usual."""
     each = shares_of(near)
     found: Floats = parts @ np.array([each[0] / scales[0], each[1] / scales[1]])
     return found
@@ -221,13 +223,21 @@ class Grouped:
         typical, groups = TypicalRows.of(cells, each).grouped(min(most, ceil(size / 2)), random)
         return cls(typical, numbers, cells, each, groups)
 
-    def measured(self, neighbours: float, opened: bool) -> tuple[Floats, Floats | None]:
+    def measured(
+        self, neighbours: float, opened: bool, known: NDArray[np.bool_] | None
+    ) -> tuple[Floats, Floats | None]:
         """Distances of the sampled rows from their neighbours, each as if it were not there.
 
         Of rows that are there several times one is left out. On an open scale ranges are those of
-        the others; how much more cells count by that is returned, too.
+        the others; how much more cells count by that is returned, too. Known cells alone count.
         """
-        once = np.minimum(self.weights, max(1.0, float(np.median(self.weights))))
+        once = np.minimum(self.weights, max(1.0, float(self.weights.min())))
+        if known is not None:
+            own = known[self.numbers]
+            apart = self.typical.without(
+                self.rows, once, self.groups, neighbours, own.astype(np.float64)
+            )
+            return apart * np.asarray(_scale(own, self.rows)), None
         rows, counts = self.rows, None
         if opened and len(rows) <= RANGES_MATTER:
             rows, counts = on_ranges_of_others(rows, self.weights <= once)

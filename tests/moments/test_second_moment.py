@@ -146,3 +146,18 @@ def test_columns_without_content_do_not_change_the_products(rng, dtype):
     plain = X.astype(np.float64) / (255 if dtype == np.uint8 else 1)
     found = DenseMoment(HostRows(X, 255.0 if dtype == np.uint8 else None)).gram
     np.testing.assert_allclose(found, plain.T @ plain / len(X), rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["dense", "implicit"])
+def test_what_only_rows_left_out_have_is_not_there(rng, kind):
+    from lrnn.moments import MomentWithout
+
+    X = rng.random((40, 6)) * (rng.random((40, 6)) < 0.7)
+    X[5:, 2] = 0  # an attribute of the first rows alone
+    left = MomentWithout(second_moment(held(X), 2, kind), X[:5])
+    exact = X[5:].T @ X[5:] / 35
+    np.testing.assert_allclose(left.dot(np.eye(6)), exact, atol=1e-12)
+    assert (left.dot(np.eye(6))[2] == 0).all()
+    assert left.diagonal[2] == 0
+    assert (left.columns(np.array([0, 2]))[:, 1] == 0).all()

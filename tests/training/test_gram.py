@@ -281,3 +281,11 @@ def test_numbers_whose_squares_underflow_give_finite_weights(dtype, scale, tiny,
         assert np.isfinite(weights).all()
     assert model.reconstruction_err_ <= np.mean(X.astype(float) ** 2) * (1 + 1e-6)
     assert model.audit(X).valid
+
+
+@pytest.mark.filterwarnings("error")
+def test_steps_on_a_sketch_that_overflow_are_not_taken_and_not_told_of():
+    X = sparse.random_array((400, 3000), density=0.01, rng=np.random.default_rng(20161)).toarray()
+    found = LRNNAutoencoder(4, max_iter=5, tol=0, random_state=0).fit(X)
+    assert np.isfinite(found.reconstruction_err_)
+    assert found.reconstruction_err_ < (X**2).mean()

@@ -159,7 +159,7 @@ def detector_in(path: Path) -> Any:
 
 def held_out_rows(model: Any) -> int:
     """By how many rows, that were held out, a detector measures others."""
-    return round(float(model._held.weights.sum()))
+    return round(float(model.held_out_weights_.sum()))
 
 
 def judge(

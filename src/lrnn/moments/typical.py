@@ -79,7 +79,13 @@ class TypicalRows:
         """At most so many, by k-means, and which of them each of these belongs to."""
         if len(self) <= most:
             return self, np.arange(len(self))
-        means = KMeans(most, n_init=1, max_iter=ITERATIONS, random_state=random.randint(1 << 31))
+        means = KMeans(
+            most,
+            init="random",
+            n_init=1,
+            max_iter=ITERATIONS,
+            random_state=random.randint(1 << 31),
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # rows that are alike make fewer
             means.fit(self.centres, sample_weight=self.counts)

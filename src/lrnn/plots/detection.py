@@ -8,7 +8,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import Floats
 from lrnn.explanations import told
-from lrnn.normality import strangeness as weighed
 from lrnn.plots.axes import COLOURS, SMALL, TEXT, axes_or_new, literal, logarithmic, plain
 from lrnn.progress import printable
 
@@ -124,8 +123,7 @@ def strangeness(model: "LRNNOutlierDetector", X: Any = None, *, ax: Axes | None 
 
 def draw_strangeness(model: "LRNNOutlierDetector", found: Floats | None, ax: Axes) -> Axes:
     """The same, of rows whose strangeness is known."""
-    kept = model._held
-    held = weighed(kept.parts, kept.scales, model._normality_.typical is not None)
+    held = -model.held_out_scores_
     line = -model.offset_
     values = held if found is None else np.concatenate([held, found])
     values = np.append(values, line)
@@ -138,9 +136,12 @@ def draw_strangeness(model: "LRNNOutlierDetector", found: Floats | None, ax: Axe
     else:
         low, high = 0.0, max(1.0, float(values.max()))
         edges = np.linspace(low, high, BINS + 1)
-    beyond = float(kept.weights[held > line].sum() / kept.weights.sum())
-    label = f"{kept.weights.sum():,.0f} rows held out: {100 * beyond:.3g} % beyond the line"
-    _shares(ax, held, kept.weights, edges, label, fill=True, color=COLOURS[5], alpha=0.6)
+    beyond = float(model.held_out_weights_[held > line].sum() / model.held_out_weights_.sum())
+    label = (
+        f"{model.held_out_weights_.sum():,.0f} rows held out: {100 * beyond:.3g} % beyond the line"
+    )
+    weights = model.held_out_weights_
+    _shares(ax, held, weights, edges, label, fill=True, color=COLOURS[5], alpha=0.6)
     if found is not None and len(found):
         share = 100 * float(np.mean(found > line))
         label = f"{len(found):,} rows: {share:.3g} %"

@@ -8,7 +8,6 @@ from lrnn import plots
 from lrnn.arrays import Floats
 from lrnn.detector import LRNNOutlierDetector
 from lrnn.explanations import HEADER
-from lrnn.normality import strangeness
 from lrnn.plots.detection import draw_strangeness
 from lrnn.plots.matrix import matrix
 from lrnn.report import pictures
@@ -32,7 +31,7 @@ def detected(subject: Subject) -> dict[str, Any]:
     """How strange rows are, beside those that were held out."""
     found = findings_of(subject)
     model = found.detector
-    count = round(float(model._held.weights.sum()))
+    count = round(float(model.held_out_weights_.sum()))
     rows, outliers = len(found.strangeness), int(found.outliers.sum())
     figure = pictures.figure(
         lambda ax: draw_strangeness(model, found.strangeness, ax),
@@ -71,10 +70,9 @@ def detected(subject: Subject) -> dict[str, Any]:
 
 def _limits(model: LRNNOutlierDetector) -> list[tuple[float, float]]:
     """Shares of the rows held out, and what such a share of them is stranger than."""
-    kept = model._held
-    values = strangeness(kept.parts, kept.scales, model._normality_.typical is not None)
+    values = -model.held_out_scores_
     order = np.argsort(-values, kind="stable")
-    beyond = np.cumsum(kept.weights[order])
+    beyond = np.cumsum(model.held_out_weights_[order])
     told = [level for level in LEVELS if level * beyond[-1] >= FEWEST_BEYOND]
     places = np.searchsorted(beyond, [level * beyond[-1] for level in told], side="right")
     last = len(values) - 1

@@ -782,10 +782,11 @@ def _opened(data: Any, found: tuple[Floats, Floats], names: Sequence[str] | None
         absurd = (width > 0) & (high / ABSURD - low / ABSURD > width)
         low = np.where(absurd, np.maximum(low, least - width), low)
         high = np.where(absurd, np.minimum(high, most + width), high)
-    largest = float(max(np.abs(low).max(), np.abs(high).max())) or 1.0
+    sizes = np.maximum(np.abs(low), np.abs(high))
+    least_size = float(min(sizes[sizes > 0], default=1.0))  # of dim data it is small
     with np.errstate(over="ignore"):
         span = high - low
-    least = NEARLY_CONSTANT * np.where(low == 0, largest, np.abs(low))
+    least = NEARLY_CONSTANT * np.where(low == 0, min(least_size, 1.0), np.abs(low))
     constant = span == 0
     low = np.where(constant, low - least / 2, low)  # in the middle of its range
     span = np.where(constant, np.maximum(least, np.finfo(np.float64).tiny), span)

@@ -43,8 +43,9 @@ class Stacked:
     before: Stack | None
     momenta: Stack
 
+    @np.errstate(over="ignore", invalid="ignore")
     def step(self, moment: SecondMoment, pace: Pace) -> None:
-        """Go on to lower errors, where there are any."""
+        """Go on to lower errors, where there are any: what overflows has none, and is not taken."""
         wanted = _times(moment, _transposed(self.decoders))
         given = self.products @ (self.decoders @ _transposed(self.decoders))
         bold = multiply(self.encoders, wanted, given, pace.relaxation)
