@@ -37,6 +37,7 @@ print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
 NAMES = {
     "LRNNAutoencoder",
     "LRNNClassifier",
+    "LRNNOutlierDetector",
     "Moment",
     "RandomNeuralNetwork",
     "Scaling",
