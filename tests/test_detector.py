@@ -416,6 +416,14 @@ def test_the_network_of_spikes_gives_back_what_the_score_sees(model, table):
     assert model.audit(table).valid
 
 
+def test_an_open_scale_is_not_taken_for_a_plain_one(model, table):
+    with pytest.raises(ValueError, match="open scale"):
+        model.autoencoder_.live(table)
+    pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
+    with pytest.raises(ValueError, match="open scale"):
+        model.autoencoder_.to_torch(scaling=True)
+
+
 def test_the_width_is_chosen_and_told(model):
     assert model.width_path_ is not None
     chosen = model.autoencoder_.hidden_layer_sizes

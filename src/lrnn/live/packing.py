@@ -14,7 +14,7 @@ from lrnn.classifier import LRNNClassifier
 from lrnn.live.drawing import frame_of
 from lrnn.plots.images import as_images
 from lrnn.report.pictures import is_ink
-from lrnn.tables.scaling import Scaling, input_names
+from lrnn.tables.scaling import OPEN, Scaling, input_names
 from lrnn.validation import check_data
 from lrnn.weights import Weights
 
@@ -66,6 +66,11 @@ class Scene:
         width = self._width()
         rows = np.asarray(self.rows, dtype=np.float64).reshape(-1, width)
         names = self.attributes or [f"attribute {i + 1}" for i in range(width)]
+        if self.scaling is not None and self.scaling.kind == OPEN:
+            raise ValueError(
+                "the network of an outlier detector has an open scale, which a live page does not "
+                "know; train an LRNNAutoencoder on the same data for one"
+            )
         low, high = (np.broadcast_to(v, width) for v in (self.scaling or Scaling("none")).range)
         shape = None if self.image_shape is None else _pixels(self.image_shape, width)
         return {

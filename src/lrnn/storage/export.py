@@ -17,7 +17,7 @@ from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.classifier import LRNNClassifier
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.places import short
-from lrnn.tables.scaling import Scaling
+from lrnn.tables.scaling import OPEN, Scaling
 from lrnn.tables.words import warn
 
 if TYPE_CHECKING:
@@ -202,6 +202,11 @@ def _scaled_inside(model: LRNNAutoencoder | LRNNClassifier, wanted: bool | None)
     how = model.scaling_ or Scaling("none")
     columns = () if how.recipe is None else how.recipe.columns
     made = [c.name for c in columns if c.values is not None or c.truth or c.fill is not None]
+    if wanted and how.kind == OPEN:
+        raise ValueError(
+            "the network of an outlier detector has an open scale, which what is exported does not "
+            "know; give scaling=False, and rows that are scaled already, model.scaling_.apply(X)"
+        )
     if wanted and made:
         others = f" and of {len(made) - 1:,} other columns" if len(made) > 1 else ""
         warn(
