@@ -459,7 +459,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return count <= FEW and count * self.n_features_in_ <= FEW_CELLS
 
     def _hidden(self, rows: Rows, weights: Floats | None) -> tuple[Any, WidthPath | None]:
-        """Widths of the hidden layers: those that were given, or a good one, and how it was found."""
+        """Widths of the hidden layers: those given, or a good one, and how it was found."""
         if self.hidden_layer_sizes is not None:
             return check_layer_sizes(self.hidden_layer_sizes, self.n_features_in_), None
         count = rows.shape[0] if weights is None else np.count_nonzero(weights)
