@@ -44,7 +44,7 @@ from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import OneClassSVM
 
-from common import Stopwatch, console, report
+from common import Stopwatch, console, known, report
 from lrnn import LRNNAutoencoder, LRNNOutlierDetector
 from lrnn.datasets import DATA_SETS, load
 
@@ -287,9 +287,11 @@ def told(data: str, detector: str, values: np.ndarray) -> dict[str, Any]:
     }
 
 
-def compare(tasks: Iterator[Task], splits: int, *, unsupervised: bool = False) -> list[dict]:
-    """Results of each detector on each task, and the means over tasks."""
-    detectors = OURS | contenders()
+def compare(
+    tasks: Iterator[Task], splits: int, *, unsupervised: bool = False, ours: bool = False
+) -> list[dict]:
+    """Results of each detector (or of ours alone) on each task, and the means over tasks."""
+    detectors = OURS if ours else OURS | contenders()
     results, all_of = [], {name: [] for name in detectors}
     for each in tasks:
         found = measured(each, splits, detectors, unsupervised=unsupervised)
@@ -299,8 +301,13 @@ def compare(tasks: Iterator[Task], splits: int, *, unsupervised: bool = False) -
         line = ", ".join(f"{name} {values[:, 0].mean():.3f}" for name, values in found.items())
         print(f"{each.name} {each.rows.shape}, {each.strange.sum()} strange: {line}", flush=True)
     results += [told("mean", name, np.mean(values, axis=0)) for name, values in all_of.items()]
-    by_detector(results)
     return results
+
+
+def beside_stored(results: list[dict], stored: list[dict]) -> list[dict]:
+    """What was measured now in the place of what was stored of the same detectors."""
+    new = {(row["data"], row["detector"]): row for row in results}
+    return [new.get((row["data"], row["detector"]), row) for row in stored]
 
 
 def by_detector(results: list[dict]) -> None:
@@ -419,6 +426,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1, help="of --seconds; the least counts")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--others", action="store_true")
+    parser.add_argument(
+        "--ours", action="store_true", help="lrnn alone; others (same divisions) stay as stored"
+    )
     parser.add_argument("--unsupervised", action="store_true")
     parser.add_argument("--seconds", action="store_true")
     chosen = parser.parse_args()
@@ -431,8 +441,11 @@ def main() -> None:
     tasks = others() if chosen.others else looked_at()
     if chosen.quick:
         tasks = (each for each in tasks if each.rows.shape[1] < WIDE)
-    results = compare(tasks, splits, unsupervised=chosen.unsupervised)
+    results = compare(tasks, splits, unsupervised=chosen.unsupervised, ours=chosen.ours)
     name = "detection" + "_others" * chosen.others + "_unsupervised" * chosen.unsupervised
+    if chosen.ours:
+        results = beside_stored(results, known(name))
+    by_detector(results)
     what = "judged by those that learnt from them" if chosen.unsupervised else "new rows"
     report(name, f"{TITLE}: {what}, {splits} divisions ({pyod_version()})", results)
     console.print(f"{(perf_counter() - began) / 60:.1f} minutes")

@@ -436,7 +436,7 @@ def test_the_width_is_chosen_and_told(model):
 
 @pytest.mark.parametrize("weights", [None, np.arange(1, 31) / 7])
 def test_a_moment_with_complements_is_made_of_half_of_it(rng, weights):
-    X = rng.random((30, 5))
+    X = rng.random((30, 300))
     rows = ComplementedRows(held(X))
     rows = rows if weights is None else WeightedRows(rows, weights)
     each = np.ones(30) if weights is None else weights

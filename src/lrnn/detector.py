@@ -462,16 +462,13 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Widths of the hidden layers: those given, or a good one, and how it was found."""
         if self.hidden_layer_sizes is not None:
             return check_layer_sizes(self.hidden_layer_sizes, self.n_features_in_), None
-        count = rows.shape[0] if weights is None else np.count_nonzero(weights)
-        tried = candidates(self.n_features_in_, int(count))
-        if len(tried) < 2:
-            return (tried[0],), None
         numbers = np.arange(rows.shape[0]) if weights is None else np.flatnonzero(weights)
         if len(numbers) > ROWS_TO_TRY:
             numbers = np.sort(self._random.permutation(numbers)[:ROWS_TO_TRY])
         sample = np.concatenate([*taken(attributes_of(rows), numbers)])
         sample = np.unique(sample, axis=0)  # however often, and in whatever order, they come
-        if len(sample) < 2:
+        tried = candidates(self.n_features_in_, len(sample))
+        if len(tried) < 2 or len(sample) < 2:
             return (tried[0],), None
         seed = self._random.randint(1 << 31)
         path = widths(sample, tried, folds=1, max_iter=10, tol=0.0, random_state=seed)

@@ -37,7 +37,7 @@ def open_decoded(coded: Array) -> Array:
     """What `open_coded` was given; infinity is as far as numbers of this type can tell.
 
     >>> import numpy as np
-    >>> open_decoded(open_coded(np.array([-7.0, 0.25, 3.0]))).tolist()
+    >>> open_decoded(open_coded(np.array([-7.0, 0.25, 3.0]))).round(9).tolist()
     [-7.0, 0.25, 3.0]
     """
     xp = array_namespace(coded)

@@ -116,8 +116,8 @@ def sums_of(rows: Rows, fold: Fold | None = None, *, whole: bool = True) -> Sums
     width = rows.shape[1]
     options = of_products(rows)
     fold = fold or rows.fold
-    if complemented(rows) and not whole:
-        half = width // 2
+    half = width // 2
+    if half >= WIDE and complemented(rows) and not whole:
         begin = partial(_some_sums, rows.backend, half)
         gram, columns = fold(_of_attributes, _both_added, width, begin=begin, **options)
         return Sums(with_complements(gram, columns, rows.weight), rows.weight, rows.counted)
