@@ -46,7 +46,7 @@ Kind = Literal["auto", "none", "levels", "max", "minmax"]
 KINDS: tuple[str, ...] = get_args(Kind)
 OPEN = "open"  # a kind for those who look at what is beyond the range: nothing is cut off
 WHITES = (255.0, 65_535.0)  # the highest levels of 8 and of 16 bits
-NEARLY_CONSTANT = 1e-3  # of a number that never changed is what counts as a range of it
+NEARLY_CONSTANT = 0.1  # of a number that never changed is what counts as a range of it
 ABSURD = 10.0  # times the range of nearly all numbers: what makes it so wide does not count
 NEARLY_ALL = (0.01, 0.99)
 IN_MEMORY = 1 << 27  # cells of a table that are rather held than read again
@@ -786,7 +786,7 @@ def _opened(data: Any, found: tuple[Floats, Floats], names: Sequence[str] | None
     least_size = float(min(sizes[sizes > 0], default=1.0))  # of dim data it is small
     with np.errstate(over="ignore"):
         span = high - low
-    least = NEARLY_CONSTANT * np.where(low == 0, min(least_size, 1.0), np.abs(low))
+    least = np.where(low == 0, min(least_size, 1.0), NEARLY_CONSTANT * np.abs(low))
     constant = span == 0
     low = np.where(constant, low - least / 2, low)  # in the middle of its range
     span = np.where(constant, np.maximum(least, np.finfo(np.float64).tiny), span)
