@@ -10,14 +10,13 @@ not asked for stays as it was measured before.
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
 import lrnn
-from common import RESULTS, Stopwatch, load_cifar10, load_mnist, report
+from common import Stopwatch, known, load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds, plots
 from lrnn.frontiers import Frontier, Point
 from lrnn.paper import STRUCTURES
@@ -56,17 +55,17 @@ def frontier(X: Any, X_new: Any, output: Path | None, **settings: Any) -> list[d
 
 def draw(path: Path) -> None:
     """The frontier as it was measured on a GPU."""
-    rows = json.loads((RESULTS / "inhibition_cuda.json").read_text())["results"]
+    rows = known("inhibition_cuda")
     svd = next(r["train"] for r in rows if r["what"] == "784→50, truncated SVD")
     points = []
     for r in rows:
-        if r["what"].startswith("784→50") and r.get("spikes") and "seconds" not in r:
+        if r["group"] == "frontier" and r.get("spikes"):
             penalty = {"784→50, excitatory": None, "784→50, spikes are free": 0.0}
             points.append(Point(penalty.get(r["what"], 1.0), r["train"], r["test"], r["spikes"]))
     figure = Figure(figsize=(5.6, 3.8), dpi=150, layout="constrained")
     found = Frontier(((784, 50),), tuple(points), svd, 0.0)
-    known = {"Yin & Gelenbe 2016": STRUCTURES["mnist-50"].paper}
-    plots.frontier(found, known=known, ax=figure.add_subplot())
+    paper = {"Yin & Gelenbe 2016": STRUCTURES["mnist-50"].paper}
+    plots.frontier(found, known=paper, ax=figure.add_subplot())
     figure.savefig(path)
 
 
@@ -85,11 +84,11 @@ def main() -> None:
     plain = {"device": wanted.device, "random_state": 0}
     full = plain | {"inhibition": True, "fine_tune": wanted.single}
     note = f", {wanted.single} passes" if wanted.single else ""
-    rows = []
+    new: dict[str, list[dict[str, object]]] = {}
     if set(wanted.what) - {"cifar"}:
         X, X_new = load_mnist(dtype=None), load_mnist("test", dtype=None)
     if "shallow" in wanted.what:
-        rows += [
+        new["shallow"] = [
             row("784→50, excitatory", LRNNAutoencoder(50, **plain, fine_tune=10), X, X_new),
             row(f"784→50, free{note}", LRNNAutoencoder(50, **full), X, X_new),
             row(f"784→50, 1e-6 a spike{note}",
@@ -100,19 +99,21 @@ def main() -> None:
         ]  # fmt: skip
     if "deep" in wanted.what:
         deep = "784→1000→500→250→50"
-        rows += [
+        new["deep"] = [
             row(f"{deep}, excitatory", LRNNAutoencoder(**DEEP, **plain, fine_tune=10), X, X_new),
             row(f"{deep}, free{note}", LRNNAutoencoder(**DEEP, **full), X, X_new),
             row(f"{deep}, 3e-8 a spike{note}",
                 LRNNAutoencoder(**DEEP, **full, spike_penalty=3e-8), X, X_new),
         ]  # fmt: skip
     if "frontier" in wanted.what:
-        rows += frontier(X, X_new, wanted.output, device=wanted.device, passes=wanted.passes)
-        rows += [{"what": f"784→{h}, truncated SVD", "train": bounds.svd(X, h)} for h in (50, 100)]
+        new["frontier"] = [
+            *frontier(X, X_new, wanted.output, device=wanted.device, passes=wanted.passes),
+            *({"what": f"784→{h}, truncated SVD", "train": bounds.svd(X, h)} for h in (50, 100)),
+        ]
     if "cifar" in wanted.what:
         images = load_cifar10()
         X, X_new = images[:TRAINING], images[TRAINING:]
-        rows += [
+        new["cifar"] = [
             row("3072→150, excitatory", LRNNAutoencoder(150, **plain, fine_tune=2), X, X_new),
             row(f"3072→150, free{note}", LRNNAutoencoder(150, **full), X, X_new),
             row(f"3072→150, 1e-9 a spike{note}",
@@ -120,15 +121,9 @@ def main() -> None:
             {"what": "3072→150, truncated SVD", "train": bounds.svd(X, 150)},
         ]  # fmt: skip
     name = f"inhibition_{wanted.device or 'cpu'}"
-    report(name, "Error against spikes", known(name, {r["what"] for r in rows}) + rows)
-
-
-def known(name: str, new: set[str]) -> list[dict[str, object]]:
-    """What was measured before and is not new."""
-    path = RESULTS / f"{name}.json"
-    if not path.exists():
-        return []
-    return [r for r in json.loads(path.read_text())["results"] if r["what"] not in new]
+    rows = [r for r in known(name) if r["group"] not in new]  # as it was measured before
+    rows += [r | {"group": group} for group, found in new.items() for r in found]
+    report(name, "Error against spikes", rows)
 
 
 if __name__ == "__main__":

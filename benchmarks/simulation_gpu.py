@@ -6,6 +6,7 @@ python benchmarks/simulation_gpu.py --alone    # only one run of one network
 """
 
 import argparse
+import warnings
 from functools import partial
 from time import perf_counter
 
@@ -49,6 +50,13 @@ class Kernel:
         return made
 
 
+def warm_up(run, events):
+    """A short run, after which all is compiled; it is too short to know much, and would say so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run(events=events)
+
+
 def same_as_on_the_cpu(network, arrivals):
     """Whether both devices count the same, by either engine."""
     found = {}
@@ -81,7 +89,7 @@ def alone(network, arrivals, quick):
                     tried.simulate, coming, engine="neurons", random_state=0, device=device,
                     threads=1, snapshot_bytes=0,
                 )  # fmt: skip
-                run(events=events // 100)  # compiled
+                warm_up(run, events // 100)
                 with Stopwatch() as watch:
                     run(events=events)
                 row[f"{name}, 10⁶ events/s"] = events / watch.seconds / 1e6
@@ -111,12 +119,14 @@ def main():
             if engine == "clock" and brightness < 1 and images == 10_000:
                 continue  # minutes
             length = events // (5 if asked.quick or engine == "clock" else 1)
+            run = partial(
+                network.simulate, shown, replicas=replicas, device="cuda", engine=engine,
+                random_state=0, snapshot_bytes=1 << 20,
+            )  # fmt: skip
+            warm_up(run, length // 100)
             kernel.seconds = 0.0
             with Stopwatch() as watch:
-                result = network.simulate(
-                    shown, events=length, replicas=replicas, device="cuda", engine=engine,
-                    random_state=0, snapshot_bytes=1 << 20,
-                )  # fmt: skip
+                result = run(events=length)
             total = images * replicas * length
             exact = np.asarray(result.steady)
             rows.append(
