@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 
+from common import report
 from lrnn import RandomNeuralNetwork
 from lrnn.spiking import Decision, Precision
 
@@ -26,16 +27,16 @@ CASES = {
     "one neuron, q = 0.5, width 0.1": (ONE, [0.5], Precision(0.1, level=LEVEL)),
     "one neuron, q = 0.02, width 0.02": (ONE, [0.02], Precision(0.02, level=LEVEL)),
     "a loop with inhibition, width 0.1": (LOOP, [0.45, 0.3, 0.35], Precision(0.1, level=LEVEL)),
-    "three neurons, 0.43 before 0.40 and 0.38": (
+    "which of 0.43, 0.40 and 0.38 is the highest": (
         THREE, [0.40, 0.86, 0.38], Decision([0, 1, 2], level=LEVEL),
     ),
 }  # fmt: skip
 
 
 def main() -> None:
-    """Print a line for every case and number of replicas."""
+    """Every case, by one run at a time and by eight."""
     warnings.simplefilter("ignore")
-    print(f"{'':42}{'replicas':>9}{'errors':>9}{'reached':>9}{'events: median':>16}{'most':>10}")
+    rows = []
     for name, (network, arrivals, rule) in CASES.items():
         q = np.asarray(network.steady_state(arrivals))
         for replicas in (1, 8):
@@ -48,10 +49,17 @@ def main() -> None:
             else:
                 low, high = result.confidence_interval(LEVEL, rule.estimator)
                 wrong = ((q < low) | (high < q)).mean(axis=1)
-            print(
-                f"{name:42}{replicas:9}{wrong.mean():9.2%}{result.reached.mean():9.0%}"
-                f"{np.median(result.events):16,.0f}{result.events.max():10,.0f}"
+            rows.append(
+                {
+                    "": name,
+                    "replicas": replicas,
+                    "errors": float(wrong.mean()),
+                    "reached": float(result.reached.mean()),
+                    "events: median": float(np.median(result.events)),
+                    "most": int(result.events.max()),
+                }
             )
+    report("early_ends", f"Early ends, level {LEVEL:.0%}, {TRIALS:,} trials each", rows)
 
 
 if __name__ == "__main__":

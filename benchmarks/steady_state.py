@@ -1,6 +1,6 @@
 """Steady states against the plain fixed-point iteration, and their gradients: time, memory.
 
-    python benchmarks/steady_state.py [--only NAME …] [--json PATH] [--peer-seconds 20]
+    python benchmarks/steady_state.py [--only NAME …] [--peer-seconds 20]
 
 Setup is what a network's first steady state costs more than its next one (finding the order in
 which neurons can be solved). Memory is the peak of what NumPy allocates during a first
@@ -15,7 +15,6 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy import sparse
 
-from common import Stopwatch, fastest, write
+from common import RESULTS, Stopwatch, fastest, write
 from lrnn import RandomNeuralNetwork
 from lrnn.functional import activations
 from lrnn.network.steady_state import violation
@@ -224,9 +223,6 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(PROBLEMS), metavar="NAME",
                         help="networks whose names contain one of these words")  # fmt: skip
     parser.add_argument("--peer-seconds", type=float, default=20, help="time the peer may take")
-    parser.add_argument(
-        "--json", metavar="PATH", type=Path, help="write the figures to this file, too"
-    )
     options = parser.parse_args()
     console = Console(width=max(160, Console().width))
     results = []
@@ -241,8 +237,8 @@ def main() -> None:
                 f"{r['network']}: the forward pass takes {r['forward_pass_s']:.3f} s, "
                 f"the steady state {ratio:.2f} times that"
             )
-    if options.json:
-        write(options.json, "Steady states", results)
+    if len(results) == len(PROBLEMS):
+        write(RESULTS / "steady_state.json", "Steady states", results)
 
 
 if __name__ == "__main__":
