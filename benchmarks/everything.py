@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from common import RESULTS, Stopwatch, console, known, report
+from lrnn.datasets import DATA_SETS
 
 HERE = Path(__file__).parent
+TABULAR = sorted(name for name in DATA_SETS if name not in ("mnist", "cifar10"))
 LOGS = RESULTS / "logs"
 CORPUS = HERE / "corpus"
 
@@ -76,7 +78,7 @@ ALL = {
     "lowest_errors.py": errors("lowest_errors"),
     "inhibition.py --what shallow": errors("inhibition_cpu"),
     "inhibition.py --what deep cifar --single 1": errors("inhibition_cpu"),
-    "inhibition_everywhere.py": errors("inhibition_everywhere"),
+    f"inhibition_everywhere.py {' '.join(TABULAR)}": errors("inhibition_everywhere"),
     "depth.py --what quick --passes 10": errors("depth_cpu"),
     "depth.py --look": errors("depth_look"),
     "recognition.py --digits": errors("recognition_digits"),
@@ -94,7 +96,7 @@ ALL = {
     "engines.py": timed("engines", threads=1),
     "brightness.py": timed("brightness"),
     "partitioned.py": timed("partitioned", threads=1),
-    "threads.py": timed("threads"),
+    "threads.py": timed(f"threads_{os.cpu_count()}"),
     "early_ends.py": errors("early_ends"),
     "steady_state.py": timed("steady_state", threads=1),
     f"corpus.py {CORPUS}": timed(),

@@ -1,6 +1,8 @@
 """One run of one network by several threads, against one.
 
 python benchmarks/threads.py    # needs MNIST
+
+What it finds is kept by the number of cores.
 """
 
 import os
@@ -44,7 +46,11 @@ def main():
         row |= {f"{n} threads": best[1] / best[n] for n in counts[1:]}
         rows.append(row)
         console.print(row)
-    report("threads", "One run by several threads: how many times as fast as by one", rows)
+    report(
+        f"threads_{os.cpu_count()}",
+        "One run by several threads: how many times as fast as by one",
+        rows,
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ A block that is not run says why, in a comment before it that readers do not see
 ``<!-- not run: needs a GPU -->``.
 """
 
+import importlib
 import re
 import shlex
 import subprocess
@@ -151,6 +152,17 @@ def test_the_readme_counts_verdicts_as_the_results_do():
     assert f"| {found.total()} |" in line
     for verdict, count in found.items():
         assert f"{count} {words.get(verdict, verdict)}" in line
+
+
+def test_measured_tables_are_those_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    tables = importlib.import_module("measured_tables")
+    marks = {name for page in PAGES for name in re.findall(r"measured: (\w+)", page.read_text())}
+    assert marks == set(tables.TABLES)
+    assert not tables.stale(), "python benchmarks/measured_tables.py renews them"
+    page = (DOCS / "live.md").read_text(encoding="utf-8")
+    line = tables.MARK.search(page)[0].splitlines()[-1]
+    assert tables.renewed(page.replace(line, "| by hand |" + " |" * 6)) == page
 
 
 def anchors(file):
