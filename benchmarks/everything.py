@@ -90,7 +90,13 @@ ALL = {
     "detection.py --others": errors("detection_others"),
     "detection.py --unsupervised": errors("detection_unsupervised"),
     "detection.py --seconds": timed("detection_seconds", threads=1),
-    "decisions.py": errors("decisions", "decisions_stopping"),
+    "decisions.py --figure docs/images/accuracy-by-events.png": errors(
+        "decisions", "decisions_stopping"
+    ),
+    "side_by_side.py fit": timed("side_by_side_fit"),
+    "side_by_side.py encode": timed("side_by_side_encode"),
+    "side_by_side.py scale": timed("side_by_side_scale"),
+    "side_by_side.py simulate": timed("side_by_side_simulate"),
     "simulation.py": timed("simulation", threads=1),
     "spiking_convergence.py": errors("spiking_convergence"),
     "engines.py": timed("engines", threads=1),

@@ -8,10 +8,12 @@ the results: nobody copies figures. tests/test_documentation.py holds the pages 
 """
 
 import argparse
+import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from common import RESULTS, console, known
@@ -234,6 +236,44 @@ def sharpening() -> Cells:
             f"{row[key]:.4g}" for key in ("power 2", "power 4", "power 8", "power 16", "chosen")
         ]
         yield row["data"], row["rows × attributes → hidden"], *errors, row["regret"]
+
+
+def beside(kind: str, columns: dict[str, Callable[[Any], str]]) -> Cells:
+    """What `lrnn benchmark` has measured; ours come first, and are bold."""
+    for row in known(f"side_by_side_{kind}"):
+        ours = row["contender"].startswith("lrnn")
+        title = row["title"].replace("lrnn", "**`lrnn`**") if ours else row["title"]
+        yield title, *("" if row.get(c) is None else show(row[c]) for c, show in columns.items())
+
+
+FIGURES: dict[str, Callable[[Any], str]] = {
+    "seconds": significant,
+    "error": "{:.4f}".format,
+    "lrnn_seconds": significant,
+    "times_faster": significant,
+}
+
+
+@table
+def side_by_side_fit() -> Cells:
+    return beside("fit", {"iterations": "{:,}".format, **FIGURES})
+
+
+@table
+def side_by_side_encode() -> Cells:
+    columns = {"seconds": significant, "rows_per_second": rounded, "error": FIGURES["error"]}
+    return beside("encode", {"rows": "{:,}".format, **columns, "times_faster": rounded})
+
+
+@table
+def side_by_side_simulate() -> Cells:
+    columns = {"seconds": significant, "events_per_second": rounded, "times_faster": rounded}
+    return beside("simulate", {"events": "{:,}".format, **columns})
+
+
+@table
+def side_by_side_scale() -> Cells:
+    return beside("scale", {"rows": "{:,}".format, "attributes": "{:,}".format, **FIGURES})
 
 
 # --- codes, moments, missing cells, corrupted rows, streams, starts, widths ---------------------
@@ -606,6 +646,14 @@ def recognition() -> Cells:
             "" if firings is None else rounded(firings, 2),
             f"{row['seconds']:.0f}",
         )
+
+
+@table
+def classifiers() -> Cells:
+    with (DOCS / "results" / "classifiers.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["features"] == "attributes"]
+    names = "linear", "perceptron", "5-NN", "spikes", "spikes_priced"
+    yield [f"{100 * fmean(float(row[name]) for row in rows):.1f}" for name in names]
 
 
 @table

@@ -165,6 +165,18 @@ def test_measured_tables_are_those_of_the_results(monkeypatch):
     assert tables.renewed(page.replace(line, "| by hand |" + " |" * 6)) == page
 
 
+def test_every_picture_is_shown_and_can_be_drawn_anew(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "images"))
+    pictures = importlib.import_module("pictures")
+    known = {**pictures.COMMANDS, **pictures.MEASURED, **pictures.FUNCTIONS}
+    there = {path.name for path in (DOCS / "images").iterdir() if path.suffix in (".png", ".gif")}
+    assert there == set(known)
+    pages = "".join(page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "README.md"])
+    assert all(f"images/{name}" in pages for name in there)
+    for command in (pictures.COMMANDS | pictures.MEASURED).values():
+        assert (ROOT / command.split()[0]).exists(), command
+
+
 def anchors(file):
     """Of a page's headings, as repository browsers and the site make them."""
     lines = re.sub(r"```.*?```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL).splitlines()
