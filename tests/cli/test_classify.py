@@ -52,6 +52,16 @@ def model_of(folder, name):
     return load(folder / f"{name}.safetensors")
 
 
+def test_another_label_leaves_rows_their_names(call, folder, wine, tmp_path):
+    wine.rename(columns={"kind": "taste"}).to_csv(tmp_path / "w.csv", index=False)
+    how = ("classify", "wine.safetensors", tmp_path / "w.csv", "--label", "taste")
+    done = call(*how, "-o", tmp_path / "out.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = pd.read_csv(tmp_path / "out.csv")
+    assert list(found["id"]) == list(wine["id"])
+    assert list(found["taste"]) == list(wine["kind"])
+
+
 def test_classes_and_probabilities_in_the_names_of_the_rows(call, folder, wine, tmp_path):
     output = tmp_path / "out.csv"
     done = call("classify", "wine.safetensors", "wine.csv", "-o", output, cwd=folder)

@@ -279,11 +279,7 @@ def _scaling(model: Any, source: str, label: str | None, index: str | None) -> A
     index = index if recipe is None or index != recipe.index else None
     if label is None and index is None:
         return scaling
-    found = with_label(model, source, label, index)
-    if recipe is None:
-        return found
-    label, index = found.recipe.label or recipe.label, found.recipe.index or recipe.index
-    return replace(found, recipe=replace(found.recipe, label=label, index=index))
+    return with_label(model, source, label, index)
 
 
 def _cells(column: NDArray[Any]) -> NDArray[Any]:

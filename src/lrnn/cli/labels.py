@@ -83,7 +83,10 @@ def _are_fractions(values: NDArray[Any]) -> bool:
 
 
 def with_label(model: Any, source: str, label: str | None, index: str | None = None) -> Any:
-    """The scaling of a model, for a table with a column of classes that it may not have learnt."""
+    """The scaling of a model, for a table with a column of classes that it may not have learnt.
+
+    A label or an index that is not named stays the one that the model remembers.
+    """
     from lrnn.datasets import open_table
     from lrnn.tables.frame import Columns
     from lrnn.tables.read import Reading, taken
@@ -106,7 +109,9 @@ def with_label(model: Any, source: str, label: str | None, index: str | None = N
         f"column {found + 1}" if isinstance(found, int) else found
         for found in columns_beside(table, source, label, index)
     ]
-    own: dict[str, Any] = dict(zip(("label", "index"), beside, strict=True))
+    own: dict[str, Any] = {
+        kind: name for kind, name in zip(("label", "index"), beside, strict=True) if name
+    }
     if scaling.recipe is not None:
         return replace(scaling, recipe=replace(scaling.recipe, **own))
     names, known = table.names, getattr(model, "feature_names_in_", ())
