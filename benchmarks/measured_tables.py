@@ -1064,6 +1064,7 @@ def renewed(page: str) -> str:
         for row in TABLES[name]():
             assert len(row) == columns, f"{name}: {columns} columns, but {row}"
             lines.append("|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|\n")
+        assert lines, f"{name}: {RESULTS.name} has nothing for this table"
         return start[: start.index(header)] + header + "".join(lines)
 
     return MARK.sub(made, page)

@@ -31,6 +31,8 @@ def main() -> None:
     parser.add_argument("kinds", nargs="+", choices=KINDS)
     for kind in parser.parse_args().kinds:
         found = measured(kind)
+        if found["left_out"]:
+            raise SystemExit(f"{kind}: all contenders are to take part, but: {found['left_out']}")
         rows = [{k: v for k, v in row.items() if k != "curve"} for row in found["rows"]]
         report(f"side_by_side_{kind}", found["title"], rows)
 

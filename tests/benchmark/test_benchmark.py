@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from lrnn.benchmark.measurements import (
     part,
     part_shapes,
     simulate_steps,
+    trained,
     trained_network,
 )
 from lrnn.benchmark.peers import Competitor, Factorisation, FittedModel, mean_squared_error
@@ -110,6 +112,15 @@ def test_speeds_are_compared_at_the_same_size():
 def test_the_fastest_run_counts():
     runs = iter([(10, 0.5), (10, 0.2), (30, 0.4), (10, 9.0), (10, 0.01)])
     assert fastest(lambda: next(runs)) == (30, 0.4)
+
+
+def test_the_fastest_training_counts():
+    took = iter([0.5, 0.2, 0.4, 9.0])
+    contender = replace(
+        peers.LRNN, train=lambda X, hidden, budget: peers.FittedModel(next(took), budget, abs, abs)
+    )
+    assert trained(contender, np.ones((2, 2)), 1, 7).seconds == 0.2
+    assert next(took) == 9.0  # 1.1 seconds were enough
 
 
 def test_a_peer_that_fails_is_left_out_and_lrnn_may_not():

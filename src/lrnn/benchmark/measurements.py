@@ -6,8 +6,9 @@ One measurement comes after the other, in this process; a peer that fails stops 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter, itemgetter
 from time import perf_counter, sleep
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +27,7 @@ from lrnn.benchmark.peers import (
 )
 from lrnn.network import RandomNeuralNetwork
 
+T = TypeVar("T")
 Row: TypeAlias = dict[str, Any]
 Progress: TypeAlias = Callable[[int, int, str], None]
 PAUSE = 0.1  # seconds in which BLAS threads that wait for more work go to sleep
@@ -72,15 +74,26 @@ def carry_out(steps: Sequence[Step], progress: Progress) -> tuple[list[Row], dic
     return rows, failed
 
 
-def fastest(work: Callable[[], tuple[float, float]]) -> tuple[float, float]:
-    """How much was done in how many seconds, by the fastest of several runs.
+def repeated(work: Callable[[], T], seconds: Callable[[T], float]) -> list[T]:
+    """Several runs of what takes less than a second, of which the fastest counts.
 
-    Other work on the machine only ever makes a run slower.
+    Other work on the machine, and threads that wait for each other, only ever make a run slower.
     """
     runs = [work()]
-    while sum(seconds for _, seconds in runs) < PATIENCE and len(runs) < MOST:
+    while sum(map(seconds, runs)) < PATIENCE and len(runs) < MOST:
         runs.append(work())
-    return min(runs, key=lambda run: run[1] / run[0])
+    return runs
+
+
+def fastest(work: Callable[[], tuple[float, float]]) -> tuple[float, float]:
+    """How much was done in how many seconds, by the fastest of several runs."""
+    return min(repeated(work, itemgetter(1)), key=lambda run: run[1] / run[0])
+
+
+def trained(contender: Factorisation, X: Matrix, hidden: int, budget: int) -> FittedModel:
+    """The fastest of several trainings, which all end at the same."""
+    seconds = attrgetter("seconds")
+    return min(repeated(partial(contender.train, X, hidden, budget), seconds), key=seconds)
 
 
 def fit_steps(
@@ -115,9 +128,9 @@ def _fit(
         warm_up(contender, X)
     elif took[-1][1] * budget / took[-1][0] > LONGEST:
         return []
-    trained = contender.train(X, hidden, budget)
-    took.append((budget, trained.seconds))
-    return [{"unit": contender.unit, **trained.facts(X)}]
+    model = trained(contender, X, hidden, budget)
+    took.append((budget, model.seconds))
+    return [{"unit": contender.unit, **model.facts(X)}]
 
 
 def encode_steps(
@@ -139,17 +152,17 @@ def _encode(
     contender: Factorisation, X: Matrix, hidden: int, counts: Sequence[int], quick: bool
 ) -> list[Row]:
     warm_up(contender, X)
-    trained = contender.train(X, hidden, contender.budget(quick))
-    return [_encoded(trained, X[:count]) for count in counts]
+    model = contender.train(X, hidden, contender.budget(quick))
+    return [_encoded(model, X[:count]) for count in counts]
 
 
-def _encoded(trained: FittedModel, rows: Matrix) -> Row:
+def _encoded(model: FittedModel, rows: Matrix) -> Row:
     codes = rows
 
     def encode() -> tuple[float, float]:
         nonlocal codes
         began = perf_counter()
-        codes = trained.encode(rows)
+        codes = model.encode(rows)
         return rows.shape[0], perf_counter() - began
 
     count, seconds = fastest(encode)
@@ -157,7 +170,7 @@ def _encoded(trained: FittedModel, rows: Matrix) -> Row:
         "rows": rows.shape[0],
         "seconds": seconds,
         "rows_per_second": count / seconds,
-        "error": trained.error_of(rows, codes),
+        "error": model.error_of(rows, codes),
     }
 
 
@@ -243,6 +256,6 @@ def _scale(
 ) -> list[Row]:
     data = part(X, shape)
     warm_up(contender, data)
-    trained = contender.train(data, hidden, contender.budget(quick))
+    model = trained(contender, data, hidden, contender.budget(quick))
     size = dict(zip(("rows", "attributes"), shape, strict=True))
-    return [{**size, "unit": contender.unit, **trained.facts(data)}]
+    return [{**size, "unit": contender.unit, **model.facts(data)}]
