@@ -4,7 +4,7 @@
     LRNN_DATA_DIR=... python benchmarks/depth.py --look
     python benchmarks/depth.py --draw docs/images/depth.png
     LRNN_DATA_DIR=... python benchmarks/depth.py --show docs/images/thirty-codes.png [--device cuda]
-    python benchmarks/depth.py --parts docs/images/deep-parts.png --networks ...
+    LRNN_DATA_DIR=... python benchmarks/depth.py --parts docs/images/deep-parts.png
 
 mnist: networks with a code of 50 neurons and a wide layer, before and behind the code or only
 behind it, at some prices of a spike and free; wide: with twice as many neurons there; quick: with
@@ -21,8 +21,9 @@ alone (a neuron's divisor is its mean then, each row with its excitation as a we
 
 --show: test images as such networks reconstruct them, beside as many principal components; those of
 --networks, or else some that are trained for it: two with layers behind 30 codes at two prices, 40
-passes each, and one with layers on both sides where spikes are free, 60 passes. --parts:
-what the code of one of them can say, and with which neurons of the layer behind it.
+passes each, and one with layers on both sides where spikes are free, 60 passes. --parts: what the
+code of such a network can say, and with which neurons of the layer behind it; the first of
+--networks, or else 784→50→300→784 on the first 10,000 images at 10⁻⁶ a spike.
 """
 
 import argparse
@@ -127,13 +128,18 @@ def free(
     }]  # fmt: skip
 
 
+def looked_at(layers: dict[str, Any]) -> LRNNAutoencoder:
+    """A network of which one wants to know what its neurons do."""
+    return LRNNAutoencoder(
+        **layers, inhibition=True, spike_penalty=1e-6, stacking="joint", fine_tune=15,
+        random_state=0,
+    )  # fmt: skip
+
+
 def look() -> None:
     """What each layer of weights does, and what is lost without it."""
-    X = load_mnist(dtype=np.float32)[:10_000]
-    model = LRNNAutoencoder(
-        (300, 50), inhibition=True, spike_penalty=1e-6, stacking="joint", fine_tune=15,
-        random_state=0,
-    ).fit(X)  # fmt: skip
+    X = load_mnist(dtype=np.float32)[:QUICK]
+    model = looked_at(structures(50, 300)[0]).fit(X)
     pairs = list(zip(model.weights_.excitatory, model.weights_.inhibitory, strict=True))
     rates, rows, q = model.firing_rates_, [], X
     for layer, (plus, minus) in enumerate(pairs):
@@ -237,13 +243,17 @@ def show(path: Path, networks: list[Path], device: str | None) -> None:
     figure.savefig(path)
 
 
-def show_parts(path: Path, network: Path) -> None:
+def show_parts(path: Path, networks: list[Path]) -> None:
     """Each line a code neuron: what it makes alone, faint and strong, and the neurons behind it.
 
     Behind it are those that it excites most of all, the strongest first: what they excite (dark),
     less what they inhibit (white).
     """
-    weights = lrnn.load(network).weights_
+    if networks:
+        model = lrnn.load(networks[0])
+    else:
+        model = looked_at(structures(50, 300)[1]).fit(load_mnist(dtype=np.float32)[:QUICK])
+    weights = model.weights_
     codes = len(weights.encoders)
     first, *_, last = zip(weights.decoders, weights.inhibitory[codes:], strict=True)
     own = first[0].argmax(axis=0)
@@ -283,7 +293,7 @@ def main() -> None:
     if wanted.show is not None:
         return show(wanted.show, wanted.networks, wanted.device)
     if wanted.parts is not None:
-        return show_parts(wanted.parts, wanted.networks[0])
+        return show_parts(wanted.parts, wanted.networks)
     if wanted.draw is not None or wanted.look:
         return look() if wanted.look else draw(wanted.draw)
     name = f"depth_{wanted.device or 'cpu'}"

@@ -110,6 +110,7 @@ ALL = {
     f"sparse_text.py {CORPUS}/python.npz --memory": timed("sparse_text_python"),
     f"sparse_text.py {CORPUS}/bible.npz --memory": timed("sparse_text_bible"),
     f"sparse_text.py {CORPUS}/synthetic.npz --rounds 1": timed("sparse_text_synthetic"),
+    f"sparse_text.py {CORPUS} --widths": timed("sparse_text_widths", threads=1),
     "sparse_text.py --growth": timed("sparse_growth"),
     "sparse_data.py": timed("sparse_data"),
     f"sketches.py {CORPUS}/manual.npz": timed("sketches_manual"),

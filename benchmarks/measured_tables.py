@@ -52,6 +52,11 @@ def rounded(value: float, digits: int = 3) -> str:
     return f"{float(f'{value:.{digits}g}'):,.0f}"
 
 
+def times(value: float) -> str:
+    """How many times faster something is: two digits, or all before the point."""
+    return significant(value, 2) if value < 100 else f"{value:,.0f}"
+
+
 def power(value: float, digits: int = 1) -> str:
     """A large number, or a small one, as 3·10⁻⁷."""
     mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
@@ -209,18 +214,41 @@ def sparse_text_synthetic() -> Cells:
     return text("synthetic", memory=False)
 
 
+TEXTS = {
+    "manual": "manual pages",
+    "python": "Python's documentation",
+    "bible": "King James Bible, verses",
+    "synthetic": "synthetic",
+}
+
+
 @table
 def sparse_text_sizes() -> Cells:
-    names = {
-        "manual": "manual pages",
-        "python": "Python's documentation",
-        "bible": "King James Bible, verses",
-        "synthetic": "synthetic",
-    }
-    for name, title in names.items():
+    for name, title in TEXTS.items():
         measured = json.loads((RESULTS / f"sparse_text_{name}.json").read_text())["title"]
         rows, terms, nonzeros, *_ = re.findall(r"[\d,]+\d", measured)
         yield title, rows, terms, nonzeros
+
+
+@table
+def sparse_text_widths() -> Cells:
+    titles = {name: title for name, title in TEXTS.items() if name != "synthetic"}
+    rows = known("sparse_text_widths")
+    cells = []
+    for corpus, codes in dict.fromkeys((r["corpus"], r["codes"]) for r in rows):
+        found = {
+            r[""].partition(" (")[0]: r
+            for r in rows
+            if (r["corpus"], r["codes"]) == (corpus, codes)
+        }
+        ten, twenty, ours = (found[w] for w in ("NMF, 10 iterations", "NMF, 20 iterations", "lrnn"))
+        soon = found.get("lrnn, to the error of 10 iterations")
+        above = round(1e5 * (float(ours["error"]) - float(twenty["error"])))
+        shown = [f"{r['error']}, {r['least']:.2f} s" for r in (ten, twenty, ours)]
+        shown.insert(1, f"{soon['least']:.2f} s" if soon else "not reached")
+        refined = found["lrnn, refine=1"]["error"]
+        cells.append((titles[corpus], str(codes), *shown, f"{above:+d}", refined))
+    return once(cells)
 
 
 @table
@@ -262,7 +290,7 @@ def side_by_side_fit() -> Cells:
 @table
 def side_by_side_encode() -> Cells:
     columns = {"seconds": significant, "rows_per_second": rounded, "error": FIGURES["error"]}
-    return beside("encode", {"rows": "{:,}".format, **columns, "times_faster": rounded})
+    return beside("encode", {"rows": "{:,}".format, **columns, "times_faster": times})
 
 
 @table
@@ -649,6 +677,25 @@ def recognition() -> Cells:
 
 
 @table
+def recognition_best() -> Cells:
+    rows = known("recognition_best_cuda")
+    for what in dict.fromkeys(row["what"] for row in rows):
+        found = [row for row in rows if row["what"] == what]
+        spikes = fmean(row["firings per output spike"] for row in found)
+        yield (
+            what.replace("price 0", "free") if what.endswith("price 0") else what,
+            *(among([100 * row[part] for row in found]) for part in ("test", "train")),
+            power(spikes) if spikes > 1e7 else rounded(spikes, 2),
+        )
+
+
+def among(values: Sequence[float]) -> str:
+    """The mean of some percentages, the lowest and the highest."""
+    mean, least, most = (f"{value:.1f}" for value in (fmean(values), min(values), max(values)))
+    return mean if least == most else f"{mean} ({least}–{most})"
+
+
+@table
 def classifiers() -> Cells:
     with (DOCS / "results" / "classifiers.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["features"] == "attributes"]
@@ -987,7 +1034,7 @@ def partitioned() -> Cells:
             .replace("worker, at most 800 MB each", "worker, at most 800 MB")
         )
         if "state (SHA-256)" not in row:
-            yield name, "–", "–", "lost five times in a row: an error says so", "–"
+            yield name, "–", "–", "it is lost again and again: an error says so", "–"
             continue
         travel = row["bytes/event"]
         yield (

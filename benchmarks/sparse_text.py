@@ -2,6 +2,7 @@
 
     python benchmarks/corpus.py FOLDER
     python benchmarks/sparse_text.py FOLDER/manual.npz [--codes 50] [--threads 1 2] [--memory]
+    python benchmarks/sparse_text.py FOLDER --widths
     python benchmarks/sparse_text.py --growth
 
 A matrix is given as a file of SciPy (.npz). NMF (coordinate descent, scikit-learn's default start)
@@ -10,6 +11,9 @@ many as it likes. All train from the beginning, on the same float32 data, in tur
 the medians of whole fits. Errors are relative: ‖X − reconstruction‖ / ‖X‖, with the codes that NMF
 chooses freely for each row, and with those of lrnn's encoder. Memory is the most that a fit's
 arrays took at a time, without the input (``--memory``: by tracemalloc, in fits that are not timed).
+
+``--widths`` takes the three real corpora with 10 to 100 codes, by one thread, the least of two fits,
+and tells the error of codes that are refined (``transform(X, refine=1)``) besides.
 
 ``--growth`` takes synthetic documents instead, with ever more nonzeros, terms or codes, and tells
 the seconds of NMF's 10 iterations and those that lrnn needs for their error. It draws
@@ -34,6 +38,7 @@ from corpus import synthetic
 from lrnn import LRNNAutoencoder
 
 MOST = 40  # steps in which lrnn has to reach NMF's error
+CORPORA, WIDTHS = ("manual", "python", "bible"), (10, 20, 50, 100)
 ROWS, TERMS, CODES = 25_000, 20_000, 50
 SWEEPS = {
     "nonzeros": [(rows, TERMS, CODES) for rows in (6_250, 12_500, 25_000, 50_000, 100_000)],
@@ -111,6 +116,21 @@ def compared(X: sparse.csr_array, codes: int, rounds: int, traced: bool) -> list
     ]
 
 
+def widths(folder: Path) -> None:
+    """Several numbers of codes."""
+    results = []
+    for corpus in CORPORA:
+        X = read(folder / f"{corpus}.npz")
+        for codes in WIDTHS:
+            with threadpool_limits(1):
+                found = compared(X, codes, 2, False)
+                model = LRNNAutoencoder(codes, random_state=0).fit(X)
+                refined = relative_error(X, model.transform(X, refine=1), model.components_)
+            found.append({"": "lrnn, refine=1", "error": f"{refined:.5f}"})
+            results += [{"corpus": corpus, "codes": codes, **row} for row in found]
+    report("sparse_text_widths", "Sparse text, by the number of codes, one thread", results)
+
+
 def growth() -> None:
     """Time against size."""
     results = []
@@ -151,6 +171,11 @@ def draw(results: list[dict[str, Any]]) -> None:
     figure.savefig(Path(__file__).parent.parent / "docs" / "images" / "sparse-growth.png", dpi=110)
 
 
+def read(path: Path) -> sparse.csr_array:
+    """A corpus, in float32."""
+    return sparse.csr_array(sparse.load_npz(path)).astype(np.float32)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("matrix", type=Path, nargs="?", help="a file of SciPy, .npz")
@@ -158,6 +183,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--memory", action="store_true", help="trace the memory of fits besides")
+    parser.add_argument("--widths", action="store_true", help="10 to 100 codes; name the folder")
     parser.add_argument("--growth", action="store_true", help="time against size, instead")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # that either of them could go on
@@ -167,7 +193,10 @@ def main() -> None:
         return
     if given.matrix is None:
         parser.error("name a matrix, or --growth")
-    X = sparse.csr_array(sparse.load_npz(given.matrix)).astype(np.float32)
+    if given.widths:
+        widths(given.matrix)
+        return
+    X = read(given.matrix)
     rows = []
     for threads in given.threads:
         with threadpool_limits(threads):

@@ -31,7 +31,7 @@ MEASURED = {  # while benchmarks run
     "spiking-convergence.png": "benchmarks/spiking_convergence.py",
     "spiking-layers.png": "benchmarks/spiking_convergence.py",
     "thirty-codes.png": "benchmarks/depth.py --show docs/images/thirty-codes.png --device cuda",
-    "deep-parts.png": "benchmarks/depth.py --parts docs/images/deep-parts.png --networks …",
+    "deep-parts.png": "benchmarks/depth.py --parts docs/images/deep-parts.png",
 }
 
 
