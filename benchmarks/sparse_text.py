@@ -12,8 +12,8 @@ the medians of whole fits. Errors are relative: ‖X − reconstruction‖ / ‖
 chooses freely for each row, and with those of lrnn's encoder. Memory is the most that a fit's
 arrays took at a time, without the input (``--memory``: by tracemalloc, in fits that are not timed).
 
-``--widths`` takes the three real corpora with 10 to 100 codes, by one thread, the least of two fits,
-and tells the error of codes that are refined (``transform(X, refine=1)``) besides.
+``--widths`` takes the three real corpora with 10 to 100 codes, by one thread, the least of two
+fits, and tells the error of codes that are refined (``transform(X, refine=1)``) besides.
 
 ``--growth`` takes synthetic documents instead, with ever more nonzeros, terms or codes, and tells
 the seconds of NMF's 10 iterations and those that lrnn needs for their error. It draws
