@@ -92,7 +92,7 @@ def fastest(work: Callable[[], tuple[float, float]]) -> tuple[float, float]:
 
 def trained(contender: Factorisation, X: Matrix, hidden: int, budget: int) -> FittedModel:
     """The fastest of several trainings, which all end at the same."""
-    seconds = attrgetter("seconds")
+    seconds: Callable[[FittedModel], float] = attrgetter("seconds")
     return min(repeated(partial(contender.train, X, hidden, budget), seconds), key=seconds)
 
 
