@@ -1,6 +1,7 @@
 """What stands at the output's name is never replaced unasked, nor lost by an interruption."""
 
 import json
+import re
 import signal
 
 import matplotlib.pyplot as plt
@@ -81,6 +82,22 @@ def test_force_goes_on(call, tmp_path, command, name):
     assert "exists" not in done.said
     assert "there is no file" in done.said or "none.safetensors" in done.said
     assert path.read_text() == "precious"  # it failed before it could write
+
+
+@pytest.mark.parametrize("command", sorted({command for command, _ in TAKEN if " -o " in command}))
+def test_what_cannot_be_written_to_is_refused_before_any_work_is_done(call, tmp_path, command):
+    """Root may write anywhere, but not into a file, and not into /proc."""
+    (tmp_path / "file").write_text("precious")
+    words = command.split()
+    place = words.index("-o") + 1
+    for folder in ("file", "/proc"):
+        words[place] = f"{folder}/{words[place].rpartition('/')[2]}"
+        done = call(*words, cwd=tmp_path)
+        assert done.returncode == 1
+        assert re.search(
+            r"is a file; give|no folder 'file'|(No such file|denied).*: '/proc/", done.said
+        )
+    assert [path.name for path in tmp_path.rglob("*")] == ["file"]
 
 
 def test_pages_and_pictures_say_that_lrnn_has_made_them(tmp_path):

@@ -13,8 +13,9 @@ def check_new(force: bool, *outputs: Path, own: Callable[[], bool] = lambda: Fal
     """Refuse to replace what is there, unless it is forced, before any work is done.
 
     Pages and pictures that lrnn has made may be made again, and so may files that the command
-    knows for its ``own``.
+    knows for its ``own``. Refused is also what cannot be written to.
     """
+    from lrnn.tables.atomic import check_writable
     from lrnn.tables.marks import is_marked
 
     taken = [] if force else [path for path in outputs if path.exists() and not is_marked(path)]
@@ -22,6 +23,8 @@ def check_new(force: bool, *outputs: Path, own: Callable[[], bool] = lambda: Fal
         raise FileExistsError(
             f"{str(taken[0])!r} exists; --force replaces it, or give another name"
         )
+    for path in {path.parent: path for path in outputs}.values():
+        check_writable(path)
 
 
 def check_output(output: Path, force: bool, *inputs: str | Path) -> None:

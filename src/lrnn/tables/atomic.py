@@ -130,6 +130,23 @@ def check_apart(output: str | os.PathLike[str], *inputs: Any) -> None:
             )
 
 
+def check_writable(path: Path) -> None:
+    """Refuse a name that nothing can be written to; folders that are not there yet can be made.
+
+    Only to try tells for sure: what is tried is what a writer begins with, and it leaves nothing.
+    """
+    target = path.resolve()
+    while not target.parent.exists():
+        target = target.parent
+    if not target.parent.is_dir():
+        raise NotADirectoryError(f"{str(target.parent)!r} is a file; give the name of a folder")
+    try:
+        with _hidden_folder(target):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
 def check_no_folder(path: Path) -> None:
     """Refuse to replace a folder by a file."""
     if path.is_dir():
