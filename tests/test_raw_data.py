@@ -356,6 +356,36 @@ def test_what_training_cuts_off_is_said():
         LRNNAutoencoder(1, scale=how, max_iter=2).fit(frame.dropna().to_numpy())
 
 
+@pytest.mark.filterwarnings("default", "ignore:the error was still falling")
+def test_what_is_cut_off_is_counted_by_the_columns_of_the_file(call, tmp_path):
+    """Also where columns before it are left out, and where text became several attributes."""
+    table = pd.DataFrame({"id": ["u", "v", "w", "x"], "note": "none"})
+    table["sex"], table["age"] = ["f", "m", "f", "m"], [31.0, 42, 53, 64]
+    table["height"] = [1.5, 1.6, 1.7, 1.8]
+    taken = {"index": "id", "drop": ["note"], "categories": "onehot"}
+    model = LRNNAutoencoder(2, scale=Scaling.fit(table, **taken), max_iter=5).fit(table)
+    other = table.assign(age=[31.0, 420, 530, 64])
+    with pytest.warns(RangeWarning, match="2 in column 4 .'age'., as far as 530"):
+        model.transform(other)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    other.to_csv(tmp_path / "other.csv", index=False)
+    options = ("--index", "id", "--drop", "note", "--categories", "onehot", "--hidden", 2)
+    assert call("fit", "t.csv", *options, cwd=tmp_path).returncode == 0
+    done = call("encode", "t.safetensors", "other.csv", "-o", "codes.csv", cwd=tmp_path)
+    assert "2 in column 4 ('age'), as far as 530" in done.said
+    options = ("--index", "id", "--drop", "note,sex", "--scale", "none")
+    done = call("fit", "t.csv", *options, "-o", "none.safetensors", cwd=tmp_path)
+    assert "has values above 1, such as 64 in row 4, column 4 ('age')" in done.said
+    for name in ("t.csv", "other.csv"):  # without names
+        lines = (tmp_path / name).read_text().splitlines(keepends=True)[1:]
+        (tmp_path / name).write_text("".join(lines))
+    options = ("--index", 1, "--drop", 2, "--categories", "onehot", "--hidden", 2, "--no-header")
+    assert call("fit", "t.csv", *options, "--force", cwd=tmp_path).returncode == 0
+    done = call("encode", "t.safetensors", "other.csv", "-o", "new.csv", "--json", cwd=tmp_path)
+    assert "2 in column 4, as far as 530" in done.stderr
+    assert json.loads(done.stdout)["cut_off"]["columns"] == {"column 4": 2}
+
+
 @pytest.mark.filterwarnings("default")
 def test_an_empty_corner_stands_above_names_of_rows(call, tmp_path):
     (tmp_path / "t.csv").write_text(",2019,2020\nx,1,2\ny,3,1\n")

@@ -154,7 +154,7 @@ def _scaled(source: str, options: TableOptions, voice: Voice) -> Any:
     if isinstance(table.data, Source):
         table = replace(table, data=whole(table.data).data)
         if taken.scaling.kind == "none":
-            check_range(table, source)
+            check_range(table, source, places=taken.cut.places)
     tell(taken.cut, voice)
     return taken.scaling.scaled(table.data)
 

@@ -138,7 +138,10 @@ def classify(
         found.scaling_ = with_label(found, data, label)
     part = part_taken(data, split)
     given = given_for(found, data, voice, split=part)
-    with numbers_explained(given, data, fitting=False), voice.working(f"classifying {data}"):
+    with (
+        numbers_explained(given, data, fitting=False, places=given.cut.places),
+        voice.working(f"classifying {data}"),
+    ):
         shares = np.asarray(found.predict_proba(given.data))
     truth = _Truth.of(given, found.classes_, label, data)
     if plot is not None and truth is None:

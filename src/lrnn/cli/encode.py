@@ -189,7 +189,7 @@ def _opened(
         if isinstance(X, Source):  # which workers read, and scale, by themselves
             found.scaling_ = given.scaling
         X = on_cluster(data, X, given.scaling.recipe)
-    with numbers_explained(given, data, fitting=False):
+    with numbers_explained(given, data, fitting=False, places=given.cut.places):
         rows: Any = check_data(found, X, reset=False)
         if rows.gaps is not None:
             gaps = attributes_of(rows.gaps).take(slice(None))

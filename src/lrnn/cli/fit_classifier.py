@@ -188,7 +188,9 @@ def fit_classifier(
         **parameters,
     )
     unscaled = scaling.kind == "none"
-    explained = numbers_explained(given, data) if unscaled else nullcontext()
+    explained = (
+        numbers_explained(given, data, places=given.cut.places) if unscaled else nullcontext()
+    )
     with place.alone(voice), explained, going_on(place.unfinished, voice):
         checkpoints.fit(
             model,

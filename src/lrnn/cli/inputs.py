@@ -190,14 +190,14 @@ class ToTrainOn:
             if gaps and isinstance(table.data, np.ndarray) and table.data.dtype.kind == "f":
                 cut.add_gaps(np.isnan(table.data), scaling.recipe)
         if scaling.kind == "none" and not isinstance(table.data, Source):  # checked as it is read
-            check_range(table, source, gaps=gaps)
+            check_range(table, source, gaps=gaps, places=cut.places)
         return cls(table, scaling, cut, source)
 
     def explained(self) -> AbstractContextManager[None]:
         """What is found wrong with numbers as they are read is said of the user's file."""
         if self.scaling.kind != "none":
             return nullcontext()
-        return numbers_explained(self.table, self.source)
+        return numbers_explained(self.table, self.source, places=self.cut.places)
 
 
 def tell(cut: Any, voice: Voice) -> dict[str, Any]:
@@ -284,10 +284,13 @@ def wide_note(sizes: tuple[int, ...], attributes: int) -> str:
     )
 
 
-def check_range(table: Any, source: str, fitting: bool = True, gaps: bool = False) -> None:
+def check_range(
+    table: Any, source: str, fitting: bool = True, gaps: bool = False, places: Any = None
+) -> None:
     """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not.
 
     A model that is fitted already takes numbers above 1 as 1. With ``gaps`` cells may be missing.
+    Columns that were taken from a table have ``places`` there.
     """
     from lrnn.arrays import are_levels
     from lrnn.tables.places import place
@@ -311,12 +314,14 @@ def check_range(table: Any, source: str, fitting: bool = True, gaps: bool = Fals
     else:
         return
     row, column, value = cell
-    where = place(row, column, table.names)
+    where = place(row, column, table.names, places)
     raise ValueError(f"{source!r} has values {said}, such as {value:g} in {where}; {remedy}")
 
 
 @contextmanager
-def numbers_explained(table: Any, source: str, fitting: bool = True) -> Iterator[None]:
+def numbers_explained(
+    table: Any, source: str, fitting: bool = True, places: Any = None
+) -> Iterator[None]:
     """What is found wrong with numbers as they are read is said of the user's file.
 
     Only then are they read again. While a model is fitted, numbers above 1 are wrong, too.
@@ -329,7 +334,7 @@ def numbers_explained(table: Any, source: str, fitting: bool = True) -> Iterator
         try:
             yield
         except (SaturationWarning, UnfitNumbersError):
-            check_range(table, source, fitting)
+            check_range(table, source, fitting, places=places)
             raise
 
 

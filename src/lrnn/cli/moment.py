@@ -317,7 +317,9 @@ def _following(source: str, known: SimpleNamespace, voice: Voice) -> tuple[Any, 
 
     given = given_for(SimpleNamespace(**vars(known)), source, voice, stream=True)
     unscaled = given.scaling.kind == "none"
-    explained = numbers_explained(given, source) if unscaled else nullcontext()
+    explained = (
+        numbers_explained(given, source, places=given.cut.places) if unscaled else nullcontext()
+    )
     with explained, voice.working(f"summing up {source}"):
         found = Moment.of(given.data, scale=given.scaling.coding)
     names = known.feature_names_in_

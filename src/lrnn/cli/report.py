@@ -136,7 +136,7 @@ def report(
         label=(given.scaling.recipe and given.scaling.recipe.label) or "class",
         remarks=tuple(filter(None, (str(given.cut), given.cut.filling))),
     )
-    with numbers_explained(given, data, fitting=False):
+    with numbers_explained(given, data, fitting=False, places=given.cut.places):
         page = write(subject, output, voice)
     rows = rows_of_part(given.data.shape[0], data, part)
     voice.result(

@@ -163,7 +163,7 @@ def simulate(
             param_hint="--partition",
         )
     recorded = None if raster is None else _neurons(record, network)
-    with numbers_explained(given, data, fitting=False):
+    with numbers_explained(given, data, fitting=False, places=given.cut.places):
         shown = replace(given, data=given.data[place : place + 1])
         presented = shown.without_gaps(trained).data
         if part is Part.decoder:

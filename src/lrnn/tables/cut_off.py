@@ -26,6 +26,8 @@ class CutOff:
     ----------
     names : sequence of str or None
         Of the attributes.
+    places : sequence of int or None
+        The columns of the table, from 0, that the attributes are of; None if all are, in order.
     counts : ndarray of int
         How many numbers, by attribute.
     rows : int
@@ -41,6 +43,7 @@ class CutOff:
     """
 
     names: Sequence[str] | None = None
+    places: Sequence[int] | None = None
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     rows: int = 0
     left_out: list[NDArray[np.intp]] = field(default_factory=list)
@@ -164,9 +167,11 @@ class CutOff:
     def _of(self, column: int) -> str:
         far, low, high = self._furthest[column]
         return (
-            f"{self.counts[column]:,} in {column_at(column, self.names)}, as far as "
+            f"{self.counts[column]:,} in {column_at(column, self.names, self.places)}, as far as "
             f"{far:g}, where training had {low:g} to {high:g}"
         )
 
     def _name(self, column: int) -> str:
-        return f"column {column + 1}" if self.names is None else str(self.names[column])
+        if self.names is None:
+            return column_at(column, places=self.places)
+        return str(self.names[column])

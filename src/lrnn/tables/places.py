@@ -7,21 +7,26 @@ from typing import Any
 SHOWN = 10  # names in a message
 
 
-def place(row: Any, column: Any, names: Any = None) -> str:
+def place(row: Any, column: Any, names: Any = None, places: Any = None) -> str:
     """A cell, given by its indices, which begin with 0.
 
     >>> place(2, 1, ["ash", "alcohol"]), place(0, 0)
     ("row 3, column 2 ('alcohol')", 'row 1, column 1')
     """
-    return f"row {row + 1}, {column_at(column, names)}"
+    return f"row {row + 1}, {column_at(column, names, places)}"
 
 
-def column_at(column: Any, names: Any = None) -> str:
-    """A column, given by its index; with its name, if it is a text."""
+def column_at(column: Any, names: Any = None, places: Any = None) -> str:
+    """A column, given by its index; with its name, if it is a text.
+
+    Columns that were taken from a table have ``places`` there, by which people count.
+
+    >>> column_at(1, ["ash", "alcohol"]), column_at(1, ["ash", "alcohol"], places=[2, 5])
+    ("column 2 ('alcohol')", "column 6 ('alcohol')")
+    """
     name = names[column] if names is not None and column < len(names) else None
-    if not isinstance(name, str):
-        return f"column {column + 1}"
-    return f"column {column + 1} ({short(name)!r})"
+    number = (column if places is None else places[column]) + 1
+    return f"column {number} ({short(name)!r})" if isinstance(name, str) else f"column {number}"
 
 
 def short(text: str) -> str:

@@ -142,6 +142,11 @@ class Recipe:
         return tuple(name for column in self.columns for name in column.attributes)
 
     @property
+    def places(self) -> tuple[int, ...]:
+        """The columns that the attributes are of, by their numbers in the table, from 0."""
+        return tuple(column.position for column in self.columns for _ in column.attributes)
+
+    @property
     def plain(self) -> bool:
         """Whether all columns are taken as they are."""
         return len(self.columns) == self.width and all(
@@ -346,6 +351,8 @@ class TableSource(Source):
         names = (*table.columns, *table.beside)
         self._recipe = recipe.found_in(names, table.named, repr(table.name))
         self._cut = cut
+        if cut is not None:
+            cut.places = self._recipe.places
         self.carried: deque[list[tuple[str, NDArray[Any]]]] = deque()
         carried = (self._recipe.index, self._recipe.label) if carries else ()
         self.carried_names = tuple(name for name in carried if name is not None)
