@@ -101,7 +101,11 @@ def test_help_and_version(call):
     ("arguments", "status", "message"),
     [
         (["demo", "--output", "file"], 1, "error: 'file' is a file; give the name of a folder"),
-        (["demo", "--output", "file/demo"], 1, "error: Not a directory: 'file/demo'"),
+        (
+            ["demo", "--output", "file/demo"],
+            1,
+            "error: 'file' is a file; give the name of a folder",
+        ),
         (["demo", "--hidden", "0"], 2, "--hidden"),
         (["nothing"], 2, "No such command 'nothing'"),
     ],

@@ -135,13 +135,13 @@ def check_writable(path: Path) -> None:
 
     Only to try tells for sure: what is tried is what a writer begins with, and it leaves nothing.
     """
-    target = path.resolve()
+    target = path
     while not target.parent.exists():
         target = target.parent
     if not target.parent.is_dir():
         raise NotADirectoryError(f"{str(target.parent)!r} is a file; give the name of a folder")
     try:
-        with _hidden_folder(target):
+        with _hidden_folder(target.resolve()):
             pass
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
