@@ -104,6 +104,8 @@ REFUSED = {
     "utf-16": (PLAIN.decode().encode("utf-16"), (), "is UTF-16"),
     "no such column": (PLAIN, ("--drop", "z"), "has no column 'z'; it has 'a', 'b', 'c'"),
     "no such number": (PLAIN, ("--drop", "4"), "has no column '4'"),
+    "no such range": (PLAIN, ("--columns", "2-40"), "has only columns 1 to 3, and '2-40' ends"),
+    "backwards": (PLAIN, ("--columns", "3-2"), "'3-2' ends before it begins; give 2-3"),
     "all dropped": (PLAIN, ("--drop", "1-3"), "no column is left"),
     "all rows dropped": (b"a,b\n1,\n,2\n", ("--missing", "drop"), "every row has a missing cell"),
     "key": (PLAIN, ("--key", "x"), "'key' is for"),

@@ -408,9 +408,20 @@ def _meant(words: Sequence[str], names: Any, width: int, source: str, option: st
             first = int(spread[1]) if spread else 0
             last = int(spread[2] or spread[1]) if spread else 0
             if not 1 <= first <= last <= width:
-                shown = columns_listed(known, part) if known else f"columns 1 to {width}"
                 raise typer.BadParameter(
-                    f"{source!r} has no column {part!r}; it has {shown}", param_hint=option
+                    _lacking(part, first, last, known, width, source), param_hint=option
                 )
             found += known[first - 1 : last] if known else range(first - 1, last)
     return found
+
+
+def _lacking(
+    part: str, first: int, last: int, known: Sequence[str], width: int, source: str
+) -> str:
+    """What is wrong with columns that a table does not have."""
+    if last > width and "-" in part:
+        return f"{source!r} has only columns 1 to {width}, and {part!r} ends beyond them"
+    if first > last >= 1:
+        return f"{part!r} ends before it begins; give {last}-{first}"
+    shown = columns_listed(known, part) if known else f"columns 1 to {width}"
+    return f"{source!r} has no column {part!r}; it has {shown}"
