@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
+from lrnn import LRNNAutoencoder
+
 KINDS = {
     "csr.npz": lambda X, path: sparse.save_npz(path, sparse.csr_array(X)),
     "csc.npz": lambda X, path: sparse.save_npz(path, sparse.csc_array(X)),
@@ -67,3 +69,10 @@ def test_a_column_that_names_each_of_few_rows_is_an_index(call, tmp_path):
     told = json.loads(call("data", "describe", "t.csv", "--json", cwd=tmp_path).stdout)
     assert told["columns"][0]["option"] == "index"
     assert fitted(call, told["command"], tmp_path).returncode == 0
+
+
+def test_a_model_is_not_described_but_inspected(call, tmp_path):
+    LRNNAutoencoder(2, max_iter=5).fit(np.eye(4)).save(tmp_path / "m.safetensors")
+    done = call("data", "describe", "m.safetensors", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "'m.safetensors' is a model, not data; lrnn inspect m.safetensors tells" in done.said

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from lrnn.cli.inputs import DataOf
+from lrnn.cli.inputs import DataOf, check_rows
 from lrnn.cli.tables import TableOptions, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, plain
 
@@ -37,6 +37,7 @@ def describe(
     from lrnn.tables.survey import survey, survey_sparse
 
     voice = Voice(quiet, as_json)
+    check_rows(data)
     table = options.open(data, voice)
     columns = (
         table.data if isinstance(table.data, Columns) else MatrixColumns(table.data, table.names)

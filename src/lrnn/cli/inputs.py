@@ -356,7 +356,8 @@ def check_rows(data: str, hint: str = "") -> None:
         raise ValueError(
             f"{data!r} is a moment, which holds no rows; give the data that it is of"
             if is_moment(data)
-            else f"{data!r} is a model, not data{hint}"
+            else f"{data!r} is a model, not data"
+            + (hint or f"; lrnn inspect {data} tells what it is")
         )
 
 
