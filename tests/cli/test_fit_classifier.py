@@ -294,7 +294,7 @@ def test_rows_without_a_label_are_left_out(call, folder, missing):
         (["sparse.npz"], 2, "'sparse.npz' does not tell classes"),
         (["wine.csv", "--label", "kind", "--pretrain", "m.safetensors"], 1, "is a classifier"),
         (["wine.csv", "--label", "kind", "--test", "none.csv"], 1, "there is no file 'none.csv'"),
-        (["m.safetensors"], 1, "'m.safetensors' is a model, not data"),
+        (["m.safetensors"], 1, "is a model, not data; lrnn inspect m.safetensors"),
         (["sum.safetensors"], 1, "'sum.safetensors' is a moment, which holds no rows"),
     ],
 )
@@ -453,6 +453,11 @@ def test_spikes_tell_the_class(call, tmp_path):
     assert (tmp_path / "m-row4.png").exists()
     told = call(*line, "--no-figure", cwd=tmp_path).stdout
     assert f"by the numbers: class {p.argmax()} with {p.max():.3f} of the output spikes" in told
+    arrivals = model.arrivals(X[3:4])[0]
+    run = model.to_network().simulate(arrivals, events=300_000, random_state=0)
+    count = int(run.firing_counts[..., -10:].sum())
+    assert found["output_spikes"] == count
+    assert f"; by the simulation ({count:,} output spikes): class {p.argmax()} with " in told
     done = call(*line, "--part", "encoder", "--no-figure", cwd=tmp_path)
     assert "is a classifier, which has no such parts" in done.said
 

@@ -225,10 +225,14 @@ def simulate(
 
 
 def _recognised(result: Any, classes: Any, estimator: str) -> dict[str, Any]:
-    """The most probable class by the numbers and by the spikes, with its share of the spikes."""
+    """The most probable class by the numbers and by the spikes, with its share of the spikes.
+
+    And how many output spikes there were, which tells what the latter is worth.
+    """
     if classes is None:
         return {}
-    found: dict[str, Any] = {}
+    outputs = result.network.split(result.firing_counts)[-1]
+    found: dict[str, Any] = {"output_spikes": int(outputs.sum())}
     for way, activations in (
         ("numbers", result.steady),
         ("spikes", result.activation(estimator)),
@@ -250,7 +254,9 @@ def _told(recognised: dict[str, Any]) -> str:
         "the output spikes"
         for way in ("numbers", "spikes")
     }
-    return f"by the numbers: {by['numbers']}; by the simulation: {by['spikes']}"
+    count = recognised["output_spikes"]
+    spikes = f"{count:,} output spike{'s' * (count != 1)}"
+    return f"by the numbers: {by['numbers']}; by the simulation ({spikes}): {by['spikes']}"
 
 
 def _number(text: str) -> int:
