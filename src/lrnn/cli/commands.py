@@ -112,4 +112,7 @@ def _plain(error: typer.BadParameter) -> str:
     checked: Any = getattr(error.__cause__, "errors", list)()
     if checked and message.startswith("Input should"):
         message = f"{checked[0]['input']!r}{message.removeprefix('Input')}"
+        if message.endswith(("a valid integer", "a valid number")) and error.param is not None:
+            what = (getattr(error.param, "help", None) or "").partition(". ")[0].rstrip(".")
+            message += what and f": {what[0].lower()}{what[1:]}"
     return message

@@ -63,7 +63,9 @@ def frontier(
         str | None,
         typer.Option(metavar="DATA", help="Other data to take errors on; MNIST has its own."),
     ] = None,
-    penalties: Annotated[int, typer.Option(min=2, help="How many penalties of a spike.")] = 16,
+    penalties: Annotated[
+        int, typer.Option(min=2, help="How many penalties of a spike, such as 24.")
+    ] = 16,
     passes: Annotated[
         int | None,
         typer.Option(
