@@ -328,9 +328,10 @@ def _check_budget(
                 + (remedy and f"; {remedy}")
             )
         raise UndecidableError(
-            f"no row can be expected to decide within {limit:,} events: the easiest takes about "
-            f"{events[easiest]:.1e}, for each of about {ceil(spikes[easiest]):,} output spikes "
-            f"{each[easiest]:.1e}. Allow more {{events}}, or {remedy or _dearer(penalty)}"
+            f"no row can be expected to decide within {limit:,} events: the easiest row takes "
+            f"about {events[easiest]:.1e}, that is about {ceil(spikes[easiest]):,} output spikes "
+            f"with {each[easiest]:.1e} events for each. Allow more {{events}}, or "
+            f"{remedy or _dearer(penalty)}"
         )
     whole = float(np.minimum(events[awake], limit).sum())
     if whole > LONG:
@@ -639,7 +640,8 @@ def _tell_of_silence(each: Floats, limit: int, penalty: float) -> None:
         warn(
             SettingWarning(
                 f"{dear:,} of {len(each):,} rows make fewer than one output spike in {limit:,} "
-                f"events: one takes about {np.median(each):.1e}. Allow more, or {_dearer(penalty)}"
+                f"events: in the median row one takes about {np.median(each):.1e}. Allow more, or "
+                f"{_dearer(penalty)}"
             )
         )
 
