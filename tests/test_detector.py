@@ -1,5 +1,7 @@
 """The outlier detector: what it calls strange, how sure it is, and why it says so."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from lrnn import LRNNAutoencoder, LRNNOutlierDetector, Scaling, load
+from lrnn.detector import share_beyond
 from lrnn.functional import complement_coded, complement_decoded
 from lrnn.functional.open_scale import open_coded, open_evidence
 from lrnn.functional.strangeness import nearest_mean, nearest_shares, squared_distances
@@ -245,6 +248,27 @@ def test_text_is_explained_in_its_own_words(rng):
         assert model.explain(new.assign(kind="huge")).values[20][0] == "(none of those seen)"
 
 
+def test_where_rows_alike_differ_in_a_text_its_words_are_expected_with_their_shares(rng):
+    a = rng.random(60)
+    kinds = np.where(np.arange(60) < 3, "rare", "common")  # fewer than a row's neighbours
+    frame = pd.DataFrame({"size": a, "weight": 3 * a, "kind": kinds})
+    scaling = Scaling.fit(frame, "open", categories="onehot")
+    model = LRNNOutlierDetector(1, scale=scaling, random_state=0)
+    found = model.fit(frame).explain(frame)
+    mixed = re.compile(r"(common|rare) (\d+) %, (common|rare) (\d+) %")
+    told = [mixed.fullmatch(text) for text in found.expected[2]]
+    assert any(told[:3])
+    for match in filter(None, told):
+        first, more, other, less = match.groups()
+        assert first != other
+        assert int(more) >= int(less) >= 10
+        assert 99 <= int(more) + int(less) <= 101
+    assert not any(
+        match is None and text not in ("common", "rare")
+        for match, text in zip(told, found.expected[2], strict=True)
+    )
+
+
 def test_an_explanation_reads_as_a_table(model, table):
     absurd = table[:3].copy()
     absurd[1, 4] = 1e9
@@ -341,7 +365,22 @@ def test_levels_are_taken_as_they_are(digits):
 def test_one_row_is_too_few():
     with pytest.raises(ValueError, match="n_samples=1"):
         LRNNOutlierDetector().fit([[1.0, 2.0]])
-    assert LRNNOutlierDetector(1).fit([[1.0, 2.0], [2.0, 4.0]]).predict([[1.5, 3.0]]).shape == (1,)
+    with pytest.warns(UserWarning, match=r"no p-value is below 0\.33"):
+        two = LRNNOutlierDetector(1).fit([[1.0, 2.0], [2.0, 4.0]])
+    assert two.predict([[1.5, 3.0]]).shape == (1,)
+
+
+@pytest.mark.parametrize("rows", [5, 12, 18, 19, 40])
+def test_rows_that_are_too_few_for_the_line_are_told_of(rows, rng, recwarn):
+    X = rng.random((rows, 3))
+    model = LRNNOutlierDetector(1, random_state=0).fit(X)
+    told = [w for w in recwarn if "were held out, of which no p-value is below" in str(w.message)]
+    far = np.array([[9.0, -9.0, 9.0]])
+    (p,) = model.p_values(far)
+    assert model.predict(far) == -1
+    assert len(told) == (p > 0.05)
+    assert bool(told) == (rows < 19)
+    assert share_beyond(model) >= 1 / (rows + 1)
 
 
 # Weights, streams, files, spikes

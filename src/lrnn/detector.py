@@ -1,6 +1,7 @@
 """The outlier detector as a scikit-learn estimator: it knows what is normal, and says why not."""
 
 from dataclasses import dataclass, replace
+from math import ceil
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Literal, Self
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from lrnn.arrays import HOST, Floats, host_dtype, to_numpy
 from lrnn.audit import Audit
 from lrnn.autoencoder import FEW_TO_FILL, LRNNAutoencoder
-from lrnn.explanations import Explanation
+from lrnn.explanations import Explanation, worded
 from lrnn.functional.forward import complement_pairs
 from lrnn.network import RandomNeuralNetwork
 from lrnn.normality import (
@@ -585,6 +586,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         scores = strangeness(held.parts, held.scales, near)
         if self.contamination == "auto":
             line = _line(scores, held.weights, LEVEL)
+            _tell_of_few(float(held.weights.sum()))
         else:
             own, weights = scores, held.weights
             if learnt is not None:
@@ -832,26 +834,31 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[tuple[str, ...], Floats, list[NDArray[Any]], list[NDArray[Any]]]:
         """What attributes count, column by column of the table, and in its own words."""
         recipe = None if self.scaling_ is None else self.scaling_.recipe
+        units = self._in_units(expected)
         if recipe is None:
             given = getattr(self, "feature_names_in_", None)
             width = counts.shape[1]
             names = [f"column {i + 1}" for i in range(width)] if given is None else list(given)
-            wanted = self._in_units(expected)
-            return tuple(map(str, names)), counts, list(np.asarray(values).T), list(wanted.T)
+            return tuple(map(str, names)), counts, list(np.asarray(values).T), list(units.T)
         assert self.scaling_ is not None
         frames = [self.scaling_.to_frame(coded) for coded in (cells, expected)]
         ends = np.cumsum([len(column.attributes) for column in recipe.columns])
         starts = ends - [len(column.attributes) for column in recipe.columns]
-        shown = []
-        for column, first, cell in zip(recipe.columns, starts, frames[0].columns, strict=True):
-            plain = column.values is None
-            own = np.asarray(values)[:, first] if plain else np.asarray(cell, dtype=object)
-            if not plain:  # text that training has not seen is none of its values
-                none = cells[:, first : first + len(column.attributes)].max(axis=1) <= self._half
-                own = np.where(none, "(none of those seen)", own)
-            shown.append(own)
+        shown: list[NDArray[Any]] = []
+        wanted: list[NDArray[Any]] = []
+        for column, first, cell, best in zip(
+            recipe.columns, starts, *(frame.columns for frame in frames), strict=True
+        ):
+            if column.values is None:
+                shown.append(np.asarray(values)[:, first])
+                wanted.append(best)
+                continue
+            own = slice(first, first + len(column.attributes))
+            none = cells[:, own].max(axis=1) <= self._half  # text that training has not seen
+            shown.append(np.where(none, "(none of those seen)", np.asarray(cell, dtype=object)))
+            wanted.append(worded(units[:, own], column.values))
         summed = np.add.reduceat(counts, starts, axis=1)
-        return tuple(str(c.name) for c in recipe.columns), summed, shown, list(frames[1].columns)
+        return tuple(str(c.name) for c in recipe.columns), summed, shown, wanted
 
     @property
     def _half(self) -> float:
@@ -997,6 +1004,29 @@ def _median(numbers: Floats, weights: Floats) -> float:
     total = np.cumsum(weights[order])
     middle = float(numbers[order][np.searchsorted(total, total[-1] / 2)])
     return middle or float(np.average(numbers, weights=weights))
+
+
+def share_beyond(model: LRNNOutlierDetector) -> float:
+    """Of how many normal rows it is to be expected that they are called outliers.
+
+    Where no held-out row is beyond the line, that is as many as may be beyond all of these.
+    """
+    return max(model.flagged_share_, 1 / (1 + float(model.held_out_weights_.sum())))
+
+
+def _tell_of_few(count: float) -> None:
+    """So few rows do not tell what only one in twenty normal rows is like."""
+    needed = ceil(1 / LEVEL) - 1
+    if count < needed:
+        least = 1 / (1 + count)
+        warn(
+            SettingWarning(
+                f"{count:.0f} rows were held out, of which no p-value is below {least:.2g}, and "
+                f"so none at most {LEVEL:g}: a row is called an outlier if it is stranger than "
+                f"all of them, as about {100 * least:.2g} % of normal rows are. From {needed} "
+                f"rows on it is {100 * LEVEL:g} %"
+            )
+        )
 
 
 def _line(scores: Floats, weights: Floats, level: float) -> float:

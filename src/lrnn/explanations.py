@@ -14,6 +14,7 @@ __all__ = ["Explanation"]
 
 SHOWN = 3  # attributes of a row
 ROWS_SHOWN = 10
+MENTIONED = 0.1  # share of a word among those that are expected
 HEADER = ("row", "strangeness", "p-value", "attribute", "is", "expected", "share")
 
 
@@ -36,7 +37,9 @@ class Explanation:
     contributions : ndarray of shape (n_rows, n_attributes)
         How much of its strangeness each attribute of a row makes: they sum to it.
     values, expected : list of ndarray
-        For each attribute, what it is in these rows, and what was expected, given all others.
+        For each attribute, what it is in these rows, and what was expected, given all others. Of
+        a column of text that is a word, or several with their shares, where rows that are alike
+        otherwise differ in it: then none of them would be quite usual.
 
     Examples
     --------
@@ -166,6 +169,26 @@ class Explanation:
         return table(
             repr(self), HEADER, self.lines(), [f"and {more} more rows"] if more > 0 else []
         )
+
+
+def worded(shares: Floats, words: Sequence[str]) -> NDArray[Any]:
+    """What is expected of a column of text: a word, or several where rows alike differ in it.
+
+    >>> worded(np.array([[0.98, 0.03, 0.0], [0.5, 0.3, 0.2]]), ("red", "green", "blue"))
+    array(['red', 'red 50 %, green 30 %, blue 20 %'], dtype=object)
+    """
+    shares = np.clip(shares, 0, None)
+    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    found = np.empty(len(shares), dtype=object)
+    for row, each in enumerate(shares):
+        order = [i for i in np.argsort(-each, kind="stable") if each[i] >= MENTIONED]
+        sure = len(order) < 2
+        found[row] = (
+            str(words[int(each.argmax())])
+            if sure
+            else ", ".join(f"{words[i]} {100 * each[i]:.0f} %" for i in order)
+        )
+    return found
 
 
 def told(value: Any) -> str:

@@ -116,6 +116,26 @@ def test_and_so_does_a_model_of_python(call, folder, wine, dirty, tmp_path):
         pd.testing.assert_frame_equal(pd.read_csv(tmp_path / f"{name}.csv"), first, rtol=1e-6)
 
 
+def test_columns_that_no_table_has_are_refused_and_labels_that_are_missing_told(
+    call, folder, tmp_path
+):
+    how = (
+        "detect",
+        folder / "dirty.csv",
+        "--fit-on",
+        folder / "clean.csv",
+        "-o",
+        tmp_path / "s.csv",
+    )
+    done = call(*how, "--index", "ID")
+    assert done.returncode == 2
+    assert "has no column 'ID'; it has 'id'" in done.said
+    how = ("detect", folder / "bare.csv", *how[2:])
+    done = call(*how, "--label", "kind", "--drop", "id")
+    assert done.returncode == 0, done.stderr
+    assert "has no column 'kind': its rows are judged without labels" in done.said
+
+
 def test_clean_rows_need_neither_label_nor_names(call, folder, tmp_path):
     done = call(
         "detect", folder / "dirty.csv", "--fit-on", folder / "bare.csv", "--index", "id",

@@ -124,6 +124,7 @@ def detect(
 
         lrnn detect claims.csv --label kind --normal honest
     """
+    from lrnn.detector import share_beyond
     from lrnn.tables.atomic import check_apart
 
     voice = Voice(quiet, as_json)
@@ -154,6 +155,8 @@ def detect(
             found.save(save)
     found.device = device
     judged = judge(found, data, voice, split=part, label=options.label, index=options.index)
+    if options.label is not None and judged.given.classes is None:
+        voice.note(f"{data!r} has no column {options.label!r}: its rows are judged without labels")
     truth = _Truth.of(judged, data, normal)
     _write(output, judged)
     told = cut if model is None and fit_on is None else judged.given.tell(voice)
@@ -185,7 +188,7 @@ def detect(
     lines = [
         f"{count:,} of {rows_of_part(len(judged.scores), data, part)} "
         f"{'is an outlier' if count == 1 else 'are outliers'}, "
-        f"{100 * judged.outliers.mean():.3g} %; {100 * found.flagged_share_:.3g} % are to be "
+        f"{100 * judged.outliers.mean():.3g} %; {100 * share_beyond(found):.3g} % are to be "
         f"expected of normal rows, by {held_out_rows(found):,} that were held out",
         hidden_line(found),
     ]
@@ -248,7 +251,7 @@ def _fitted(
     from lrnn.detector import LRNNOutlierDetector
 
     if source != data:
-        options = _of_clean(source, options, voice)
+        options = _of_clean(source, data, options, voice)
     taken = ToTrainOn.of(source, options, voice)
     width = taken.table.data.shape[1]
     sizes, behind = (None, None) if hidden is None else layer_sizes(hidden, width)
@@ -276,16 +279,20 @@ def _fitted(
     return found, tell(taken.cut, voice)
 
 
-def _of_clean(source: str, options: TableOptions, voice: Voice) -> TableOptions:
-    """Options for clean rows, which need not have a label, nor names of their own."""
-    table = options.open(source, voice)
+def _columns(table: Any) -> tuple[str, ...] | None:
+    """What a table's columns are called, if they are."""
     known = getattr(table.data, "columns", None) or table.names
-    if known is None:
+    return None if known is None else (*known, *getattr(table.data, "beside", ()))
+
+
+def _of_clean(source: str, data: str, options: TableOptions, voice: Voice) -> TableOptions:
+    """Options for clean rows, which need not have the label of DATA, nor names of their own."""
+    known, judged = (_columns(options.open(each, voice)) for each in (source, data))
+    if known is None or judged is None:
         return options
-    known = (*known, *getattr(table.data, "beside", ()))
 
     def there(column: str | None) -> str | None:
-        return column if column is None or column in known or column.isdigit() else None
+        return None if column not in known and column in judged else column
 
     return replace(options, label=there(options.label), index=there(options.index))
 
