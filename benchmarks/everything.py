@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from common import RESULTS, Stopwatch, console, known, report
-from lrnn.datasets import DATA_SETS
+from lrnn.paper import STRUCTURES
 
 HERE = Path(__file__).parent
-TABULAR = sorted(name for name in DATA_SETS if name not in ("mnist", "cifar10"))
+TABULAR = sorted({s.data for s in STRUCTURES.values() if len(s.hidden) == 1} - {"mnist", "cifar10"})
 LOGS = RESULTS / "logs"
 CORPUS = HERE / "corpus"
 
