@@ -247,7 +247,7 @@ def sparse_text_widths() -> Cells:
         shown = [f"{r['error']}, {r['least']:.2f} s" for r in (ten, twenty, ours)]
         shown.insert(1, f"{soon['least']:.2f} s" if soon else "not reached")
         refined = found["lrnn, refine=1"]["error"]
-        cells.append((titles[corpus], str(codes), *shown, f"{above:+d}", refined))
+        cells.append((titles[corpus], str(codes), *shown, f"{above:+d}".replace("-", "−"), refined))
     return once(cells)
 
 
