@@ -179,15 +179,11 @@ def worded(shares: Floats, words: Sequence[str]) -> NDArray[Any]:
     """
     shares = np.clip(shares, 0, None)
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    found = np.empty(len(shares), dtype=object)
-    for row, each in enumerate(shares):
+    found = np.array([str(word) for word in words], dtype=object)[shares.argmax(axis=1)]
+    for row in np.flatnonzero((shares >= MENTIONED).sum(axis=1) > 1):
+        each = shares[row]
         order = [i for i in np.argsort(-each, kind="stable") if each[i] >= MENTIONED]
-        sure = len(order) < 2
-        found[row] = (
-            str(words[int(each.argmax())])
-            if sure
-            else ", ".join(f"{words[i]} {100 * each[i]:.0f} %" for i in order)
-        )
+        found[row] = ", ".join(f"{words[i]} {100 * each[i]:.0f} %" for i in order)
     return found
 
 
