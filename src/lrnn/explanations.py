@@ -179,7 +179,8 @@ def worded(shares: Floats, words: Sequence[str]) -> NDArray[Any]:
     """
     shares = np.clip(shares, 0, None)
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    found = np.array([str(word) for word in words], dtype=object)[shares.argmax(axis=1)]
+    known: NDArray[Any] = np.array([str(word) for word in words], dtype=object)
+    found: NDArray[Any] = known[shares.argmax(axis=1)]
     for row in np.flatnonzero((shares >= MENTIONED).sum(axis=1) > 1):
         each = shares[row]
         order = [i for i in np.argsort(-each, kind="stable") if each[i] >= MENTIONED]
