@@ -287,9 +287,10 @@ def _columns(table: Any) -> tuple[str, ...] | None:
 
 def _of_clean(source: str, data: str, options: TableOptions, voice: Voice) -> TableOptions:
     """Options for clean rows, which need not have the label of DATA, nor names of their own."""
-    known, judged = (_columns(options.open(each, voice)) for each in (source, data))
-    if known is None or judged is None:
+    known = _columns(options.open(source, voice))
+    if known is None or {options.label, options.index} <= {None, *known}:
         return options
+    judged = _columns(options.open(data, voice)) or ()
 
     def there(column: str | None) -> str | None:
         return None if column not in known and column in judged else column
