@@ -196,7 +196,10 @@ class NeuronRun:
         """Windows up to a time."""
         while self.time < end:
             begin = self.time
-            self._window(min(end, begin + self._aim / self._events_per_time), spikes)
+            if self.plan.wiring.cyclic:
+                self._from_queue(end, spikes)
+            else:
+                self._window(min(end, begin + self._aim / self._events_per_time), spikes)
             yield self.time - begin
 
     def _for_events(self, stop: int, spikes: list[Any]) -> Iterator[float]:
@@ -204,7 +207,9 @@ class NeuronRun:
         near = NEAR + len(self.began)
         while self.events < stop:
             before, left = self.events, stop - self.events
-            if stop - self._ahead_of <= len(self._ahead):
+            if self.plan.wiring.cyclic:
+                self._from_queue(np.inf, spikes, left)
+            elif stop - self._ahead_of <= len(self._ahead):
                 last = self._ahead[stop - self._ahead_of - 1]
                 self._window(float(np.nextafter(last, np.inf)), spikes)
             elif self.time < self._horizon:
@@ -239,6 +244,16 @@ class NeuronRun:
         made, end = self._made(end, self._asked is not None, most=most)
         if made.events > most:
             return False
+        self._add(made, end, spikes)
+        return True
+
+    def _from_queue(self, end: float, spikes: list[Any], most: float = np.inf) -> None:
+        """Go on to a time, or by so many events, one after the other; or less far."""
+        made = self.parts.from_queue(end, self._asked is not None, most)
+        self._add(made, made.end, spikes)
+
+    def _add(self, made: Made, end: float, spikes: list[Any]) -> None:
+        """Count what there was in a window, and keep its recorded spikes."""
         self.time = end
         self.events += made.events
         if len(made.when):
@@ -246,7 +261,6 @@ class NeuronRun:
             order = np.lexsort((division.ranks[made.who], made.when))
             who = division.order[made.who[order]].astype(np.int32)
             spikes.append((made.when[order] - self.origin, who))
-        return True
 
     def _made(
         self, end: float, record: bool, foresee: bool = False, most: float = np.inf

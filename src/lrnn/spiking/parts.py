@@ -33,12 +33,16 @@ Piece = tuple[Floats, NDArray[np.int32]]  # times and goals of spikes
 
 
 class Made(NamedTuple):
-    """What there was in a window: events, recorded spikes (times, neurons), times of all events."""
+    """What there was in a window: events, recorded spikes (times, neurons), times of all events.
+
+    From a queue also where the window ends.
+    """
 
     events: int
     when: Floats
     who: NDArray[np.int64]
     happened: Floats
+    end: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -160,23 +164,15 @@ class Part:
         Where its neurons' spikes go.
     room : int
         For how many spikes there is room.
-    cyclic : bool
-        Whether its neurons feed back on each other. It is then the only part.
     """
 
     def __init__(
-        self,
-        levels: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        tables: Tables,
-        room: int,
-        cyclic: bool = False,
+        self, levels: NDArray[np.int64], starts: NDArray[np.int64], tables: Tables, room: int
     ) -> None:
         self.levels, self.starts, self.tables = levels, np.array(starts), tables
         self._owners = np.repeat(np.arange(len(starts) - 1, dtype=np.uint16), np.diff(starts))
         widest = int(np.diff(levels).max())
         self._queue = (np.empty(widest, np.int64), np.empty(widest, np.int64), np.empty(widest))
-        self._cyclic = cyclic
         self._outbox, self._goals = np.empty(room), np.empty(room, np.int32)
         self._waiting, self._waiting_goals = np.empty(room), np.empty(room, np.int32)
         self._inbox, self._begins = np.empty(room), np.empty(widest + 1, np.int64)
@@ -203,21 +199,23 @@ class Part:
         """Make all levels, if this is the only part; whether there was room."""
         tables = self.tables
         self._foresees = foresee
-        recorded = self.recorded if record else self._nobody
-        happened = self._happened if foresee else NOTHING
-        if self._cyclic:
-            self._events, self._written = queue_kernel.make_window(
-                end, old, self.pace, self.times, self.counts, self.random, tables.first,
-                tables.limits, tables.targets, recorded, self._spikes, self._senders, happened,
-                *self._queue,
-            )  # fmt: skip
-        else:
-            self._events, self._written = make_window(
-                self.levels, begin, end, old, self.pace, self.times, self.counts, self.random,
-                tables.first, tables.limits, tables.targets, self._outbox, self._goals,
-                self._inbox, self._begins, recorded, self._spikes, self._senders, happened,
-            )  # fmt: skip
+        self._events, self._written = make_window(
+            self.levels, begin, end, old, self.pace, self.times, self.counts, self.random,
+            tables.first, tables.limits, tables.targets, self._outbox, self._goals,
+            self._inbox, self._begins, self.recorded if record else self._nobody, self._spikes,
+            self._senders, self._happened if foresee else NOTHING,
+        )  # fmt: skip
         return self._events >= 0
+
+    def events(self, end: float, most: float, old: int, record: bool) -> Made:
+        """Events from the queue until ``end``, or so many, if this is the only part."""
+        tables = self.tables
+        self._events, self._written, reached = queue_kernel.make_window(
+            end, int(min(most, len(self._spikes))), old, self.pace, self.times, self.counts,
+            self.random, tables.first, tables.limits, tables.targets,
+            self.recorded if record else self._nobody, self._spikes, self._senders, *self._queue,
+        )  # fmt: skip
+        return self.made()._replace(end=reached)
 
     def share(
         self,
@@ -358,6 +356,12 @@ class Parts:
             self.now = 1 - self.now
         return made
 
+    def from_queue(self, end: float, record: bool, most: float) -> Made:
+        """Make events of a network with cycles, until ``end`` or so many, one after the other."""
+        made = self._parts[0].events(end, min(most, self.aim), self.now, record)
+        self.now = 1 - self.now
+        return made
+
     def _array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         """Where states are kept."""
         return np.zeros(shape, dtype)
@@ -366,9 +370,9 @@ class Parts:
         """Make the parts."""
         division, count = self.division, self.division.n_parts
         self._parts = [
-            Part(
-                division.levels[p], division.starts, division.tables[p], self.room, division.cyclic
-            ).attach(*(of_part(a, division.of_part(p)) for a in self._arrays))
+            Part(division.levels[p], division.starts, division.tables[p], self.room).attach(
+                *(of_part(a, division.of_part(p)) for a in self._arrays)
+            )
             for p in range(count)
         ]
         self._pool = None if count == 1 else ThreadPoolExecutor(count - 1)

@@ -32,6 +32,7 @@ from lrnn.spiking.wiring import GONE
 @compiled
 def make_window(
     end: float,
+    most: int,
     old: int,
     pace: Any,
     both_times: Any,
@@ -43,15 +44,15 @@ def make_window(
     recorded: Any,
     spikes: Any,
     senders: Any,
-    happened: Any,
     queue: Any,
     place: Any,
     due: Any,
 ) -> Any:
-    """All events until ``end``: how many, and recorded spikes; −1, if there was no room.
+    """All events until ``end``, or so many: how many, recorded spikes, and up to which time.
 
-    Of the two states the ``old`` one is read, and the other written. ``queue`` has the neurons,
-    the next one first, ``place`` where each of them is, ``due`` when something happens to it.
+    There must be room for ``most`` recorded spikes. Of the two states the ``old`` one is read, and
+    the other written. ``queue`` has the neurons, the next one first, ``place`` where each of them
+    is, ``due`` when something happens to it.
     """
     new = 1 - old
     times, counts, random = both_times[new], both_counts[new], both_random[new]
@@ -63,15 +64,12 @@ def make_window(
     for i in range(n // 2 - 1, -1, -1):
         sink(i, queue, place, due)
     events = written = 0
-    while True:
+    now = -np.inf
+    while events < most:
         neuron = queue[0]
+        if due[neuron] >= end:
+            return events, written, end
         now = due[neuron]
-        if now >= end:
-            return events, written
-        if len(happened):
-            if events == len(happened):
-                return -1, 0
-            happened[events] = now
         events += 1
         if now == times[neuron, FIRES]:
             target = GONE
@@ -79,8 +77,6 @@ def make_window(
             counts[neuron, POTENTIAL] -= 1
             counts[neuron, FIRED] += 1
             if recorded[neuron]:
-                if written == len(spikes):
-                    return -1, 0
                 spikes[written], senders[written] = now, neuron
                 written += 1
             s0, s1, drawn = step(random[neuron, 0], random[neuron, 1])
@@ -108,6 +104,7 @@ def make_window(
                 times[neuron, INHIBITED] = now + wait * pace[neuron, 2]
             receive(neuron, excites, now, pace, times, counts, random)
             moved(neuron, times, queue, place, due)
+    return events, written, np.nextafter(now, np.inf)
 
 
 @njit
