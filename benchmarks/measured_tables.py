@@ -1048,6 +1048,16 @@ def partitioned() -> Cells:
 
 
 @table
+def intervals() -> Cells:
+    for row in known("intervals_summary"):
+        worst = (
+            f"{100 * row[f'{e}, worst cell']:.1f} %" for e in ("potential", "busy", "arrivals")
+        )
+        short = f"{100 * row['marked as short']:.0f} %"
+        yield row["network"], f"{row['load']:g}", str(row["cells"]), *worst, short
+
+
+@table
 def convergence() -> Cells:
     rows = by(
         [r for r in known("spiking_convergence") if (r["start"], r["least rate"]) == ("empty", 1)],

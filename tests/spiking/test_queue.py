@@ -77,3 +77,37 @@ def test_auto_takes_it_where_clocks_would_ring_too_often():
             for e in ("auto", engine)
         )
         np.testing.assert_array_equal(found._counts, expected._counts)
+
+
+def networks_of_rate(rate):
+    """Two that feed each other, a spike for ``rate`` firings or for ten; and 20 of all rates."""
+    rng = np.random.default_rng(0)
+    for kept in (1 - 1 / rate, 0.9):
+        yield RandomNeuralNetwork([rate, rate], [[0, kept], [kept, 0]]), np.array([0.4, 0.0])
+    routes = rng.dirichlet(np.ones(41), size=20)
+    rates = 10.0 ** rng.uniform(0, np.log10(rate), 20)
+    network = RandomNeuralNetwork(rates, routes[:, :20], routes[:, 20:40])
+    yield network, rng.random(20)
+    yield network, rng.random(20) * rates
+
+
+@pytest.mark.filterwarnings("ignore:the simulated time is too short")
+@pytest.mark.parametrize("rate", [1e10, 3e12, 1e15])
+@pytest.mark.parametrize("engine", ["auto", "neurons"])
+def test_rates_in_loops_may_be_of_any_size(rate, engine):
+    """A run takes as many steps as it has events, however long the network is empty before."""
+    for network, arrivals in networks_of_rate(rate):
+        result = network.simulate(
+            arrivals, events=10_000, replicas=4, engine=engine, random_state=0
+        )
+        assert result.events == 40_000
+        low, high = result.confidence_interval(1 - 1e-6)
+        exact = np.asarray(result.steady)
+        assert ((low <= exact) & (exact <= high))[~result.short].all()
+
+
+def test_clocks_that_would_ring_for_ever_are_refused_before_they_start():
+    ring, arrivals = next(networks_of_rate(1e10))
+    for options in ({"engine": "clock"}, {"at_events": True}):
+        with pytest.raises(ValueError, match="engine='neurons'"):
+            ring.simulate(arrivals, events=10_000, random_state=0, **options)

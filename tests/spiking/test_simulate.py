@@ -408,7 +408,7 @@ def test_ordinary_runs_are_long_enough(layered, random_network, digits):
     network.simulate(np.tile(plus, (3, 1)), minus, time=40.0, replicas=2, random_state=0)
     layered.simulate([0.9, 0.5, 0.1, *[0] * 8], events=1_000, random_state=0)
     model = LRNNAutoencoder(8, max_iter=5, random_state=0).fit(digits)
-    model.to_network().simulate(model.arrivals(digits[:1])[0], events=5_000, random_state=0)
+    model.to_network().simulate(model.arrivals(digits[:1])[0], events=10_000, random_state=0)
     one = RandomNeuralNetwork([1.0], [[0.0]])
     for load in (0.01, 0.5, 0.9999, 3.0):
         one.simulate([load], events=200, random_state=0)

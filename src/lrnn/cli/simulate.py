@@ -211,7 +211,7 @@ def simulate(
             found.lines(),
             f"row {row} of {data}, {network.n_neurons} neurons, {document['events']:,} events; "
             f"{100 * document['covered']:.0f} % of the neurons' 95 % intervals hold the numeric "
-            "value" + (" (interrupted)" if result.interrupted else ""),
+            f"value{_marked(document['short'])}" + (" (interrupted)" if result.interrupted else ""),
         ),
     )
     if classes is not None:
@@ -243,6 +243,13 @@ def _recognised(result: Any, classes: Any, estimator: str) -> dict[str, Any]:
         found[f"class_by_{way}"] = classes[chosen : chosen + 1].tolist()[0] if total > 0 else None
         found[f"share_by_{way}"] = float(outputs[chosen] / total) if total > 0 else None
     return found
+
+
+def _marked(short: int) -> str:
+    """Whose intervals need not hold."""
+    if not short:
+        return ""
+    return f"; the time is too short for {short} neuron{'s' * (short != 1)}"
 
 
 def _told(recognised: dict[str, Any]) -> str:

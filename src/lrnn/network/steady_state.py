@@ -450,7 +450,7 @@ def solve_linear(
             found[row], left = _sparse_solution(sparse.csr_array(matrix), right[row], rtol)
             residual = max(residual, left)
         return found, residual
-    plus, minus = (0.0 if w is None else _dense(w) / rates[:, None] for w in weights)
+    plus, minus = (0.0 if w is None else dense(w) / rates[:, None] for w in weights)
     at_once = max(1, SYSTEM_CELLS // size**2)
     for start in range(0, len(right), at_once):
         part = slice(start, start + at_once)
@@ -464,7 +464,8 @@ def solve_linear(
     return found, residual
 
 
-def _dense(weights: WeightMatrix) -> Floats:
+def dense(weights: WeightMatrix) -> Floats:
+    """The same weights as a dense matrix."""
     return np.asarray(weights.toarray() if sparse.issparse(weights) else weights)
 
 

@@ -303,7 +303,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
         "neurons": network.n_neurons,
         "row": subject.row_number,
         "saturated": int(result.saturated.sum()),
-        "too_short": bool(result.short.any()),
+        "short": int(result.short.sum()),
         "time": f"{float(result.time):.2g}",
         "convergence": pictures.figure(
             lambda ax: plots.convergence(result, ax=ax),

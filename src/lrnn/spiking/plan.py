@@ -34,6 +34,7 @@ from lrnn.compiled import compiled
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.spiking.alias import alias_rows
 from lrnn.spiking.raster import Spikes
+from lrnn.spiking.uncertainty import Uncertainty
 from lrnn.spiking.until import Until
 from lrnn.spiking.wiring import Wiring
 
@@ -44,7 +45,6 @@ OBSERVED, BUSY, ARRIVED, FIRED, INHIBITED, SEEN = range(6)  # what it adds up, n
 FOREVER = 1 << 62  # ticks or events: no limit
 SATURATED = 1 << 20  # potential that a neuron without steady state begins with
 BITS = 64  # of a random number
-FAR_OFF = 0.25  # an error after which an estimate tells nothing
 NOTHING = np.empty(0, dtype=np.intp)
 NEGLIGIBLE = 2.0**-BITS  # a route that is taken less often only makes tables longer
 
@@ -157,36 +157,25 @@ class Plan:
     reviews: tuple[int, ...]
 
     @cached_property
-    def enough(self) -> Floats:
-        r"""The time in which an estimate comes near, for each neuron of each row (0: at once).
-
-        A neuron at which spikes come or go at rate :math:`a` is estimated with a standard error of
-        about :math:`\sqrt{q/aT}` after time T, and with an error of q if T is shorter still. And
-        by Little's law a spike stays, with all firings that it leads to, for
-        :math:`\sum_i q_i/\Lambda` or longer where :math:`\Lambda` spikes come from outside per unit
-        time; a network that begins at rest is filled no faster. (A film need not come near.)
-        """
+    def uncertainty(self) -> Uncertainty | None:
+        """How far estimates may be off, by theory; None for a film, which need not come near."""
         if self.frames is not None:
-            return np.zeros((self.n_rows, self.network.n_neurons))
-        network, q = self.network, np.asarray(self.steady)
-        fired = q * network.rates
-        goes = np.broadcast_to(network.rates, q.shape)
-        if self.inhibitory_arrivals is not None:
-            goes = goes + self.inhibitory_arrivals
-        if network.inhibitory is not None:
-            goes = goes + fired @ network.inhibitory
-        full = np.flatnonzero((q >= 1).any(axis=0))  # elsewhere no more comes than goes
-        if len(full):
-            comes = self.arrivals[:, full] + fired @ network.excitatory[:, full]
-            goes = np.array(goes)
-            goes[:, full] = np.maximum(comes, goes[:, full])
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            settled = q / (goes * FAR_OFF**2)
-            passed = q.sum(axis=1) / (self.arrivals.sum(axis=1) * FAR_OFF)
-        matters = (q > FAR_OFF) & np.isfinite(passed)[:, None]
-        if self.start == "stationary":  # where those that saturate begin excited
-            matters &= ~np.asarray(self.steady.saturated)
-        return np.where(matters, np.maximum(settled, passed[:, None]), 0)
+            return None
+        tick = np.zeros(self.n_rows) if self.by_neuron else 1 / self.tick_rates
+        seen = (0 if self.every is None else self.every) / self.happening
+        return Uncertainty.of(
+            self.network,
+            self.arrivals,
+            self.inhibitory_arrivals,
+            np.asarray(self.steady),
+            self.start == "empty",
+            self.unit == "events",
+            float(self.snapshots[-1]),
+            self.happening,
+            self.warm_up,
+            tick,
+            np.stack([self.observe * tick, self.look * tick, tick, seen]),
+        )
 
     @property
     def by_neuron(self) -> bool:

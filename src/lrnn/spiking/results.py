@@ -129,8 +129,7 @@ def _simulation(
         _total_rates=plan.tick_rates[rows],
         _every=plan.every,
         _one=one,
-        _enough=plan.enough[rows],
-        _begun=None if plan.start == "stationary" else plan.warm_up[rows],
+        _theory=None if plan.uncertainty is None else plan.uncertainty.rows(rows),
         _reviews=len(plan.reviews) or 1,
         _stopped=statistics.stopped[rows],
     )
@@ -138,10 +137,10 @@ def _simulation(
 
 def warn_if_short(result: Simulation) -> None:
     """Tell of estimates that mean nothing yet, and how long a simulation would be long enough."""
-    count = int(result.short.sum())
+    shares = result._shares
+    count = int((shares < 1).sum())
     if not count:
         return
-    shares = result._shares
     row, neuron = np.unravel_index(shares.argmin(), shares.shape)
     place = "" if result.steady.ndim == 1 else f" in row {row} (from 0)"
     enough = ""

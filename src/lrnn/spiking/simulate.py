@@ -39,6 +39,7 @@ from lrnn.spiking.schedule import (
     whole_number,
 )
 from lrnn.spiking.simulation import Simulation
+from lrnn.spiking.uncertainty import late_by
 from lrnn.spiking.until import Until, check_neurons, check_until
 from lrnn.spiking.wiring import Wiring, wiring_of
 from lrnn.tables.words import in_bytes, warn
@@ -49,6 +50,7 @@ LOOKS_OF_A_FRAME = 16
 ENGINES = ("auto", "clock", "neurons")
 MANY_ROWS, MANY_REPLICAS = 100, 64  # of each: a GPU makes these faster clock by clock,
 IDLE_RINGS, LONG = 100.0, 1e9  # rings for an event, and in a run, that a user will want to know
+TOO_LONG = 1e10  # rings in a run, most of them idle: ten minutes that another engine does not take
 MANY_RINGS = 4.0  # unless clocks ring so often for each event
 FINE = 2.0**46  # ticks of a run that go neuron by neuron: they tell the time
 WATCHED = 16  # runs whose error the progress bar shows
@@ -159,11 +161,14 @@ def make_plan(
     happening = _average(comes + np.asarray(steady) @ rates, ends)
     scale = 1 / happening if schedule.unit == "events" else np.ones(n_rows)
     duration, skipped = schedule.length * scale, number(warm_up, "warm_up") * scale
+    cyclic = any(stage.feedback for stage in network.stages)
+    made = duration * happening  # events of a run
+    if cyclic and start == "empty" and ends is None:
+        duration, made = _from_empty(network, plus, minus, np.asarray(steady), schedule, happening)
     excitable = (np.asarray(steady) > 0).reshape(n_rows, n_frames, -1).any(axis=1)
     rings = excitable @ rates + comes.reshape(n_rows, n_frames).max(axis=1)
-    per_event, made = float(rings.mean() / happening.mean()), float((duration * happening).mean())
-    cyclic = any(stage.feedback for stage in network.stages)
-    by_neuron = faster(network.n_neurons, made, per_event, cyclic)
+    per_event = float((rings * duration).mean() / made.mean())
+    by_neuron = faster(network.n_neurons, float(made.mean()), per_event, cyclic)
     if device == "cuda":
         few = n_rows < MANY_ROWS or replicas < MANY_REPLICAS
         by_neuron = not cyclic and (few or per_event > MANY_RINGS or record or n_frames > 1)
@@ -185,16 +190,22 @@ def make_plan(
         most = (duration * ticks).max()
     else:
         spikes_from, ticks, sizes = wiring, FINE / duration, np.ones(n_rows, dtype=np.intp)
-        most = (duration * happening).max()
+        most = made.max()
     if most > MOST_EVENTS:
         length = schedule.length.item()
         what = f"events={length:,}" if schedule.unit == "events" else f"time={length!r}"
         raise ValueError(f"{what} would take more than {MOST_EVENTS:.0e} ticks")
-    if engine == "clock" and per_event > IDLE_RINGS and most > LONG:
-        warn(
+    asked = engine == "clock" or at_events or device == "cuda"
+    if wiring is None and asked and per_event > IDLE_RINGS and most > LONG:
+        why = (
             f"clock by clock this takes {most:.1e} rings a run, {per_event:,.0f} for each event, "
             "as most neurons are at rest; engine='neurons' takes time for events alone"
+            + (" (without at_events=True)" if at_events else "")
+            + (" (with device='cpu')" if device == "cuda" else "")
         )
+        if most > TOO_LONG:
+            raise ValueError(why)
+        warn(why)
     look, observe = _looks(schedule, duration * ticks, observe_every * ticks / happening, sizes)
     return Plan(
         network=network,
@@ -265,6 +276,29 @@ def _average(values: Floats, ends: Floats | None) -> Floats:
     if ends is None:
         return values
     return np.asarray(values.reshape(-1, len(ends)) @ np.diff(ends, prepend=0.0) / ends[-1])
+
+
+def _from_empty(
+    network: RandomNeuralNetwork,
+    arrivals: Floats,
+    inhibition: Floats | None,
+    q: Floats,
+    schedule: Schedule,
+    happening: Floats,
+) -> tuple[Floats, Floats]:
+    """Time and events of a run of each row that fills a network with cycles first, about.
+
+    Where a spike goes round for long, that may take much longer than all that comes after.
+    """
+    comes = arrivals.sum(axis=1) + (0 if inhibition is None else inhibition.sum(axis=1))
+    length = np.full(len(q), float(schedule.length))
+    time = length / happening if schedule.unit == "events" else length
+    _, (fixed, growing) = late_by(network, arrivals, inhibition, q, time)
+    late = (fixed + growing * np.sqrt(time)[:, None]) @ network.rates  # firings that are missing
+    late = np.maximum(late, 0)
+    if schedule.unit == "time":
+        return length, np.maximum(length * happening - late, length * comes)
+    return np.minimum((length + late) / happening, length / comes), length
 
 
 def _looks(

@@ -33,6 +33,7 @@ from lrnn.spiking.plan import (
     TICKS,
 )
 from lrnn.spiking.raster import Raster
+from lrnn.spiking.uncertainty import Uncertainty, count_interval
 from lrnn.spiking.until import (
     Decision,
     Lead,
@@ -40,7 +41,6 @@ from lrnn.spiking.until import (
     SpikeCount,
     Until,
     lead_of,
-    poisson_interval,
 )
 
 ENOUGH_REPLICAS = 10  # for the spread between them to be known
@@ -188,8 +188,7 @@ class Simulation:
     _total_rates: Floats
     _every: int | None
     _one: bool
-    _enough: Floats
-    _begun: Floats | None
+    _theory: Uncertainty | None
     _reviews: int
     _stopped: NDArray[np.intp]
     _from: float = 0
@@ -242,22 +241,66 @@ class Simulation:
 
     @property
     def short(self) -> NDArray[np.bool_]:
-        """Neurons for which the simulated time is too short: their estimates may be far off.
+        """Neurons for which the simulated time is too short.
 
-        What is long enough theory tells, from the spikes that come to a neuron and the time that
-        one spends in the network; a film is never too short.
+        Their estimates may be far off, or what is still on its way through the network when runs
+        end makes more of a difference than chance: then no interval holds what it says. Which time
+        is long enough follows from theory, from how long the network remembers its beginning. A
+        film is never too short.
         """
-        return self._of_row(self._shares < 1)
+        return self._of_row(self._short)
+
+    @property
+    def _short(self) -> NDArray[np.bool_]:
+        return np.asarray((self._shares < 1) | self._biased)
+
+    @cached_property
+    def _biased(self) -> NDArray[np.bool_]:
+        """Where the bias of an estimate is more than half of what an interval of 95 % allows."""
+        found = np.zeros((len(self._stopped), self.network.n_neurons), dtype=np.bool_)
+        if self._theory is None:
+            return found
+        for estimator, exact in (
+            ("arrivals", self._theory.q), ("busy", self._theory.q), ("potential", self._theory.mean)
+        ):  # fmt: skip
+            each = cast(Estimator, estimator)
+            times = self._expected_times
+            bias = self._theory.bias(each, times.mean(axis=1), walking=False)
+            with np.errstate(invalid="ignore"):
+                _, most = count_interval(
+                    exact, times.sum(axis=1), self._theory.dispersion(each), 0.95
+                )
+                found |= np.abs(bias) > (most - exact) / 2
+        return found
+
+    @property
+    def _expected_times(self) -> Floats:
+        """Times of runs, rows × replicas; on average, where runs end after so many events.
+
+        For what they happen to take is not independent of what is estimated from them.
+        """
+        if self.unit == "time" or self._theory is None:
+            return np.asarray(self._per_row(self._times[-1]))
+        return np.asarray(self._per_row(self._counts[-1, EVENTS]) / self._theory.pace)
+
+    @property
+    def _run_times(self) -> Floats:
+        """Times of runs, as ticks tell them: rows × replicas."""
+        return np.asarray(self._per_row(self._counts[-1, TICKS]) / self._total_rates[:, None])
 
     @cached_property
     def _shares(self) -> Floats:
-        """Simulated time as a share of a time long enough; of one run, if that began at rest."""
-        times = self._per_row(self._times[-1])
-        spent = times.sum(axis=1)
-        if self._begun is not None:
-            spent = np.minimum(spent, times.mean(axis=1) + self._begun)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # or never begun: 0/0
-            return np.asarray(np.where(self._enough > 0, spent[:, None] / self._enough, np.inf))
+        """Simulated time as a share of a time long enough: of all runs together, or of each."""
+        if self._theory is None:
+            return np.full((len(self._stopped), self.network.n_neurons), np.inf)
+        times, (error, bias) = self._expected_times, self._theory.enough
+        each = times.mean(axis=1, keepdims=True) + self._theory.passed
+        with np.errstate(divide="ignore", over="ignore"):
+            shares = [
+                np.where(needed > 0, time / np.where(needed > 0, needed, 1), np.inf)
+                for time, needed in ((times.sum(axis=1, keepdims=True), error), (each, bias))
+            ]
+        return np.asarray(np.minimum(*shares))
 
     def activation(self, estimator: Estimator = "potential") -> Floats:
         r"""Estimated probability of each neuron to be excited.
@@ -290,26 +333,26 @@ class Simulation:
         return self._of_row(probability(value, estimator))
 
     def confidence_interval(
-        self, level: float = 0.95, estimator: Estimator = "potential"
+        self, level: float = 0.95, estimator: Estimator = "arrivals"
     ) -> tuple[Floats, Floats]:
         """Lower and upper ends of intervals that contain the activation with probability ``level``.
 
         From the spread between replicas or, where there is one run only (with ``until``, fewer than
         ten), between its parts from snapshot to snapshot (batch means); from 0 to 1 where that is
-        unknown. Each holds for its neuron alone. Where no spike has
-        arrived at all, the upper end is what would still have let none arrive with probability
-        ``1 - level``. (The intervals of "events" are around what that converges to.)
+        unknown. An interval is never narrower than theory has it for as much time, and has room
+        for the bias of runs that begin empty or end with an event. Intervals of neurons that are
+        marked as `short` need not hold. Each holds for its neuron alone. (The intervals of
+        "events" are around what that converges to.)
 
         In a simulation with ``until`` they hold for wherever it has ended: they allow for the K
-        times that it might have, by a level of 1 − (1 − level)/K each, and are no narrower than
-        those of a Poisson process with as many arrivals.
+        times that it might have, by a level of 1 − (1 − level)/K each.
 
         Parameters
         ----------
         level : float, default=0.95
             The probability.
-        estimator : {"potential", "busy", "arrivals", "events"}, default="potential"
-            As for :meth:`activation`.
+        estimator : {"potential", "busy", "arrivals", "events"}, default="arrivals"
+            As for :meth:`activation`; the intervals of "arrivals" are the narrowest, and hold best.
 
         Returns
         -------
@@ -347,20 +390,31 @@ class Simulation:
         numerator, denominator = self._samples(estimator, -1)
         level = 1 - (1 - level) / self._reviews
         value, half = ratio(numerator, denominator), spread(numerator, denominator, level)
-        low, high = (probability(value + sign * half, estimator) for sign in (-1, 1))
+        low, high = value - half, value + half
+        if self._theory is not None:
+            least, most = self._by_theory(level, estimator)
+            low, high = np.minimum(low, least), np.maximum(high, most)
+        low, high = (np.asarray(probability(end, estimator)) for end in (low, high))
         low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
+        if self._theory is not None:
+            return low, np.where(self._theory.q < 1, high, 1.0)
         arrived, could = self._samples("arrivals", -1, pooled=True)
         with np.errstate(divide="ignore"):
             unseen = np.minimum(-np.log1p(-level) / could.sum(axis=0), 1)
         excitable = (self._per(self._steady, self._n_frames) > 0).any(axis=1)
         high = np.where((arrived.sum(axis=0) == 0) & excitable, np.fmax(high, unseen), high)
-        if self._reviews > 1:
-            least, most = poisson_interval(arrived.sum(axis=0), could.sum(axis=0), level)
-            low, high = (
-                np.where(excitable, f(a, b), a)
-                for f, a, b in ((np.fmin, low, least), (np.fmax, high, most))
-            )
         return low, high
+
+    def _by_theory(self, level: float, estimator: Estimator) -> tuple[Floats, Floats]:
+        """What no interval is narrower than, with the bias of runs that are short."""
+        assert self._theory is not None
+        value = ratio(*self._samples(estimator, -1, pooled=True))
+        times = self._run_times
+        dispersion, bias = (
+            self._theory.dispersion(estimator), self._theory.bias(estimator, times.mean(axis=1))
+        )  # fmt: skip
+        low, high = count_interval(value, times.sum(axis=1), dispersion, level)
+        return low + np.minimum(bias, 0), high + np.maximum(bias, 0)
 
     def coverage(self, level: float = 0.95, estimator: Estimator = "arrivals") -> float:
         """Share of the unsaturated neurons whose confidence interval holds the numeric value.
@@ -488,13 +542,13 @@ class Simulation:
         """What happened from the end of one snapshot (−1: the beginning) to that of another."""
         part = slice(first + 1, last + 1)
         counts, sums, times = self._counts[part], self._sums[part], self._times[part]
-        begun, steady, frames, begin = self._begun, self._steady, self.frames, self._from
+        theory, steady, frames, begin = self._theory, self._steady, self.frames, self._from
         if first >= 0:
             begin = self.snapshots[first].item()
             counts, sums = counts - self._counts[first], sums - self._sums[first]
             times = times - self._times[first]
-            if begun is not None:
-                begun = begun + self._per_row(self._times[first]).mean(axis=1)
+            if theory is not None:
+                theory = theory.after(self._per_row(self._times[first]).mean(axis=1))
         if frames is not None:
             shown = slice(
                 np.searchsorted(frames, begin, "right"),
@@ -516,7 +570,7 @@ class Simulation:
             _counts=counts,
             _sums=sums,
             _times=times,
-            _begun=begun,
+            _theory=theory,
             _stopped=np.where(self._stopped <= last, self._stopped, -1),
             _from=begin,
         )
@@ -648,7 +702,7 @@ class Simulation:
         count = self.replicas if self.replicas > 1 else len(self.snapshots)
         if count < 2 or not self._counts[-1, [LOOKS, OBSERVATIONS]].any(axis=1).all():
             return np.zeros(len(self._stopped), dtype=np.bool_)
-        long_enough = self._shares >= 1
+        long_enough = ~self._short
         if isinstance(self.until, Precision):
             unknown = ~np.isnan(self._widths)
             narrow = ~(unknown & ~(self._widths <= self.until.width)).any(axis=1)

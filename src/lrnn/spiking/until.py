@@ -4,7 +4,7 @@ A rule is asked at K moments that are set beforehand (*reviews*), and asking oft
 likelier. So each review may err with probability :math:`(1-\text{level})/K` only (Bonferroni): that
 at any of them an interval misses what it is to hold then has a probability of at most 1 − level.
 A spread between samples can be small by accident while only few spikes have come, and so nothing
-is believed to be more certain than the number of events of a Poisson process with so many.
+is believed to be more certain than theory has it.
 """
 
 from collections.abc import Sequence
@@ -227,15 +227,6 @@ def check_neurons(neurons: ArrayLike, n_neurons: int, name: str) -> NDArray[np.i
             f"{name} names neuron {wrong[0]}, but they are numbered 0 to {n_neurons - 1}"
         )
     return chosen.astype(np.intp)
-
-
-def poisson_interval(arrived: Floats, could: Floats, level: float) -> tuple[Floats, Floats]:
-    """Activations under which so many arrivals are no surprise, for a Poisson process (Garwood)."""
-    tail = (1 - level) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(arrived > 0, special.gammaincinv(np.maximum(arrived, 1), tail), 0) / could
-        high = special.gammaincinv(arrived + 1, 1 - tail) / could
-    return np.minimum(low, 1), np.minimum(high, 1)
 
 
 def lead_of(
