@@ -75,8 +75,8 @@ from lrnn.validation import (
     check_codes,
     check_data,
     fit_context,
+    for_frames,
     raw_matrix,
-    wants_frames,
     weighted,
     weights_of,
 )
@@ -560,7 +560,7 @@ class LRNNAutoencoder(
         """
         check_refine(refine, self.inhibition)
         rows = self._fit(X, sample_weight=sample_weight)
-        return self._coded(rows, refine)
+        return for_frames(self, self._coded(rows, refine))
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def _fit_moment(self, moment: Moment, sample_weight: Any) -> None:
@@ -838,7 +838,7 @@ class LRNNAutoencoder(
         """
         check_is_fitted(self)
         check_refine(refine, self.weights_.inhibitory is not None)
-        return self._coded(check_data(self, X, reset=False), refine)
+        return for_frames(self, self._coded(check_data(self, X, reset=False), refine))
 
     def inverse_transform(self, X: Any) -> Array:
         """Decode the codes X, each row of them to a row of data.
@@ -1049,8 +1049,7 @@ class LRNNAutoencoder(
 
     def _brought(self, found: Array) -> Array:
         """Results for the host come back from a device."""
-        for_host = self.device is not None or wants_frames(self)
-        return to_numpy(found) if for_host and is_array(found) else found
+        return to_numpy(found) if self.device is not None and is_array(found) else found
 
     def _reverted(self, found: Array, white: float | None) -> Array:
         """Data in their own units; those of levels are levels, if the model scales at all."""

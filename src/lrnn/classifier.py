@@ -55,8 +55,8 @@ from lrnn.validation import (
     check_labels,
     counted,
     fit_context,
+    for_frames,
     labels_of,
-    wants_frames,
     weighted,
     weights_of,
 )
@@ -748,13 +748,12 @@ class LRNNClassifier(
         (50, 3)
         """
         check_is_fitted(self)
-        return self._coded(check_data(self, X, reset=False))
+        return for_frames(self, self._coded(check_data(self, X, reset=False)))
 
     def _coded(self, rows: Rows) -> Array:
         layers = on_backend(self.weights_.layers[:-1], rows.backend)
         found = transmit(rows.of_type(excitatory_part(layers[0]).dtype), layers)
-        for_host = self.device is not None or wants_frames(self)
-        return to_numpy(found) if for_host and is_array(found) else found
+        return to_numpy(found) if self.device is not None and is_array(found) else found
 
     # Spikes, and the network that fires them
 

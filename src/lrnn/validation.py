@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from lrnn.arrays import (
     HOST,
+    Array,
     Backend,
     Floats,
     are_levels,
@@ -72,10 +73,10 @@ __all__ = [
     "check_matrix",
     "counted",
     "fit_context",
+    "for_frames",
     "labels_of",
     "num_samples",
     "raw_matrix",
-    "wants_frames",
     "weighted",
 ]
 
@@ -682,9 +683,10 @@ def weights_of(rows: Rows) -> Floats | None:
     return rows.of_rows if isinstance(rows, WeightedRows) else None
 
 
-def wants_frames(estimator: Any) -> bool:
-    """Whether results shall become data frames (``set_output``), which the host alone holds."""
-    return bool(_get_output_config("transform", estimator)["dense"] != "default")
+def for_frames(estimator: Any, codes: Array) -> Array:
+    """Codes; in the memory of the host, if they become data frames (``set_output``)."""
+    framed = _get_output_config("transform", estimator)["dense"] != "default"
+    return to_numpy(codes) if framed and is_array(codes) else codes
 
 
 def _not_a_number(X: Any) -> str:

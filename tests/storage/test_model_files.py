@@ -1,5 +1,6 @@
 """Model files: what is saved is found again, and nothing else is taken for a model."""
 
+import copy
 import json
 import os
 import pickle
@@ -18,9 +19,10 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as to_bytes
+from sklearn import config_context
 
 import lrnn
-from lrnn import LRNNAutoencoder
+from lrnn import LRNNAutoencoder, LRNNClassifier
 from lrnn.storage.model_files import FORMAT, ModelFileError, checksum
 
 STORED = Path(__file__).parents[1] / "data" / "format-1.safetensors"
@@ -141,7 +143,7 @@ def save_in_a_process(path, preparation):
     code = f"""
 import os, resource, signal, sys
 import numpy as np
-from lrnn import LRNNAutoencoder
+from lrnn import LRNNAutoencoder, LRNNClassifier
 data = np.random.RandomState(1).uniform(size=(50, 40))
 model = LRNNAutoencoder(30, max_iter=1, random_state=0).fit(data)
 {preparation}
@@ -266,6 +268,8 @@ def say(*path_and_value):
         (say("reconstruction_err", float("nan")), "not a finite number"),
         (say("reconstruction_err", [1]), "cannot read"),
         (say("n_iter", "x"), "cannot read"),
+        (say("output", "os.system"), "codes are given as 'os.system'"),
+        (say("output", ["pandas"]), r"codes are given as \['pandas'\]"),
     ],
 )
 def test_a_hostile_file_is_refused(original, scratch, change, message):
@@ -392,3 +396,47 @@ def test_a_moment_that_is_not_there_cannot_be_saved(digits, tmp_path):
         assert lrnn.load(path).moment_.n_rows == len(digits)
     for moment in (None, False):
         LRNNAutoencoder(4, **settings).fit(digits).save(path, moment=moment)
+
+
+def with_output(kind, output):
+    X = pd.DataFrame(np.random.RandomState(0).uniform(size=(12, 4)), columns=list("abcd"))
+    if kind == "autoencoder":
+        return LRNNAutoencoder(2, max_iter=2, random_state=0).set_output(transform=output).fit(X), X
+    model = LRNNClassifier(2, max_iter=20, random_state=0).set_output(transform=output)
+    return model.fit(X, X["a"] > 0.5), X
+
+
+@pytest.mark.parametrize("kind", ["autoencoder", "classifier"])
+@pytest.mark.parametrize("output", ["pandas", "polars", "default"])
+def test_codes_are_in_the_form_that_was_set_before_saving(kind, output, tmp_path):
+    if output != "default":
+        pytest.importorskip(output)
+    model, X = with_output(kind, output)
+    codes, path = model.transform(X), tmp_path / "m.safetensors"
+    for again in (copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))):
+        again(model).save(path)
+        found = lrnn.load(path).transform(X)
+        assert type(found) is type(codes)
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(codes))
+    with config_context(transform_output="pandas"):
+        assert type(lrnn.load(path).transform(X)) is type(codes)
+
+
+def test_an_output_that_nobody_set_is_scikit_learns(tmp_path):
+    path = tmp_path / "m.safetensors"
+    with config_context(transform_output="pandas"):
+        model, X = with_output("autoencoder", None)
+        model.save(path)
+        assert isinstance(lrnn.load(path).transform(X), pd.DataFrame)
+    assert isinstance(lrnn.load(path).transform(X), np.ndarray)
+
+
+@pytest.mark.parametrize("kind", ["autoencoder", "classifier"])
+def test_codes_of_rows_on_workers_are_written_whatever_was_set(kind, tmp_path, dask_here):
+    """Blocks go to the file as they come: a data frame is for `transform` alone."""
+    da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
+    model, X = with_output(kind, "pandas")
+    rows = da.from_array(X.to_numpy(), chunks=(6, 4))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        lrnn.streaming.encode(model, rows, tmp_path / "codes.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "codes.npy"), model.transform(X), rtol=1e-13)

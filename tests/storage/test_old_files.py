@@ -168,6 +168,8 @@ KINDS = {  # what to write, and rows to ask it of
     "deep-inhibition": (lambda: autoencoder(sizes=(4, 2), inhibition=True, fine_tune=3), X),
     "deep-complement": (lambda: autoencoder(sizes=(4, 2), complement=True), X),
     "names": (lambda: autoencoder(FRAME, scale="minmax"), FRAME),
+    "output": (lambda: autoencoder().set_output(transform="pandas"), X),
+    "classifier-output": (lambda: classifier().set_output(transform="pandas"), X),
     "noise": (lambda: autoencoder(corruption=("noise", 0.1)), X),
     "missing-scaled": (lambda: autoencoder(RAW_GAPS, scale="minmax", missing="allow"), RAW_GAPS),
     "missing-table": (lambda: autoencoder(HOLES, scale=of_holes("allow"), missing="allow"), HOLES),

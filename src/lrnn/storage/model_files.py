@@ -47,11 +47,13 @@ of networks without them are still of version 1. Those of version 3 are classifi
 `lrnn.storage.classifier_files`), those of version 4 outlier detectors (see
 `lrnn.storage.detector_files`). What a document may lack is what earlier versions
 of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``binary``), ``stage``,
-``error_is_bound``. ``stream`` is there if a stream can go on (see `lrnn.storage.stream_files`).
+``error_is_bound``. ``stream`` is there if a stream can go on (see `lrnn.storage.stream_files`),
+``output`` if ``set_output`` was called.
 """
 
 CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
 FILLING = ("decoder", "codes", "root")
+OUTPUTS = ("default", "pandas", "polars")  # what `set_output` makes of codes
 WHITES = (None, 1.0, 255.0, 65_535.0)  # levels that may stand for 1
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -138,6 +140,7 @@ def curve_tensors(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Array]:
 def told_of_training(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
     """What documents of all models say of their training and their data."""
     names = getattr(model, "feature_names_in_", None)
+    output = getattr(model, "_sklearn_output_config", {}).get("transform")
     return {
         "history": [
             {"layer": c.layer, "passes": c.passes, "stopped": c.stopped, "stage": c.stage}
@@ -147,7 +150,7 @@ def told_of_training(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
         "feature_names": None if names is None else list(names),
         "scaling": None if model.scaling_ is None else model.scaling_.to_json(),
         "white": model.white_,
-    }
+    } | ({} if output is None else {"output": output})
 
 
 def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier | LRNNOutlierDetector:
@@ -333,9 +336,9 @@ def _filling(tensors: dict[str, Array], width: int) -> Filling | None:
 
 
 def set_attributes(model: Any, inputs: int, white: Any, document: dict[str, Any]) -> None:
-    """What a model with so many input neurons knows of its attributes.
+    """What a model with so many input neurons knows of its attributes, and its form of codes.
 
-    That is how many there are, their names, how they get into [0, 1], and levels.
+    That is how many attributes there are, their names, how they get into [0, 1], and levels.
     """
     model.scaling_ = scaling_of(document["scaling"], model, inputs)
     model.n_features_in_ = width = attribute_count(model.scaling_, inputs)
@@ -345,6 +348,10 @@ def set_attributes(model: Any, inputs: int, white: Any, document: dict[str, Any]
     known = check_names(document["feature_names"], width)
     if known is not None:
         model.feature_names_in_ = np.array(known, dtype=object)
+    output = document.get("output")
+    if output not in (None, *OUTPUTS):
+        raise ModelFileError(f"it says that codes are given as {output!r:.40}")
+    model.set_output(transform=output)
 
 
 def scaling_of(stored: Any, model: LRNNAutoencoder | LRNNClassifier, inputs: int) -> Scaling | None:
