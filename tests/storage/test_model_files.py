@@ -321,30 +321,6 @@ def test_a_model_of_an_old_file_can_be_saved_again(tmp_path):
     np.testing.assert_array_equal(again.layer_spike_costs_, old.layer_spike_costs_)
 
 
-MODELS = STORED.with_name("models")
-DATA_OF = {"bits": "bits.npy", "white": "bits.npy", "recipe": "mixed.csv", "columns": "mixed.csv"}
-
-
-@pytest.mark.parametrize("stored", sorted(MODELS.glob("*.safetensors")), ids=lambda p: p.stem)
-def test_a_model_of_any_version_is_loaded_saved_and_loaded_again(stored, tmp_path):
-    """They were written by the command line as it was, with the codes that it gave then."""
-    data = MODELS / DATA_OF.get(stored.stem[2:], "x.csv")
-    X = np.load(data) if data.suffix == ".npy" else pd.read_csv(data)
-    expected = np.load(stored.with_suffix(".codes.npy"))
-    model = lrnn.load(stored)
-    assert (model.white_ == 1) == (data.suffix == ".npy")
-    for generation in range(3):
-        np.testing.assert_allclose(model.transform(X), expected, rtol=1e-6, atol=1e-9)
-        assert model.audit().valid
-        path = tmp_path / f"{generation}.safetensors"
-        model.save(path)
-        again = lrnn.load(path)
-        assert again.scaling_.to_json() == model.scaling_.to_json()
-        assert_same(model.set_params(scale=None), again.set_params(scale=None))
-        np.testing.assert_array_equal(again.layer_spike_costs_, model.layer_spike_costs_)
-        model = again
-
-
 def unit_rate_model(dtype):
     X = np.random.RandomState(0).uniform(size=(40, 5)).astype(dtype)
     return LRNNAutoencoder((4, 3), rates="unit", max_iter=3, random_state=0).fit(X), X
