@@ -374,6 +374,8 @@ def rows_to_store(rows):
 
 def write():
     """Files of this version that are not there yet."""
+    if ".dev" in lrnn.__version__:
+        sys.exit(f"{lrnn.__version__} is no release: later versions are not held to its files")
     folder = DATA / lrnn.__version__
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / PEOPLE).exists():
