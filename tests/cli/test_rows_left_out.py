@@ -1,6 +1,9 @@
 """Rows that are left out, and cells that are filled: counted, named, and not renumbered."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -73,6 +76,22 @@ def test_filled_cells_are_counted(call, tmp_path, fitted):
 def test_training_says_what_it_leaves_out_or_fills(fitted):
     assert "2 missing cells are filled" in fitted("median").stderr
     assert "2 rows with missing cells are left out: 2, 5" in fitted("drop").stderr
+
+
+@pytest.mark.parametrize("filters", ["ignore", "error", "once"])
+def test_what_is_left_out_is_told_whatever_filter_python_was_given(tmp_path, filters):
+    (tmp_path / "t.csv").write_text(TABLE)
+    options = ["--index", "name", "--missing", "drop", "--hidden", "1", "--max-iter", "5"]
+    done = subprocess.run(
+        [sys.executable, "-m", "lrnn", "fit", "t.csv", *options],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONWARNINGS": filters},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("2 rows with missing cells are left out: 2, 5") == 1
+    assert (tmp_path / "t.safetensors").exists()
 
 
 def test_errors_behind_rows_that_are_left_out_name_the_right_row(call, tmp_path, fitted):

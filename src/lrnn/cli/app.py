@@ -123,6 +123,7 @@ def main() -> None:
     SAID.clear()
     Command.running = None
     warnings.showwarning = _show_warning
+    warnings.simplefilter("always", UserWarning)  # what is reported, PYTHONWARNINGS does not hide
     warnings.filterwarnings("ignore", ".*does not have valid feature names")  # files may have none
     warnings.filterwarnings("ignore", "the error was still falling")  # lrnn fit says it itself
     signals: list[int] = []
