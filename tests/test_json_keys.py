@@ -77,6 +77,15 @@ def write_tables(folder):
     table.to_csv(folder / "gaps.csv", index=False)
 
 
+def _strictly(text):
+    """The document in a text; NaN and infinities are no JSON."""
+
+    def refuse(constant):
+        raise ValueError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
 def keys_of(value, path):
     """Paths to all keys of a document; entries of a list are all alike."""
     if isinstance(value, dict):
@@ -97,7 +106,7 @@ def found(run, folder):
     for name, words in lines().items():
         done = run(*words, "--json", cwd=folder)
         assert done.returncode == 0, f"{name}: {done.stderr}"
-        keys |= set(keys_of(json.loads(done.stdout), f"{name}:"))
+        keys |= set(keys_of(_strictly(done.stdout), f"{name}:"))
     return sorted(keys)
 
 

@@ -66,6 +66,19 @@ def test_simulate_tells_of_a_time_that_is_too_short(call, folder):
         assert ("warning: the simulated time is too short for" in done.said) == short
 
 
+def test_where_all_neurons_are_saturated_no_share_of_intervals_is_told(call, tmp_path, unrendered):
+    (tmp_path / "t.csv").write_text("a,b\n1,1\n0.5,0.5\n0,0\n0.2,0.2\n")
+    assert call("fit", "t.csv", "--hidden", 1, cwd=tmp_path).returncode == 0
+    command = ["simulate", "t.safetensors", "t.csv", "--events", "1000", "--no-figure"]
+    done = call(*command, "--json", cwd=tmp_path)
+    document = json.loads(done.stdout, parse_constant=pytest.fail)  # NaN is no JSON
+    assert document["saturated"] == 5
+    assert document["covered"] is None
+    assert "nan" not in call(*command, cwd=tmp_path).stdout
+    assert call("report", "t.safetensors", "t.csv", "-o", ".", cwd=tmp_path).returncode == 0
+    assert "nan %" not in (tmp_path / "index.html").read_text()
+
+
 def test_the_fewest_events_will_do_with_any_seed(call, folder):
     command = ["simulate", folder / "wine.safetensors", "wine", "--events", "1000", "--no-figure"]
     for seed in range(12):

@@ -188,14 +188,13 @@ def _table(result: "Result") -> Any:
 
 def _write(result: "Result", folder: Path) -> list[Path]:
     """Numbers and figures into a folder."""
-    import json
-
     from lrnn.benchmark.figures import figure
     from lrnn.plots.axes import write_figure
     from lrnn.tables.atomic import write_atomically
+    from lrnn.tables.documents import json_text
 
     paths = [folder / "results.json"]
-    document = json.dumps(result.to_json(), indent=1, ensure_ascii=False)
+    document = json_text(result.to_json(), indent=1, ensure_ascii=False)
     write_atomically(paths[0], f"{document}\n".encode())
     drawn = figure(result)
     for kind in ("png", "svg"):

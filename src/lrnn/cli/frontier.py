@@ -281,8 +281,9 @@ def _write(folder: Path, found: Any, document: Any) -> None:
     from lrnn import plots
     from lrnn.plots.axes import write_figure
     from lrnn.tables.atomic import write_atomically
+    from lrnn.tables.documents import json_text
 
-    write_atomically(folder / "frontier.json", json.dumps(document, indent=1).encode())
+    write_atomically(folder / "frontier.json", json_text(document, indent=1).encode())
     lines = io.StringIO()
     writer = csv.DictWriter(lines, COLUMNS, extrasaction="ignore")
     writer.writeheader()

@@ -1,6 +1,5 @@
 """``lrnn inspect``: what a model is."""
 
-from math import isnan
 from typing import Annotated, Any
 
 import typer
@@ -70,7 +69,7 @@ def inspect(
             "corrupted_error": found.corrupted_err_,
             "error_is_bound": found.error_is_bound_,
             "spike_cost": found.spike_cost_,
-            "layer_spike_costs": [None if isnan(c) else c for c in costs],
+            "layer_spike_costs": costs,
             "valid": audit.valid,
             "largest_row_sum": audit.largest_row_sum,
             "largest_routed": audit.largest_routed,

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from enum import StrEnum
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -210,8 +211,8 @@ def simulate(
             found.header,
             found.lines(),
             f"row {row} of {data}, {network.n_neurons} neurons, {document['events']:,} events; "
-            f"{100 * document['covered']:.0f} % of the neurons' 95 % intervals hold the numeric "
-            f"value{_marked(document['short'])}" + (" (interrupted)" if result.interrupted else ""),
+            + _covered(document["covered"], document["short"])
+            + (" (interrupted)" if result.interrupted else ""),
         ),
     )
     if classes is not None:
@@ -245,11 +246,12 @@ def _recognised(result: Any, classes: Any, estimator: str) -> dict[str, Any]:
     return found
 
 
-def _marked(short: int) -> str:
-    """Whose intervals need not hold."""
-    if not short:
-        return ""
-    return f"; the time is too short for {short} neuron{'s' * (short != 1)}"
+def _covered(share: float, short: int) -> str:
+    """How many intervals hold the numeric value, and whose need not, in words."""
+    if isnan(share):
+        return "all neurons are saturated, and have no intervals"
+    marked = f"; the time is too short for {short} neuron{'s' * (short != 1)}" if short else ""
+    return f"{100 * share:.0f} % of the neurons' 95 % intervals hold the numeric value{marked}"
 
 
 def _told(recognised: dict[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """What commands say, and where."""
 
 import codecs
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lrnn.progress import CONTROL, printable
+from lrnn.tables.documents import json_text
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but warnings and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
@@ -89,8 +89,8 @@ class Voice:
         """Print what came out: the document as JSON, or the text."""
         if self.as_json:
             ascii_only = not (sys.stdout.encoding or "utf").lower().startswith("utf")
-            text_of = json.dumps(document, ensure_ascii=ascii_only)
-            typer.echo(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text_of))
+            made = json_text(document, ensure_ascii=ascii_only)
+            typer.echo(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", made))
         else:
             self.say(text)
 

@@ -1,6 +1,5 @@
 """``lrnn width``: how many code neurons data need."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -64,6 +63,7 @@ def width(
     """
     import lrnn
     from lrnn.tables.atomic import check_apart, write_atomically
+    from lrnn.tables.documents import json_text
     from lrnn.width_paths import HEADER
 
     voice = Voice(quiet, as_json)
@@ -88,7 +88,7 @@ def width(
     document = {"data": data, **found.to_json(), **tell(taken.cut, voice)}
     for path in outputs:
         if path.suffix == ".json":
-            write_atomically(path, json.dumps(document, indent=1).encode())
+            write_atomically(path, json_text(document, indent=1).encode())
         else:
             _draw(found, path)
     title = f"{data}, {found.attributes} attributes, {found.rows} rows held out"

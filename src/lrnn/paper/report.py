@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +39,7 @@ from lrnn.report.content import TableOf
 from lrnn.report.machine import machine
 from lrnn.report.page import render
 from lrnn.tables.atomic import write_atomically
+from lrnn.tables.documents import json_text
 
 
 def _counts(passes: dict[str, int]) -> str:
@@ -145,7 +145,7 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
         "command": command,
         "quick": any(result["quick"] for result in results),
     }
-    write_atomically(folder / "summary.json", json.dumps(summary, indent=1).encode())
+    write_atomically(folder / "summary.json", json_text(summary, indent=1).encode())
     for name in TABLES:
         if summary[name]:
             write_atomically(folder / f"{name}.csv", _csv(summary[name]).encode())

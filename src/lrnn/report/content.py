@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -299,7 +300,7 @@ def spiking(subject: Subject) -> dict[str, Any]:
         "table": table,
         "decided": _decided(subject, exact[-1], [f[-1] for f in found]),
         "last": f"{np.sqrt(np.mean((result.activation() - steady) ** 2)):.3f}",
-        "covered": f"{100 * result.coverage():.0f}",
+        "covered": None if isnan(share := result.coverage()) else f"{100 * share:.0f}",
         "neurons": network.n_neurons,
         "row": subject.row_number,
         "saturated": int(result.saturated.sum()),
