@@ -6,8 +6,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.utils import Bunch
 
 import lrnn
+from lrnn.datasets import DataSet, load
 from lrnn.training.settings import LEAST_STEPS, PASSES
 
 pytestmark = pytest.mark.usefixtures("unrendered")
@@ -44,6 +46,26 @@ def test_how_many_passes_there_are_by_default_is_told(call):
     told = " ".join(call("frontier", "--help").stdout.replace("│", "").split())
     assert f"by default {PASSES // 2}, or, of few rows, as many as make" in told
     assert f"make {LEAST_STEPS // 2:,} steps: half of what lrnn fit --inhibition makes" in told
+
+
+def test_columns_are_chosen_of_test_rows_too(call, tmp_path, monkeypatch):
+    """Here some digits are a data set that has others to test with."""
+
+    def parts(name, split=None, scaled=True):
+        found = load(name, scaled=scaled)
+        rows = slice(200, 250) if split == "test" else slice(200)
+        return Bunch(**{**found, "data": found.data[rows], "target": found.target[rows]})
+
+    for place in ("lrnn.datasets.load", "lrnn.datasets.open.load"):
+        monkeypatch.setattr(place, parts)
+    monkeypatch.setattr(DataSet, "splits", ("all", "test"))
+    done = call("frontier", "digits", *QUICK, "--drop", "1-8", "-o", "f", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.said
+    rows = load("digits", scaled=False).data
+    for point in json.loads(done.stdout)["points"]:
+        model = lrnn.load(tmp_path / "f" / point["model"])
+        assert point["test_error"] == pytest.approx(-model.score(rows[200:250]), rel=1e-9)
+        assert point["error"] == pytest.approx(-model.score(rows[:200]), rel=1e-9)
 
 
 def test_several_structures_in_one_table(call, tmp_path):

@@ -220,18 +220,18 @@ def _test_rows(
     data: str, test: str | None, width: int, options: TableOptions, scaling: Any, voice: Voice
 ) -> Any:
     """Rows that errors are taken on besides; data sets that come with some need not be told."""
-    from lrnn.datasets import DATA_SETS, load
+    from lrnn.datasets import DATA_SETS
     from lrnn.tables.cut_off import CutOff
 
-    if test is not None:
-        rows = attributes_of(options.open(test, voice), scaling, cut := CutOff()).data
-        tell(cut, voice)
-        if rows.shape[1] != width:
-            raise ValueError(f"{test!r} has {rows.shape[1]} attributes, but {data!r} {width}")
-        return rows
-    if not Path(data).exists() and data in DATA_SETS and "test" in DATA_SETS[data].splits:
-        return load(data, split="test", scaled=False).data
-    return None
+    has_some = not Path(data).exists() and data in DATA_SETS and "test" in DATA_SETS[data].splits
+    if test is None and not has_some:
+        return None
+    source, split = (data, "test") if test is None else (test, None)
+    rows = attributes_of(options.open(source, voice, split), scaling, cut := CutOff()).data
+    tell(cut, voice)
+    if rows.shape[1] != width:
+        raise ValueError(f"{source!r} has {rows.shape[1]} attributes, but {data!r} {width}")
+    return rows
 
 
 def _known(data: str, structures: Sequence[tuple[int, ...]]) -> dict[str, float]:
