@@ -87,7 +87,7 @@ def test_json_is_one_document_and_nothing_else(call, folder):
 
 def test_a_person_is_told_what_happened(call, folder):
     done = call(
-        "fit", "wine.csv", "-o", "deep.safetensors", "--hidden", "13-10-5", "--scale", "max",
+        "fit", "wine.csv", "-o", "deep.safetensors", "--hidden", "10-5", "--scale", "max",
         "--max-iter", 20, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -228,6 +228,18 @@ def test_without_a_number_of_code_neurons_the_rule_is_told(call, tmp_path):
     assert document["hidden_rule"] == "half of the 260 attributes but at most 100"
     command = ("fit", "x.npy", "-o", "c.safetensors", "--max-iter", 2, "--hidden", 3)
     assert "--hidden chooses" not in call(*command, cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("hidden", "layers"),
+    [("8-2", (8, 8, 2, 8, 8)), ("8+2", (8, 8, 2, 8)), ("3+5-8", (8, 3, 5, 8, 8))],
+)
+def test_a_hidden_layer_may_be_as_wide_as_the_data(call, tmp_path, hidden, layers):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((30, 8)))
+    done = call("fit", "x.npy", "--hidden", hidden, "--max-iter", 2, cwd=tmp_path)
+    assert done.returncode == 0, done.said
+    assert lrnn.load(tmp_path / "x.safetensors").weights_.sizes == layers
+    assert ("leave 8 out" in done.said) == ("-" in hidden)
 
 
 def test_layers_behind_the_code_stand_behind_a_plus(call, tmp_path):

@@ -212,15 +212,26 @@ def tell(cut: Any, voice: Voice) -> dict[str, Any]:
 
 
 def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
-    """``100`` or ``1000-500-50`` as sizes; the number of attributes may stand before them."""
+    """``100`` or ``1000-500-50`` as sizes of hidden layers."""
     if text is None:
         from lrnn.parameters import check_layer_sizes
 
         return check_layer_sizes(None, n_attributes)
     sizes = _sizes(text, text)
-    if len(sizes) > 1 and sizes[0] == n_attributes:
-        return sizes[1:]
+    if len(sizes) > 1:
+        _beware_of_attributes(text, sizes[0], n_attributes)
     return sizes
+
+
+def _beware_of_attributes(text: str, outermost: int, n_attributes: int) -> None:
+    """Warn of a hidden layer that may be meant as the layer of the attributes."""
+    if outermost == n_attributes:
+        from lrnn.tables.words import warn
+
+        warn(
+            f"--hidden {text}: all of these are hidden layers, and one is as wide as the "
+            f"{n_attributes} attributes; leave {n_attributes} out if the attributes are meant"
+        )
 
 
 def _sizes(part: str, whole: str) -> tuple[int, ...]:
@@ -252,8 +263,8 @@ def layer_sizes(
         return hidden_sizes(text, n_attributes), None
     _sizes(before, str(text))
     sizes = _sizes(behind, str(text))
-    if sizes[-1] == n_attributes and len(sizes) > 1:  # the output's own size is not among them
-        sizes = sizes[:-1]
+    if len(sizes) > 1:
+        _beware_of_attributes(str(text), sizes[-1], n_attributes)
     return hidden_sizes(before, n_attributes), sizes
 
 
