@@ -100,6 +100,18 @@ def test_models_side_by_side(call, folder):
     assert "'digits.safetensors' is a model for 64 attributes" in done.stderr
 
 
+def test_models_of_other_columns_are_refused(call, tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((30, 4)))
+    for name, columns in (("a", "1-3"), ("b", "2-4")):
+        done = call("fit", "x.npy", "--columns", columns, "-o", f"{name}.safetensors", cwd=tmp_path)
+        assert done.returncode == 0, done.said
+    line = ("live", "a.safetensors", "x.npy", "--against", "b.safetensors", "-o", "two.html")
+    done = call(*line, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "'b.safetensors' takes other columns than 'a.safetensors'" in done.said
+    assert not (tmp_path / "two.html").exists()
+
+
 def test_cells_that_were_guessed_are_said_to_be(call, folder):
     frame = pd.read_csv(folder / "wine.csv").drop(columns="target")
     frame.loc[1, ["ash", "hue"]] = np.nan

@@ -126,6 +126,18 @@ def test_models_for_other_attributes_are_refused(digits):
     other = LRNNAutoencoder(4, random_state=0).fit(digits[:60, :30])
     with pytest.raises(ValueError, match=r"'b' is a model for 30 attributes, 'LRNNAuto.*' for 64"):
         model.live(digits, against={"b": other})
+    other = LRNNAutoencoder(4, scale="max", random_state=0).fit(5 * digits[:60])
+    with pytest.raises(ValueError, match="'b' scales its data otherwise than 'LRNNAutoencoder'"):
+        model.live(digits, against={"b": other})
+    frame = pd.DataFrame(digits[:60, :3], columns=["one", "two", "three"])
+    model = LRNNAutoencoder(1, random_state=0).fit(frame)
+    other = LRNNAutoencoder(1, random_state=0).fit(frame[["one", "three", "two"]])
+    with pytest.raises(ValueError, match="its attribute 2 is 'three', not 'two'"):
+        model.live(against={"b": other})
+
+
+def test_rows_that_are_not_there_are_refused(digits):
+    model = LRNNAutoencoder(4, random_state=0).fit(digits[:60])
     with pytest.raises(ValueError, match=r"rows must be how many of the first rows.*got -1"):
         model.live(digits, rows=-1)
     with pytest.raises(ValueError, match="shape"):

@@ -178,35 +178,16 @@ def _made(
 
 def _models(path: Path, data: str | None, against: list[Path]) -> dict[str, Any]:
     """By their files; all for the same attributes, brought into [0, 1] alike."""
+    from lrnn.live.packing import check_alike
+
     if data is None:
         first = load_model(path, autoencoder=False)
     else:
         first = model_for(path, data, autoencoder=False)
     models = {str(path): first}
-    for other in against:
-        found = load_model(other, autoencoder=False)
-        if found.n_features_in_ != first.n_features_in_:
-            raise ValueError(
-                f"{str(other)!r} is a model for {found.n_features_in_} attributes, {str(path)!r} "
-                f"for {first.n_features_in_}"
-            )
-        if not _alike(first.scaling_, found.scaling_):
-            raise ValueError(
-                f"{str(other)!r} scales its data otherwise than {str(path)!r}: the same input is "
-                "not the same to both; fit both to the same data with the same --scale"
-            )
-        models[str(other)] = found
+    models |= {str(other): load_model(other, autoencoder=False) for other in against}
+    check_alike(models)
     return models
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two scalings bring the same numbers into [0, 1]."""
-    import numpy as np
-
-    from lrnn.tables.scaling import Scaling
-
-    a, b = (s or Scaling("none") for s in (one, other))
-    return bool(np.array_equal(a.low, b.low) and np.array_equal(a.span, b.span))
 
 
 def _shape(text: str | None) -> tuple[int, ...] | None:

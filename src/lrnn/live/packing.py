@@ -15,6 +15,7 @@ from lrnn.live.drawing import frame_of
 from lrnn.plots.images import as_images
 from lrnn.report.pictures import is_ink
 from lrnn.tables.scaling import OPEN, Scaling, input_names
+from lrnn.tables.words import SettingError, escaped
 from lrnn.validation import check_data
 from lrnn.weights import Weights
 
@@ -63,7 +64,7 @@ class Scene:
 
     def packed(self) -> dict[str, Any]:
         """All of it as a document of JSON."""
-        width = self._width()
+        width = check_alike(self.models)
         rows = np.asarray(self.rows, dtype=np.float64).reshape(-1, width)
         names = self.attributes or [f"attribute {i + 1}" for i in range(width)]
         if self.scaling is not None and self.scaling.kind == OPEN:
@@ -90,16 +91,37 @@ class Scene:
             "models": [_model(name, model, names) for name, model in self.models.items()],
         }
 
-    def _width(self) -> int:
-        """How many attributes there are, the same for all models."""
-        (first, model), *others = self.models.items()
-        for name, other in others:
-            if other.n_features_in_ != model.n_features_in_:
-                raise ValueError(
-                    f"{name!r} is a model for {other.n_features_in_} attributes, {first!r} for "
-                    f"{model.n_features_in_}: side by side they need the same ones"
-                )
-        return int(model.n_features_in_)
+
+def check_alike(models: Mapping[str, Any]) -> int:
+    """The number of attributes; complains of models to which one input is not the same."""
+    (first, model), *others = models.items()
+    for name, other in others:
+        if other.n_features_in_ != model.n_features_in_:
+            raise ValueError(
+                f"{name!r} is a model for {other.n_features_in_} attributes, {first!r} for "
+                f"{model.n_features_in_}: side by side they need the same ones"
+            )
+        ours, theirs = _attributes(model), _attributes(other)
+        if ours and theirs and ours != theirs:
+            i = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+            raise ValueError(
+                f"{name!r} takes other columns than {first!r}: its attribute {i + 1} is "
+                f"{theirs[i]!r}, not {ours[i]!r}; fit both to the same columns, in the same order"
+            )
+        scalings = [each.scaling_ or Scaling("none") for each in (model, other)]
+        if any(np.any(getattr(scalings[0], n) != getattr(scalings[1], n)) for n in ("low", "span")):
+            raise SettingError(
+                f"{escaped(repr(name))} scales its data otherwise than {escaped(repr(first))}: an "
+                "input is not the same to both; fit both to the same data with the same {scale}"
+            )
+    return int(model.n_features_in_)
+
+
+def _attributes(model: Any) -> list[str]:
+    """What a model's attributes are called; empty if nobody knows."""
+    known = getattr(model, "feature_names_in_", None)
+    names = (model.scaling_ and model.scaling_.names) if known is None else known
+    return [] if names is None else list(map(str, names))
 
 
 def _gain(rows: Floats) -> float:
