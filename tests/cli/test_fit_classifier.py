@@ -517,7 +517,7 @@ def test_the_report_of_a_classifier(call, folder):
     LRNNAutoencoder(5, random_state=0).fit(load_wine().data / 2000).save(folder / "a.safetensors")
     line = ("report", "m.safetensors", "wine.csv", "-o", "page")
     done = call(*line, "--against", "a.safetensors", cwd=folder)
-    assert "one is a classifier and one an autoencoder" in done.said
+    assert "a.safetensors' is an autoencoder, which cannot be compared" in done.said
     done = call(*line, "--frontier", "none", cwd=folder)
     assert (done.returncode, "a frontier is of autoencoders" in done.said) == (2, True)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -13,6 +14,7 @@ import pytest
 
 import lrnn
 from lrnn.datasets import load
+from lrnn.progress import decimal
 from lrnn.tables.writers import write
 
 LRNN = Path(sys.executable).with_name("lrnn")
@@ -246,6 +248,32 @@ def test_report(call, folder, tmp_path):
     assert "--row 3 --against" in page  # the command that makes it again
 
 
+def test_models_that_are_compared_each_take_the_data_their_own_way(call, tmp_path, unrendered):
+    """Scaled by their own ranges, of their own columns, without the rows that they leave out."""
+    rows = np.random.default_rng(0).random((40, 4)).round(3) * [1, 10, 100, 1]
+    table = pd.DataFrame(rows, columns=list("abcd"))
+    table.loc[[3, 20], "d"] = np.nan
+    table["kind"] = np.where(rows[:, 0] > 0.5, "high", "low")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    errors = {}
+    for name, options in {
+        "minmax": ("--drop", "d", "--scale", "minmax"),
+        "max": ("--drop", "a", "--scale", "max", "--missing", "drop"),
+    }.items():
+        line = ("fit", "t.csv", "--hidden", 2, "--label", "kind", *options, "--json")
+        done = call(*line, "-o", f"{name}.safetensors", cwd=tmp_path)
+        assert done.returncode == 0, done.said
+        errors[name] = json.loads(done.stdout)["error"]
+    for one, other in (("minmax", "max"), ("max", "minmax")):
+        line = ("report", f"{one}.safetensors", "t.csv", "--against", f"{other}.safetensors")
+        done = call(*line, "-o", "page", cwd=tmp_path)
+        assert done.returncode == 0, done.said
+        page = (tmp_path / "page" / "index.html").read_text()
+        for name, error in (("this model", errors[one]), (f"{other}.safetensors", errors[other])):
+            line = re.search(rf"<t[dh][^>]*>{name}</t[dh]>\s*<td[^>]*>([\d.]+)</td>", page)
+            assert line[1] == decimal(error), name
+
+
 def test_report_of_a_file_with_hostile_names(call, tmp_path):
     name = "<script>x</script>"
     write(tmp_path / "a<b>.csv", np.random.default_rng(0).random((20, 3)), [name, "$b", "_c"])
@@ -317,7 +345,7 @@ def test_data_sets_have_names(call, folder, tmp_path):
         (
             ["report", "wine.safetensors", "wine", "-o", "r", "--against", "digits.safetensors"],
             1,
-            "is a model for 64 attributes, 'wine.safetensors' for 13",
+            "'digits.safetensors' cannot take these data: 'wine' has 13 attributes, but the model",
         ),
         (["data", "fetch", "vine"], 1, "did you mean 'wine'?"),
     ],

@@ -21,7 +21,7 @@ def pages(digits, tmp_path_factory):
     printed = LRNNAutoencoder((12,), solver="minibatch", max_iter=9, random_state=0).fit(digits)
     images = Subject(
         model, digits, name="digits", command="lrnn report", image_shape=(8, 8),
-        against={"printed": printed},
+        against={"printed": Subject(printed, digits, "digits", "")},
     )  # fmt: skip
     X = minmax_scale(load_wine().data).clip(0, 1)
     table = Subject(
@@ -30,7 +30,7 @@ def pages(digits, tmp_path_factory):
         name=HOSTILE,
         command=f"lrnn report '{HOSTILE}'",
         attributes=(*[f"{HOSTILE}{i}" for i in range(12)], "a" * 300),
-        against={HOSTILE: LRNNAutoencoder((4,), max_iter=3).fit(X)},
+        against={HOSTILE: Subject(LRNNAutoencoder((4,), max_iter=3).fit(X), X, HOSTILE, "")},
     )
     return [write_report(s, folder / n) for s, n in ((images, "images"), (table, "table"))]
 

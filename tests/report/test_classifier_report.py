@@ -22,7 +22,8 @@ def of_digits(digits):
     other = LRNNClassifier(5, **settings).fit(digits, labels)
     return Subject(
         model, digits, name="digits", command="lrnn report …", image_shape=(8, 8), row=6,
-        classes=tuple(map(str, labels)), against={"narrower": other},
+        classes=tuple(map(str, labels)),
+        against={"narrower": Subject(other, digits, "digits", "", classes=tuple(map(str, labels)))},
     )  # fmt: skip
 
 
@@ -65,7 +66,7 @@ def test_numbers_in_it_are_those_of_the_model(of_digits, digits, tmp_path):
     np.testing.assert_array_equal(shown, counts)
     recall = counts[3, 3] / counts[3].sum()
     assert told["classes"].rows[3][1:3] == [str(counts[3].sum()), f"{100 * recall:.1f} %"]
-    (other,) = of_digits.against.values()
+    other = of_digits.against["narrower"].model
     assert f"narrower{other.score(digits, labels):.4f}{other.loss_:.5f}" in text
     share = model.predict_proba(digits[6:7]).max()
     assert "Classes of row 7" in text

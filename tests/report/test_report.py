@@ -41,7 +41,7 @@ def of_digits(digits):
     printed = LRNNAutoencoder((9,), solver="minibatch", max_iter=20, random_state=0).fit(digits)
     return Subject(
         model, digits, name="digits", command="lrnn report …", image_shape=(8, 8),
-        against={"the paper's": printed}, row=6,
+        against={"the paper's": Subject(printed, digits, "digits", "")}, row=6,
     )  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def test_numbers_in_it_are_those_of_the_model(of_digits, tmp_path):
     model = of_digits.model
     text = " ".join(page.text.split())
     assert f"{model.reconstruction_err_:.4f}" in text
-    (printed,) = of_digits.against.values()
+    printed = of_digits.against["the paper's"].model
     assert f"rows sum to up to {printed.audit().largest_row_sum:.2f}" in text
     assert f"{model.audit().largest_row_sum:.2f}, and yet it is valid" in text
     errors = of_digits.simulation.compare()

@@ -76,7 +76,7 @@ def demo(
         name="digits",
         command=shlex.join(["lrnn", *sys.argv[1:]]),
         image_shape=shape,
-        against={PRINTED: models[PRINTED]},
+        against={PRINTED: Subject(models[PRINTED], X, name="digits", command="")},
         seed=seed,
         live=LIVE,
     )

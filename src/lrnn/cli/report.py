@@ -102,21 +102,7 @@ def report(
     if is_classifier(found):
         _tell_labels(found, given, data)
     place = None if row is None else given.row(row, data)
-    others = {}
-    for path in against or []:
-        others[str(path)] = load_model(path, autoencoder=False)
-        if is_classifier(others[str(path)]) != is_classifier(found):
-            raise ValueError(
-                f"of {str(model)!r} and {str(path)!r} one is a classifier and one an autoencoder, "
-                "which cannot be compared"
-            )
-        scaling = others[str(path)].scaling_
-        others[str(path)].scaling_ = scaling and scaling.coding  # they are in [0, 1] already
-        if others[str(path)].n_features_in_ != found.n_features_in_:
-            raise ValueError(
-                f"{str(path)!r} is a model for {others[str(path)].n_features_in_} attributes, "
-                f"{str(model)!r} for {found.n_features_in_}"
-            )
+    others = {str(path): _beside(path, found, data, part, voice) for path in against or []}
     drawn, known = (None, {}) if frontier is None else _read_frontier(frontier, found)
     names = getattr(found, "feature_names_in_", given.names)
     subject = Subject(
@@ -151,6 +137,27 @@ def report(
     )
     if open_it:
         typer.launch(page.resolve().as_uri())
+
+
+def _beside(path: Path, model: Any, data: str, part: str | None, voice: Voice) -> Any:
+    """Another model, with the same data as it takes them by itself."""
+    from lrnn.report import Subject
+    from lrnn.tables.cut_off import RangeWarning
+    from lrnn.tables.words import as_options, warn
+
+    found = load_model(path, autoencoder=False)
+    if is_classifier(found) != is_classifier(model):
+        raise ValueError(
+            f"{str(path)!r} is {'a classifier' if is_classifier(found) else 'an autoencoder'}, "
+            "which cannot be compared with a model of the other kind"
+        )
+    try:
+        given = given_for(found, data, voice, split=part).without_gaps(found)
+    except ValueError as error:
+        raise ValueError(f"{str(path)!r} cannot take these data: {as_options(error)}") from None
+    if given.cut:
+        warn(f"{str(path)!r}: {given.cut}", RangeWarning)
+    return Subject(found, given.data, name=str(path), command="", classes=given.classes)
 
 
 def _check_of_detector(path: Path, **given: Any) -> None:

@@ -59,20 +59,21 @@ def audited(subject: Subject) -> dict[str, Any]:
             for layer in audit.layers
         ],
     )  # fmt: skip
-    models = {"this model": subject.model, **subject.against}
     quality = ["accuracy", "cross-entropy", "firings per output spike"]
     quality = quality if subject.classifies else ["error"]
     comparison = TableOf(
-        "Beside other trainings of the same data",
+        "Beside other trainings of the same data, which each model has scaled as it remembers",
         ["", *quality, "largest row sum", "rows above 1", "largest Σ probabilities", "spikes"],
-        [_line(name, model, subject) for name, model in models.items()],
+        [_line(name, each) for name, each in {"this model": subject, **subject.against}.items()],
     )
     return {
         "audit": audit,
         "layers": table,
         "comparison": comparison if subject.against else None,
         "others": [
-            (name, model.audit()) for name, model in subject.against.items() if _printed(model)
+            (name, other.model.audit())
+            for name, other in subject.against.items()
+            if _printed(other.model)
         ],
         "printed": _printed(subject.model),
     }
@@ -97,7 +98,7 @@ def learning(subject: Subject) -> dict[str, Any]:
             lowest, bound, of = model.corrupted_err_, {}, ", from corrupted ones"
     if subject.against:
         curves: Any = {"this model": model.history_}
-        curves |= {name: other.history_ for name, other in subject.against.items()}
+        curves |= {name: other.model.history_ for name, other in subject.against.items()}
     else:
         curves = model.history_
     drawn = pictures.figure(
@@ -433,13 +434,14 @@ def _printed(model: LRNNAutoencoder | LRNNClassifier) -> bool:
     return bool(model.solver == "minibatch" and model.rates == "free")
 
 
-def _line(name: str, model: LRNNAutoencoder | LRNNClassifier, subject: Subject) -> list[str]:
+def _line(name: str, subject: Subject) -> list[str]:
+    model = subject.model
     audit = model.audit()
     above = sum(layer.rows_above_one or 0 for layer in audit.layers)
     quality = ["–", "–", "–"]
     if isinstance(model, LRNNAutoencoder):
         quality = [decimal(-model.score(subject.X))]
-    elif (found := subject.standing_of(model)) is not None:
+    elif (found := subject.standing) is not None:
         quality = [f"{found.accuracy:.4f}", f"{found.loss:.5f}", readable(found.spikes)]
     return [
         name,

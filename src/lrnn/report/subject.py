@@ -75,8 +75,8 @@ class Subject:
         Which row is presented to the spiking network; by default the first that has a spike.
     left_out : ndarray of int, optional
         Numbers, from 0, of rows of the file that are not among the data.
-    against : dict of str to LRNNAutoencoder or LRNNClassifier
-        Other models of the same kind to compare with, by name.
+    against : dict of str to Subject
+        Other models of the same kind to compare with, by name, with the data as each takes them.
     seed : int, default=0
         Of the simulation.
     frontier : Frontier, optional
@@ -103,7 +103,7 @@ class Subject:
     attributes: tuple[str, ...] | None = None
     row: int | None = None
     left_out: NDArray[np.intp] | None = None
-    against: dict[str, LRNNAutoencoder | LRNNClassifier] = field(default_factory=dict)
+    against: dict[str, "Subject"] = field(default_factory=dict)
     seed: int = 0
     frontier: Frontier | None = None
     known: dict[str, float] = field(default_factory=dict)
@@ -135,7 +135,7 @@ class Subject:
         """Of the model on all of the data."""
         found = self.model.audit(self.X)
         if isinstance(self.model, LRNNClassifier):
-            return replace(found, standing=self.standing_of(self.model))
+            return replace(found, standing=self.standing)
         return found
 
     @cached_property
@@ -146,28 +146,25 @@ class Subject:
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
         """Those of the true classes of all rows, as `class_numbers` tells them."""
-        return self._numbers(self.classifier)
-
-    def _numbers(self, model: LRNNClassifier) -> NDArray[np.int64]:
         if self.classes is None:
             return np.full(self.X.shape[0], UNLABELLED)
-        return class_numbers(self.classes, model.classes_)
+        return class_numbers(self.classes, self.classifier.classes_)
 
-    def standing_of(self, model: LRNNClassifier) -> Recognised | None:
-        """How well a classifier recognises rows that have a class, if it knows any of these.
+    @cached_property
+    def standing(self) -> Recognised | None:
+        """How well the classifier recognises rows that have a class, if it knows any of these.
 
         Rows of classes that it does not know are not told right; they have no cross-entropy.
         """
-        numbers = self._numbers(model)
+        numbers = self.numbers
         known = np.flatnonzero(numbers >= 0)
         if not len(known):
             return None
-        own = model is self.model
-        found = self.probabilities if own else np.asarray(model.predict_proba(self.X))
+        found = self.probabilities[known]
         with warnings.catch_warnings():  # of rows that make no spike, which the page tells itself
             warnings.simplefilter("ignore")
-            spikes = model.spikes_per_decision(self.X)
-        standing = Recognised.of(found[known].astype(np.float64), numbers[known], spikes)
+            spikes = self.classifier.spikes_per_decision(self.X)
+        standing = Recognised.of(found, numbers[known], spikes)
         share = len(known) / np.count_nonzero(numbers != UNLABELLED)
         return replace(
             standing, accuracy=share * standing.accuracy, commonest=share * standing.commonest
