@@ -22,7 +22,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but line ends and tabs
+CONTROL = re.compile(  # all but line ends and tabs; and bytes of names that are not UTF-8
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
+)
 PATIENCE = 1.0  # seconds before a bar appears
 PAUSE = 0.5  # seconds between lines of plain text
 
@@ -30,10 +32,12 @@ PAUSE = 0.5  # seconds between lines of plain text
 def printable(text: str) -> str:
     r"""The text with control characters written out: a terminal obeys them, whoever wrote them.
 
-    >>> print(printable("\x1b[2Jname"))
-    \x1b[2Jname
+    So are the bytes of names that are not UTF-8, which cannot be written.
+
+    >>> print(printable("\x1b[2Jname"), printable("\udcff.csv"))
+    \x1b[2Jname \udcff.csv
     """
-    return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def decimal(error: float) -> str:

@@ -50,6 +50,37 @@ def orders(text):
     return [c for c in text if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160]
 
 
+def test_names_of_files_need_not_be_utf8(call, tmp_path, unrendered):
+    byte = os.fsdecode(b"\xff")
+    table, model, page = (tmp_path / f"{byte}{name}" for name in ("t.csv", "m.safetensors", "page"))
+    frame = pd.DataFrame(np.random.default_rng(0).random((40, 3)), columns=list("abc"))
+    try:
+        frame.to_csv(table, index=False)
+    except OSError:
+        pytest.skip("this file system takes no other names")
+    assert call("fit", table, "--hidden", 2, "-o", model).returncode == 0
+    for command in (
+        ("report", model, table, "--against", model, "-o", page),
+        ("live", model, table, "--rows", 2, "-o", f"{page}.html"),
+        ("detect", table, "-o", f"{page}.csv", "--report", page),
+    ):
+        done = call(*command, "--json")
+        assert done.returncode == 0, done.said
+        written = json.loads(done.stdout.encode())  # it can be written, and leads to the file
+        written = Path(written.get("report") or written["page"])
+        assert "\\udcfft.csv" in written.read_text(encoding="utf-8")
+    before = sorted(tmp_path.iterdir())
+    done = call("encode", model, table, "-o", f"{page}.parquet")
+    assert done.returncode == 1
+    assert "page.parquet': " in done.said
+    assert "another name" in done.said
+    assert sorted(tmp_path.iterdir()) == before
+    frame.to_parquet(tmp_path / "u.parquet")
+    (tmp_path / "u.parquet").rename(f"{page}.parquet")
+    done = call("fit", f"{page}.parquet", "-o", tmp_path / "p.safetensors")
+    assert "page.parquet': " in done.said
+
+
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.filterwarnings("default")
 def test_names_are_neither_orders_nor_markup(call, folder, name, tmp_path):

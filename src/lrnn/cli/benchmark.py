@@ -195,7 +195,7 @@ def _write(result: "Result", folder: Path) -> list[Path]:
 
     paths = [folder / "results.json"]
     document = json_text(result.to_json(), indent=1, ensure_ascii=False)
-    write_atomically(paths[0], f"{document}\n".encode())
+    write_atomically(paths[0], f"{document}\n".encode(errors="backslashreplace"))
     drawn = figure(result)
     for kind in ("png", "svg"):
         paths.append(folder / f"{result.kind}.{kind}")

@@ -154,7 +154,9 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
         for kind in ("png", "svg"):
             write_figure(figure, folder / "figures" / f"{name}.{kind}")
     content = _content(results, summary, drawn)
-    write_atomically(folder / "README.md", _markdown(content, list(drawn)).encode())
+    write_atomically(
+        folder / "README.md", _markdown(content, list(drawn)).encode(errors="backslashreplace")
+    )
     page = folder / "index.html"
     write_atomically(page, render("reproduction.html", content, "lrnn.paper").encode())
     return page

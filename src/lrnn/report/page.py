@@ -77,12 +77,13 @@ def render(template: str, content: dict[str, Any], package: str = "lrnn.report")
     shared = {"style": Markup(asset("style.css")), "script": Markup(asset("script.js"))}
     content = shared | content
     digest = base64.b64encode(hashlib.sha256(content["script"].encode()).digest()).decode()
-    return environment.get_template(template).render(
+    page = environment.get_template(template).render(
         generator=mark(),
         date=datetime.now(UTC).date().isoformat(),
         script_digest=digest,
         **content,
     )
+    return page.encode(errors="backslashreplace").decode()  # names of files need not be UTF-8
 
 
 def asset(name: str, package: str = "lrnn.report") -> str:

@@ -147,6 +147,16 @@ def check_writable(path: Path) -> None:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
+def check_utf8(path: Path) -> None:
+    """Refuse a name that pyarrow cannot take."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{str(path)!r}: pyarrow takes only names in UTF-8; give the file another name"
+        ) from None
+
+
 def check_no_folder(path: Path) -> None:
     """Refuse to replace a folder by a file."""
     if path.is_dir():

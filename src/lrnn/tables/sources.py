@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import detached, is_array, to_numpy
+from lrnn.tables.atomic import check_utf8
 from lrnn.tables.frame import Columns, Frame
 from lrnn.tables.types import check_kind, matrix_of, type_of_columns
 from lrnn.tables.words import in_bytes
@@ -510,6 +511,7 @@ def _reading_parquet(path: Path) -> Iterator[Any]:
         from pyarrow import dataset, fs
     except ImportError:
         raise ValueError("reading Parquet needs pyarrow: pip install pyarrow") from None
+    check_utf8(path)
     with damage_named(path, "is damaged, or no Parquet file"):
         yield dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())
 

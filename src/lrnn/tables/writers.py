@@ -11,7 +11,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.tables.atomic import in_place
+from lrnn.tables.atomic import check_utf8, in_place
 
 __all__ = ["WRITERS", "check_output", "write", "write_arrays", "write_blocks"]
 
@@ -84,6 +84,8 @@ def check_output(path: str | os.PathLike[str]) -> Path:
         raise IsADirectoryError(f"{str(path)!r} is a folder, but no Zarr array; it is left alone")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write to")
+    if suffix == ".parquet":
+        check_utf8(path.resolve())
     needed = NEEDED.get(suffix)
     if needed is not None and find_spec(needed) is None:
         raise ValueError(f"writing {suffix} needs {needed}: pip install {needed}")
