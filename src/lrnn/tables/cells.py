@@ -110,7 +110,7 @@ def _number(text: Any, place: Any, point: int) -> Any:
         mantissa = mantissa * U10 + np.uint64(text[place] - ZERO)
         place += U1
     digits = np.int64(place - begin)
-    if text[place] == point or text[place] == POINT:
+    if text[place] == point:  # where that is a comma, cells with points are left to others
         place += U1
         after = place
         while ZERO <= text[place] <= NINE:
@@ -121,7 +121,7 @@ def _number(text: Any, place: Any, point: int) -> Any:
     if digits == 0:
         return 0.0, False, place
     if digits > 19:
-        while text[begin] == ZERO or text[begin] == point or text[begin] == POINT:
+        while text[begin] == ZERO or text[begin] == point:
             digits -= text[begin] == ZERO
             begin += U1
         if digits > 19:

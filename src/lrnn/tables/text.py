@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.tables.frame import Columns, Frame, as_number
+from lrnn.tables.frame import Columns, Frame, as_number, is_text
 from lrnn.tables.header import are_names
+from lrnn.tables.places import place
 from lrnn.tables.reading import Reading
 from lrnn.tables.words import TableError, TableWarning, escaped, warn
 
@@ -34,6 +35,7 @@ LOOKED_AT = 200  # rows from which delimiter and names are known
 ZIPPED = b"\x1f\x8b"  # before what gzip has written
 SHOWN = 3  # columns that a remark names
 CELLS = 1 << 17  # of a block
+THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*")  # such as 1.778; or it has decimals
 SMALL = 1 << 22  # characters that are read before the compiler would be loaded
 
 
@@ -99,7 +101,7 @@ class TextFile(Columns):
 
     def _blocks(self, as_text: set[int]) -> Iterator[list[NDArray[Any]]]:
         """Columns of consecutive rows: by compiled code, where it pays, as far as it gets."""
-        height, names = max(1, CELLS // len(self.columns)), self.named
+        height, names, first = max(1, CELLS // len(self.columns)), self.named, 0
         with self._open() as file:
             rest, passed = file.read(SMALL), 0
             if len(rest) == SMALL and _may_be_compiled(self._delimiter):
@@ -108,8 +110,9 @@ class TextFile(Columns):
                 shape = height, len(self.columns)
                 cells = Cells(rest, file, self._delimiter, self.reading.decimal, shape)
                 names = names and not cells.read(1)
-                while not names and cells.read(height):
-                    yield self._columns(cells, as_text)
+                while not names and (count := cells.read(height)):
+                    yield self._columns(cells, as_text, first)
+                    first += count
                 rest, passed = cells.rest(), cells.lines
             lines = _Lines(chain(io.StringIO(rest + file.readline(), newline=""), file), passed)
             rows = self._parsed(lines)
@@ -117,9 +120,10 @@ class TextFile(Columns):
                 next(rows, None)
             while block := list(islice(rows, height)):
                 yield [
-                    self._text(column) if i in as_text else self._column(column)
+                    self._text(column) if i in as_text else self._checked(column, i, first)
                     for i, column in enumerate(zip(*block, strict=True))
                 ]
+                first += len(block)
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
@@ -197,7 +201,7 @@ class TextFile(Columns):
         except csv.Error as error:
             raise ValueError(f"{self.name!r}, line {lines.count}: {error}") from None
 
-    def _columns(self, cells: "Cells", as_text: set[int]) -> list[NDArray[Any]]:
+    def _columns(self, cells: "Cells", as_text: set[int], first: int) -> list[NDArray[Any]]:
         """The columns of the rows at hand."""
         columns: list[NDArray[Any]] = list(cells.numbers())
         for i, numbers in enumerate(columns):
@@ -208,12 +212,34 @@ class TextFile(Columns):
                     rows = np.union1d(rows, np.flatnonzero(marked))
                 if not len(rows):
                     continue
-                found = self._numbers(cells.texts(i, rows))
+                found = self._numbers(texts := cells.texts(i, rows))
                 if found is not None:
+                    self._check_thousands(texts, i, (first + rows).tolist())
                     numbers[rows] = found
                     continue
             columns[i] = self._text(cells.texts(i))
         return columns
+
+    def _checked(self, cells: Sequence[str], column: int, first: int) -> NDArray[Any]:
+        """As `_column`; numbers that may be others are refused."""
+        found = self._column(cells)
+        if not is_text(found):
+            self._check_thousands(cells, column, range(first, first + len(cells)))
+        return found
+
+    def _check_thousands(self, cells: Sequence[str], column: int, rows: Iterable[int]) -> None:
+        """Complain of 1.778 where the comma is the mark of decimals: nobody knows what that is."""
+        if self.reading.decimal != ",":
+            return
+        for cell, row in zip(cells, rows, strict=True):
+            if THOUSANDS.fullmatch(cell):
+                number, where = cell.strip(), place(row, column, self.columns)
+                raise TableError(
+                    f"{self.name!r}: {escaped(where)} is {number!r}, and with {{decimal=,}} its "
+                    f"point may stand between thousands: write {number.replace('.', '')}, or "
+                    f"{number.replace('.', ',')}; if points are the marks of decimals, leave "
+                    "{decimal} out"
+                )
 
     def _column(self, cells: Sequence[str]) -> NDArray[Any]:
         """Numbers, if all cells are such or missing; else text."""
