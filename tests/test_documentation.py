@@ -4,6 +4,7 @@ A block that is not run says why, in a comment before it that readers do not see
 ``<!-- not run: needs a GPU -->``.
 """
 
+import ast
 import importlib
 import re
 import shlex
@@ -15,6 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from typer.testing import CliRunner
@@ -89,9 +91,67 @@ def test_python_blocks_run_one_after_the_other(file, tmp_path, monkeypatch):
     names = {"__name__": "documentation"}
     for block in BLOCKS[file]:
         if block.language == "python" and block.not_run is None:
-            compiled = compile("\n" * block.line + block.code, str(file), "exec")
-            exec(compiled, names)
+            run(block, names)
     plt.close("all")  # what they have drawn
+
+
+def run(block, names):
+    """Run code, and hold what it tells in comments of its results against these."""
+    for node in ast.parse("\n" * block.line + block.code).body:
+        if (told := told_result(block, node)) is None:
+            exec(compile(ast.Module([node], []), str(block.file), "exec"), names)
+        else:
+            value = eval(compile(ast.Expression(node.value), str(block.file), "eval"), names)
+            place = f"{block.file.name}:{node.end_lineno}: {value!r}, not {told}"
+            assert agree(value, told), place
+
+
+def told_result(block, node):
+    """What a comment beside an expression says that its value is: alone, or before a colon."""
+    if not isinstance(node, ast.Expr):
+        return None
+    line = block.code.splitlines()[node.end_lineno - block.line - 1]
+    comment = line.encode()[node.end_col_offset :].decode().partition("#")[2].strip()
+    for end in (len(comment), *(match.start() for match in re.finditer(": ", comment))):
+        told = comment[:end]
+        if re.fullmatch(r"[A-Z]\w*\(.*\)", told) or is_literal(told):
+            return told
+    return None
+
+
+def is_literal(text):
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return False
+    return True
+
+
+def agree(value, told):
+    """Whether a value is what is told; what has decimals may be off by one in the last of them."""
+    if not is_literal(told):
+        return repr(value) == told
+    wanted, decimals = ast.literal_eval(told), re.findall(r"\.(\d+)", told)
+    if not decimals:
+        return np.array_equal(value, wanted)
+    step = 10.0 ** -max(map(len, decimals))
+    return np.allclose(value, wanted, rtol=0, atol=1.001 * step)
+
+
+def test_results_that_are_told_are_compared():
+    told = {
+        str(block): [t for node in ast.parse("\n" * block.line + block.code).body
+                     if (t := told_result(block, node)) is not None]
+        for block in in_language("python")
+    }  # fmt: skip
+    found = [t for block, results in told.items() if "time.md" in block for t in results]
+    assert found[:2] == ["[True, True, True]", "68"]
+    assert sum(map(len, told.values())) >= 12
+    assert agree(np.array([1, 2]), "[1, 2]")
+    assert not agree(np.array([1, 2]), "[1, 3]")
+    assert agree({"a": 2}, "{'a': 2}")
+    assert agree(0.148, "0.2")
+    assert not agree(0.148, "0.3")
 
 
 @pytest.mark.parametrize("block", in_language("python"), ids=str)
