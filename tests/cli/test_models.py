@@ -242,6 +242,37 @@ def test_a_hidden_layer_may_be_as_wide_as_the_data(call, tmp_path, hidden, layer
     assert ("leave 8 out" in done.said) == ("-" in hidden)
 
 
+@pytest.mark.parametrize("number", [2**70, int("9" * 400)], ids=["2**70", "of 400 digits"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fit x.npy --hidden {}",
+        "fit x.npy --hidden 2+{}",
+        "fit x.npy --classify --label 8 --hidden 3-{}",
+        "detect x.npy --hidden {}",
+        "frontier x.npy --hidden {}",
+        "demo --hidden {}",
+        "fit x.npy --seed {}",
+        "detect x.npy --seed {}",
+        "demo --seed {}",
+        "frontier x.npy --penalties {}",
+        "simulate m.safetensors x.npy --replicas {}",
+    ],
+)
+def test_numbers_beyond_all_bounds_are_refused_by_their_option(call, tmp_path, line, number):
+    rows = np.random.default_rng(0).random((30, 8))
+    rows[:, 7] = np.arange(30) % 2
+    np.save(tmp_path / "x.npy", rows)
+    if "m.safetensors" in line:
+        model = tmp_path / "m.safetensors"
+        assert call("fit", tmp_path / "x.npy", "--hidden", 2, "-o", model).returncode == 0
+    before = sorted(tmp_path.iterdir())
+    done = call(*line.format(number).split(), cwd=tmp_path)
+    assert done.returncode == 2
+    assert line.split()[-2] in done.said
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_layers_behind_the_code_stand_behind_a_plus(call, tmp_path):
     model = tmp_path / "model.safetensors"
     done = call("fit", "digits", "--scale", "max", "--hidden", "6+20-30", "-o", model)

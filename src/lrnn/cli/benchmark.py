@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from lrnn.cli.inputs import ToTrainOn, check_range, tell
+from lrnn.cli.inputs import MOST_NEURONS, ToTrainOn, check_range, tell
 from lrnn.cli.outputs import Force, check_new
 from lrnn.cli.report import check_folder
 from lrnn.cli.tables import KnownCells, TableOptions, allow_not_offered, takes_tables
@@ -41,7 +41,9 @@ def benchmark(
     hidden: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Code neurons; by default 16, or half of the attributes if fewer."
+            min=1,
+            max=MOST_NEURONS,
+            help="Code neurons; by default 16, or half of the attributes if fewer.",
         ),
     ] = None,
     against: Annotated[

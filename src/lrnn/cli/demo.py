@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lrnn.cli.inputs import MOST_NEURONS, Seed
 from lrnn.cli.outputs import Force, check_new
 from lrnn.cli.report import check_folder, write
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
@@ -17,8 +18,8 @@ def demo(
         Path, typer.Option("--output", "-o", help="Folder for the report and the models.")
     ] = Path("lrnn-demo"),
     force: Force = False,
-    hidden: Annotated[int, typer.Option(min=1, help="Code neurons.")] = 16,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
+    hidden: Annotated[int, typer.Option(min=1, max=MOST_NEURONS, help="Code neurons.")] = 16,
+    seed: Seed = 0,
     open_it: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,

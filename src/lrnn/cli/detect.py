@@ -11,6 +11,7 @@ import typer
 from numpy.typing import NDArray
 
 from lrnn.cli.inputs import (
+    HIGHEST_SEED,
     DataOf,
     DeviceOf,
     SplitOf,
@@ -91,7 +92,8 @@ def detect(
         typer.Option(metavar="FOLDER", help="Write a page on it, too: FOLDER/index.html."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the random numbers; by default 0.")
+        int | None,
+        typer.Option(min=0, max=HIGHEST_SEED, help="Seed of the random numbers; by default 0."),
     ] = None,
     device: DeviceOf = None,
     split: SplitOf = None,

@@ -64,7 +64,7 @@ def frontier(
         typer.Option(metavar="DATA", help="Other data to take errors on; MNIST has its own."),
     ] = None,
     penalties: Annotated[
-        int, typer.Option(min=2, help="How many penalties of a spike, such as 24.")
+        int, typer.Option(min=2, max=10**6, help="How many penalties of a spike, such as 24.")
     ] = 16,
     passes: Annotated[
         int | None,

@@ -75,7 +75,9 @@ SPLITS = {
     "test": "those to test with",
     "all": "all there are (--split test has those to test with)",
 }
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
+MOST_NEURONS = 2**31 - 1  # of a layer
+HIGHEST_SEED = 2**32 - 1  # scikit-learn's
+Seed = Annotated[int, typer.Option(min=0, max=HIGHEST_SEED, help="Seed of the random numbers.")]
 Resume = Annotated[
     bool | None,
     typer.Option("--resume/--restart", help="Go on from the checkpoint, or throw it away."),
@@ -241,11 +243,11 @@ def _sizes(part: str, whole: str) -> tuple[int, ...]:
         sizes = tuple(int(word) for word in words if "+" not in word)
     except ValueError:
         sizes = ()
-    if len(sizes) < len(words) or min(sizes) < 1:
+    if len(sizes) < len(words) or min(sizes) < 1 or max(sizes) > MOST_NEURONS:
         raise typer.BadParameter(
             f"{whole!r} should be a number of code neurons, such as 100, or sizes of hidden "
             "layers, such as 1000-500-50, of an autoencoder also with others behind the code, such "
-            "as 50+1000",
+            f"as 50+1000; of at most {MOST_NEURONS:,} neurons",
             param_hint="--hidden",
         )
     return sizes

@@ -40,7 +40,7 @@ def simulate(
             "0.02; --events is then the most.",
         ),
     ] = None,
-    replicas: Annotated[int, typer.Option(min=1, help="Independent runs.")] = 1,
+    replicas: Annotated[int, typer.Option(min=1, max=10**15, help="Independent runs.")] = 1,
     estimator: Annotated[
         str,
         typer.Option(
