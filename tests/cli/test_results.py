@@ -249,7 +249,7 @@ def test_report(call, folder, tmp_path):
 
 
 def test_models_that_are_compared_each_take_the_data_their_own_way(call, tmp_path, unrendered):
-    """Scaled by their own ranges, of their own columns, without the rows that they leave out."""
+    """Scaled by their own ranges, of their own columns, by known cells of rows they do not drop."""
     rows = np.random.default_rng(0).random((40, 4)).round(3) * [1, 10, 100, 1]
     table = pd.DataFrame(rows, columns=list("abcd"))
     table.loc[[3, 20], "d"] = np.nan
@@ -259,12 +259,13 @@ def test_models_that_are_compared_each_take_the_data_their_own_way(call, tmp_pat
     for name, options in {
         "minmax": ("--drop", "d", "--scale", "minmax"),
         "max": ("--drop", "a", "--scale", "max", "--missing", "drop"),
+        "filled": ("--scale", "minmax", "--missing", "allow"),
     }.items():
         line = ("fit", "t.csv", "--hidden", 2, "--label", "kind", *options, "--json")
         done = call(*line, "-o", f"{name}.safetensors", cwd=tmp_path)
         assert done.returncode == 0, done.said
         errors[name] = json.loads(done.stdout)["error"]
-    for one, other in (("minmax", "max"), ("max", "minmax")):
+    for one, other in (("minmax", "max"), ("max", "filled"), ("filled", "minmax")):
         line = ("report", f"{one}.safetensors", "t.csv", "--against", f"{other}.safetensors")
         done = call(*line, "-o", "page", cwd=tmp_path)
         assert done.returncode == 0, done.said

@@ -98,7 +98,8 @@ def report(
             param_hint="--frontier",
         )
     part = part_taken(data, split)
-    given = given_for(found, data, voice, split=part).without_gaps(found)
+    given = given_for(found, data, voice, split=part)
+    with_gaps, given = given.data, given.without_gaps(found)
     if is_classifier(found):
         _tell_labels(found, given, data)
     place = None if row is None else given.row(row, data)
@@ -121,6 +122,7 @@ def report(
         classes=given.classes,
         label=(given.scaling.recipe and given.scaling.recipe.label) or "class",
         remarks=tuple(filter(None, (str(given.cut), given.cut.filling))),
+        with_gaps=with_gaps,
     )
     with numbers_explained(given, data, fitting=False, places=given.cut.places):
         page = write(subject, output, voice)
@@ -152,12 +154,14 @@ def _beside(path: Path, model: Any, data: str, part: str | None, voice: Voice) -
             "which cannot be compared with a model of the other kind"
         )
     try:
-        given = given_for(found, data, voice, split=part).without_gaps(found)
+        given = given_for(found, data, voice, split=part)
+        filled = given.without_gaps(found).data
     except ValueError as error:
         raise ValueError(f"{str(path)!r} cannot take these data: {as_options(error)}") from None
     if given.cut:
         warn(f"{str(path)!r}: {given.cut}", RangeWarning)
-    return Subject(found, given.data, name=str(path), command="", classes=given.classes)
+    name, classes = str(path), given.classes
+    return Subject(found, filled, name=name, command="", classes=classes, with_gaps=given.data)
 
 
 def _check_of_detector(path: Path, **given: Any) -> None:

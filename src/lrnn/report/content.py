@@ -440,7 +440,8 @@ def _line(name: str, subject: Subject) -> list[str]:
     above = sum(layer.rows_above_one or 0 for layer in audit.layers)
     quality = ["–", "–", "–"]
     if isinstance(model, LRNNAutoencoder):
-        quality = [decimal(-model.score(subject.X))]
+        known = subject.X if subject.with_gaps is None else subject.with_gaps
+        quality = [decimal(-model.score(known))]
     elif (found := subject.standing) is not None:
         quality = [f"{found.accuracy:.4f}", f"{found.loss:.5f}", readable(found.spikes)]
     return [

@@ -93,6 +93,8 @@ class Subject:
         The address of a page beside the report in which the network runs.
     findings : Findings, optional
         If the model is that of an outlier detector, what this says of the rows.
+    with_gaps : array-like of shape (n_rows, n_attributes), optional
+        The rows before missing cells were filled: models are compared by the cells that are known.
     """
 
     model: LRNNAutoencoder | LRNNClassifier
@@ -112,6 +114,7 @@ class Subject:
     remarks: tuple[str, ...] = ()
     live: str | None = None
     findings: Findings | None = None
+    with_gaps: Any = None
 
     @property
     def classifies(self) -> bool:
