@@ -78,7 +78,6 @@ from lrnn.validation import (
     for_frames,
     raw_matrix,
     weighted,
-    weights_of,
 )
 from lrnn.weights import (
     Part,
@@ -605,7 +604,7 @@ class LRNNAutoencoder(
         if evaluation is None:
             evaluation = evaluate_both(near, trained.weights, settings.corruption)
         if rows.gaps is not None:
-            given = rows.gaps, near, trained.weights, weights_of(rows)
+            given = rows.gaps, near, trained.weights, rows.of_rows
             evaluation = replace(evaluation, error=known_error(*given))
             if settings.corruption is not None:
                 corrupted = known_error(*given, settings.corruption)
@@ -986,7 +985,7 @@ class LRNNAutoencoder(
         check_is_fitted(self)
         rows = weighted(check_data(self, X, reset=False), sample_weight)
         if rows.gaps is not None:
-            error = known_error(rows.gaps, *self._together(rows), weights_of(rows))
+            error = known_error(rows.gaps, *self._together(rows), rows.of_rows)
             if np.isnan(error):
                 raise ValueError("no cell of X is known: there is nothing to score")
             return -error

@@ -58,7 +58,6 @@ from lrnn.validation import (
     for_frames,
     labels_of,
     weighted,
-    weights_of,
 )
 from lrnn.weights import (
     Weights,
@@ -469,7 +468,7 @@ class LRNNClassifier(
         rows = check_data(self, X, reset=reset)
         numbers = labels_of(rows, y, classes)
         scale = self.scale if reset and self._scales else None
-        own = weights_of(weighted(rows, sample_weight, scale=scale))
+        own = weighted(rows, sample_weight, scale=scale).of_rows
         weights = np.ones(rows.shape[0]) if own is None else own
         if self.class_weight is not None:
             found = classes[numbers]

@@ -42,7 +42,6 @@ from lrnn.validation import (
     num_samples,
     raw_matrix,
     weighted,
-    weights_of,
 )
 from lrnn.weights import Part
 from lrnn.width_paths import WidthPath, widths
@@ -416,7 +415,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             some = np.empty(_count(X))
             X, _, sample_weight = counted(X, some, sample_weight)
         rows = check_data(self, X, reset=reset, sample_weight=sample_weight)
-        return rows, weights_of(weighted(rows, sample_weight, relative=False))
+        return rows, weighted(rows, sample_weight, relative=False).of_rows
 
     def _complements(self, scaling: Scaling | None) -> bool:
         """Whether attributes are presented beside their complements, whatever a scaling says."""

@@ -26,7 +26,6 @@ from lrnn.arrays import (
     HOST,
     Array,
     Backend,
-    Floats,
     are_levels,
     backend_named,
     backend_of,
@@ -676,11 +675,6 @@ def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True, scale: An
     if not np.isfinite(total):
         raise ValueError("sample_weight sums to infinity; divide all weights by some large number")
     return WeightedRows(rows, weights)
-
-
-def weights_of(rows: Rows) -> Floats | None:
-    """Those of rows that have some."""
-    return rows.of_rows if isinstance(rows, WeightedRows) else None
 
 
 def for_frames(estimator: Any, codes: Array) -> Array:

@@ -392,6 +392,39 @@ def test_other_data_are_refused_wherever_they_are(
         assert_same(undisturbed, fit(make(way, max_iter=7), data, path))
 
 
+@pytest.mark.parametrize(
+    ("place", "settings"),
+    [
+        *((place, {}) for place in PLACES),
+        (npy, {"hidden_layer_sizes": (20, 6)}),
+        (sparse_blocks, {"complement": True}),
+    ],
+)
+def test_weighted_rows_go_on_wherever_they_are(
+    place, settings, digits, rng, tmp_path, monkeypatch, small_blocks
+):
+    """In the midst of the first pass and after it; with the same weights alone."""
+    X, weights, path = digits[:100], rng.random(100), tmp_path / "c"
+    weights[:30:3] = 0
+    others = np.where(np.arange(100) == 5, 2 * weights, weights)
+
+    def trained(weights, **options):
+        model, data = make("gram", max_iter=7, **settings), place(tmp_path, X)
+        return fit(model, data, path, sample_weight=weights, **options)
+
+    undisturbed = make("gram", max_iter=7, **settings).fit(place(tmp_path, X), None, weights)
+    for count in (0, 2, 4):
+        path.unlink(missing_ok=True)
+        with monkeypatch.context() as patch:
+            kill_after(patch, count)
+            with pytest.raises(Killed):
+                trained(weights, every=0)
+        for wrong in (others, None):
+            with pytest.raises(CheckpointError, match="it is of a training on other data"):
+                trained(wrong)
+        assert_same(undisturbed, trained(weights))
+
+
 def seen_rows(path):
     """How many rows a checkpoint knows of."""
     with safe_open(path, "numpy") as file:

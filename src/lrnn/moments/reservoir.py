@@ -63,7 +63,7 @@ class Reservoir:
         found = replace(
             self, now=self.now + older, weight=self.weight * share, columns=self.columns * share
         )
-        weights = rows.of_rows if isinstance(rows, WeightedRows) else None
+        weights = rows.of_rows
         seen = 0
         for block in rows.blocks():
             own = None if weights is None else weights[seen : seen + block.shape[0]]

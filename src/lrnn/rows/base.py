@@ -49,6 +49,8 @@ class Rows(ABC):
         Whether they are in the memory of the device that works on them.
     on_workers : bool
         Whether they are on a cluster: `transmit` gives what is computed when it is needed.
+    of_rows : ndarray or None
+        What each row weighs; None where each weighs 1.
     """
 
     shape: tuple[int, int]
@@ -62,6 +64,7 @@ class Rows(ABC):
     in_any_order: bool
     held_on_device: bool = False
     on_workers: bool = False
+    of_rows: Floats | None = None
 
     @property
     def cells(self) -> int:

@@ -25,7 +25,7 @@ class DerivedRows(Rows):
         self.dtype = dtype
         self.backend, self.resident = rows.backend, rows.resident
         self.in_any_order, self.held_on_device = rows.in_any_order, rows.held_on_device
-        self.on_workers = rows.on_workers
+        self.on_workers, self.of_rows = rows.on_workers, rows.of_rows
 
     @property
     def weight(self) -> float:
@@ -71,6 +71,8 @@ class DerivedRows(Rows):
 
 class WeightedRows(DerivedRows):
     """The same rows, each with a weight: a pass over them gives these to its work."""
+
+    of_rows: Floats
 
     def __init__(self, rows: Rows, weights: Floats) -> None:
         super().__init__(rows, _same, rows.shape[1], rows.dtype)

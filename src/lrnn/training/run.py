@@ -17,7 +17,7 @@ import numpy as np
 
 from lrnn.arrays import Backend, is_array
 from lrnn.progress import StageBars, decimal
-from lrnn.rows import Rows, held
+from lrnn.rows import Rows, WeightedRows, held
 from lrnn.rows.base import Combine, Fold, Work
 from lrnn.training.settings import Settings
 from lrnn.training.states import ERRORS, State, StateError, totals, whole
@@ -163,7 +163,10 @@ class Run:
             with fitting():
                 done = whole(saved["rows"], "number of rows", 1, rows.shape[0])
             part = next(rows.blocks(0, min(done, COMPARED)))
-            least = held(part).fold(work, combine, widest, begin=begin, **options)
+            some = held(part)
+            if rows.of_rows is not None:
+                some = WeightedRows(some, rows.of_rows[: part.shape[0]])
+            least = some.fold(work, combine, widest, begin=begin, **options)
             with fitting():
                 totals(saved["total"], least, "sum over rows", exact=part.shape[0] == done)
             begin = _sent(saved["total"], rows.backend)
