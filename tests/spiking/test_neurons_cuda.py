@@ -92,6 +92,18 @@ def test_time_without_inhibition(network):
     assert_same(excited, PLUS, time=20.0 * MORE, replicas=2, snapshot_bytes=0)
 
 
+def test_transients_are_those_of_the_cpu_also_of_many_runs(network, monkeypatch):
+    """Which go clock by clock, if they last for so many events: all wait for the leading run."""
+    for least in ("MANY_ROWS", "MANY_REPLICAS"):
+        monkeypatch.setattr("lrnn.spiking.simulate." + least, 1)
+    arguments = {"time": 4.0, "watch": [0, 2], "watch_at": np.linspace(0, 4, 17), "replicas": 3}
+    cpu, gpu = (
+        network.simulate(PLUS, MINUS, device=device, engine=engine, random_state=7, **arguments)
+        for device, engine in (("cpu", "neurons"), ("cuda", "auto"))
+    )
+    np.testing.assert_array_equal(gpu.potentials, cpu.potentials)
+
+
 def test_stationary_start_and_warm_up(network):
     arguments = {"start": "stationary", "warm_up": 15, "snapshot_bytes": 0}
     assert_same(network, PLUS[:1], MINUS, events=40 * MORE, record=[1], **arguments)

@@ -356,3 +356,37 @@ def test_bad_moments_are_refused_by_name(change, message):
 def test_bad_films_are_refused_by_name(change, message):
     with pytest.raises(ValueError, match=message):
         CHAIN.simulate(FILM, **change)
+
+
+LOOP = RandomNeuralNetwork([1.0, 1.0], [[0.0, 0.5], [0.5, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("network", "engine", "why"),
+    [
+        (CHAIN, {"engine": "clock"}, "engine='clock'"),
+        (CHAIN, {"at_events": True}, "at_events"),
+        (LOOP, {}, "cycles"),
+        (LOOP, {"engine": "neurons"}, "cycles"),
+    ],
+)
+@pytest.mark.parametrize(
+    "more", [{}, {"until": 0.1}, {"watch": [0], "watch_at": [1, 2]}, {"start": "stationary"}]
+)
+def test_clock_by_clock_a_gpu_keeps_no_time(network, engine, why, more):
+    with pytest.raises(ValueError, match=rf"{why}.*device='cpu'"):
+        network.simulate(np.full(network.n_neurons, 0.1), time=3.0, device="cuda", **engine, **more)
+
+
+@pytest.mark.parametrize("until", [None, 0.1])
+def test_many_runs_of_some_time_go_neuron_by_neuron_on_a_gpu(until):
+    """Many runs until so many events go clock by clock."""
+    rows = np.tile(ARRIVALS, (100, 1))
+    plans = [
+        make_plan(
+            CHAIN, rows, None, observe_every=1_000, replicas=64, warm_up=0, start="empty",
+            snapshot_bytes=1 << 28, random_state=0, until=until, device="cuda", **length,
+        )
+        for length in ({"events": 1_000, "time": None}, {"events": None, "time": 1_000.0})
+    ]  # fmt: skip
+    assert [plan.by_neuron for plan in plans] == [False, True]

@@ -21,7 +21,7 @@ from lrnn.spiking.gpu_layout import Indices, Layout, groups, packed_routes, rest
 from lrnn.spiking.plan import FOREVER, INHIBITED, Plan, Statistics
 from lrnn.spiking.results import judge
 
-AT_ONCE = 16_000_000_000  # events (or ticks) of all runs in one launch: two seconds or so
+AT_ONCE = 16_000_000_000  # events of all runs in one launch: two seconds or so
 MOST_COUNTED = 1 << 32  # events of a run: its counts have 32 bits
 RESERVE = 0  # of the sums
 
@@ -58,8 +58,7 @@ def check_plan(plan: Plan) -> None:
             f"device='cuda' clock by clock is for networks of up to {int(NOWHERE) - 1:,} neurons, "
             f"this one has {plan.network.n_neurons:,}; use device='cpu'"
         )
-    length = plan.snapshots[-1] * (1 if plan.unit == "events" else _fastest(plan))
-    check_length(length, MOST_COUNTED)
+    check_length(plan.snapshots[-1], MOST_COUNTED)
 
 
 def check_length(length: float, most: int) -> None:
@@ -135,14 +134,9 @@ def make(
         runs.write(statistics, late)
 
 
-def _fastest(plan: Plan) -> float:
-    """Ticks per unit time, of the row that has the most."""
-    return max(clocks.total_rate for clocks in plan.clocks)
-
-
 @dataclass
 class Runs(DeviceRuns):
-    """All replicas of some rows of arrivals, clock by clock."""
+    """All replicas of some rows of arrivals, clock by clock, until so many events."""
 
     plan: Plan
     rows: Indices
@@ -156,7 +150,7 @@ class Runs(DeviceRuns):
     began: Any
     schedule: list[Any]
     ended: NDArray[np.bool_]
-    reached: int = 0  # events, or ticks
+    reached: int = 0  # events
 
     @classmethod
     def of(cls, plan: Plan, rows: Indices) -> "Runs":
@@ -205,23 +199,13 @@ class Runs(DeviceRuns):
             runs._warm_up()
         return runs
 
-    @cached_property
-    def tick_ends(self) -> NDArray[np.int64]:
-        """Ticks of each run until each stop, where those are set by time."""
-        return np.stack([self.plan.tick_ends(int(run)) for run in self.numbers])
-
     def go_on(self, stop: int) -> Iterator[float]:
         """Go on to a stop of the plan, piece by piece, and tell how far they have got."""
-        plan = self.plan
-        by_time, ends = plan.unit == "time", plan.stops
-        goal = int(self.tick_ends[:, stop].max()) if by_time else int(ends[stop])
+        goal, last = int(self.plan.stops[stop]), self.plan.stops[-1]
         while self.reached < goal:
             self.reached = min(goal, self.reached + max(20_000, AT_ONCE // len(self.numbers)))
-            if by_time:
-                self.advance(np.minimum(self.tick_ends[:, stop], self.reached), FOREVER)
-            else:
-                self.advance(FOREVER, self.reached)
-            yield float(ends[stop] / ends[-1] * self.reached / goal)
+            self.advance(FOREVER, self.reached)
+            yield float(self.reached / last)
 
     def advance(self, ticks: NDArray[np.int64] | int, events: int) -> None:
         """Go on until so many events of each run, or so many ticks."""

@@ -171,16 +171,21 @@ def make_plan(
     by_neuron = faster(network.n_neurons, float(made.mean()), per_event, cyclic)
     if device == "cuda":
         few = n_rows < MANY_ROWS or replicas < MANY_REPLICAS
-        by_neuron = not cyclic and (few or per_event > MANY_RINGS or record or n_frames > 1)
+        by_time = schedule.unit == "time"  # of a film, too
+        by_neuron = not cyclic and (few or per_event > MANY_RINGS or record or by_time)
         if cyclic and engine == "neurons":
             raise ValueError(
-                "engine='neurons' with device='cuda' is not for cycles; engine='clock' is"
+                "engine='neurons' with device='cuda' is not for cycles; engine='clock' is, with "
+                "events=, and so is device='cpu'"
             )
     wiring = _wiring(network, engine, at_events, by_neuron)
-    if wiring is None and device == "cuda" and (record or n_frames > 1):
-        what = "record" if record else "a film"
+    if wiring is None and device == "cuda" and (record or by_time):
+        what = "record" if record else "a film" if n_frames > 1 else f"time={time!r}"
         why = "engine='clock'" if engine == "clock" else "at_events" if at_events else "cycles"
-        raise ValueError(f"{what} with {why} is not for device='cuda'; device='cpu' and 'dask' are")
+        raise ValueError(
+            "clock by clock runs on a GPU end after so many events, and are not recorded: "
+            f"{what} with {why} is not for device='cuda'; device='cpu' and 'dask' are"
+        )
     spikes_from: ClockWork | Wiring
     if wiring is None:
         spikes_from = clockwork_of(network, plus, minus, n_frames)
