@@ -504,3 +504,12 @@ def test_scores_of_rows_are_their_errors(digits, rng):
         expected = -(missed**2).sum(axis=1) / known.sum(axis=1)
     assert np.isnan(found[3])
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", ["auto", "none"])
+def test_a_stream_of_frames_keeps_the_names_of_its_columns(rng, scale):
+    frame = pd.DataFrame(rng.random((120, 3)), columns=list("abc"))
+    model = LRNNOutlierDetector(2, scale=scale, random_state=0)
+    model.partial_fit(frame[:60]).partial_fit(frame[60:])
+    assert model.autoencoder_.feature_names_in_.tolist() == list("abc")
+    assert model.audit(frame).valid

@@ -304,7 +304,8 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def _fit(self, X: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any) -> tuple[Rows, Floats | None]:
+        """Be fitted on X, which it gives as rows with their weights."""
         rows, weights = self._rows(X, sample_weight, reset=True)
         count = rows.shape[0] if weights is None else np.count_nonzero(weights)
         if count < 2:
@@ -318,6 +319,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         hidden, path = self._hidden(rows, weights)
         given = weights
         if self._small(rows):
+            rows = rows.in_memory()
             alike = self._all_alike(rows, weights)
             autoencoder = self._autoencoder(hidden)
             autoencoder._fit(self._coded(alike.cells), sample_weight=alike.weights)
@@ -333,6 +335,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             cells = np.concatenate([*taken(attributes_of(rows), left_out)])
             held = HeldOut(normality.measured_on_host(cells, _known(rows, left_out)), of_held)
         self._settle(autoencoder, normality, held, path, (rows, given))
+        return rows, given
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -395,8 +398,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _begin(self, X: Any, sample_weight: Any) -> Self:
         """The first part of a stream: fitted as any rows, and with a moment to go on from."""
-        self._fit(X, sample_weight)
-        rows, weights = self._rows(X, sample_weight, reset=False)
+        rows, weights = self._fit(X, sample_weight)
         autoencoder = self._autoencoder(self.autoencoder_.hidden_layer_sizes)
         autoencoder.partial_fit(rows, sample_weight=weights)
         normality = replace(self._normality_, weights=autoencoder.weights_)
@@ -410,11 +412,15 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return float(self._held.weights.sum()) * passed + new
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Rows, Floats | None]:
-        """X as rows, with weights if there are any; those without count for nothing at all."""
+        """X as rows, with weights if there are any; those without count for nothing at all.
+
+        The network knows the names of attributes, too.
+        """
         if sample_weight is not None and reset:
             some = np.empty(_count(X))
             X, _, sample_weight = counted(X, some, sample_weight)
         rows = check_data(self, X, reset=reset, sample_weight=sample_weight)
+        attributes_of(rows).columns = getattr(self, "feature_names_in_", None)
         return rows, weighted(rows, sample_weight, relative=False).of_rows
 
     def _complements(self, scaling: Scaling | None) -> bool:
@@ -943,10 +949,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self.autoencoder_.audit(None if X is None else self._for_network(X))
 
     def _for_network(self, X: Any) -> Rows:
-        """X as rows for the network, which knows the names of attributes, too."""
-        rows = check_data(self, X, reset=False)
-        attributes_of(rows).columns = getattr(self, "feature_names_in_", None)
-        return rows
+        return self._rows(X, None, reset=False)[0]
 
     # A door to a room above
 

@@ -244,7 +244,7 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     rows.cut_off = cut
     if cut is not None:
         cut.names = getattr(estimator, "feature_names_in_", None)
-    if cut and rows.resident:
+    if cut and (rows.resident or rows.on_workers):  # a stream tells when it has been read
         warn(str(cut), RangeWarning)
     complemented = scaling is not None and scaling.complemented
     return ComplementedRows(rows) if complemented else rows

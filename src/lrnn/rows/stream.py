@@ -87,7 +87,11 @@ class Stream(Rows):
                 f"{self.source.name} has {seen} rows now, but it had {self.shape[0]}; it was "
                 "changed while it was read"
             )
-        if self.cut_off and not self._told and last is None:
+        self._tell()
+
+    def _tell(self) -> None:
+        """Warn, once, of what was cut off; it is counted when all rows have been read."""
+        if self.cut_off and not self._told:
             self._told = True
             warn(str(self.cut_off), RangeWarning)
 
@@ -127,9 +131,12 @@ class Stream(Rows):
         first = content.rows
         if first < count:
             height = block_height(self.shape[1], self._host_dtype)
-            lacking = first_rows(self.source.blocks(first, height), count - first)
+            lacking = self.source.blocks(first, height)
+            if count < self.shape[0]:
+                lacking = first_rows(lacking, count - first)
             for _ in read_ahead(self._remembered(lacking, first)):
                 pass
+            self._tell()
         return f"{self.source.dtype.str} {self.shape} {self.white} {content.of(count)}"
 
     def _remembered(self, blocks: Iterator[Any], first: int) -> Iterator[Any]:

@@ -374,17 +374,13 @@ class TableSource(Source):
         cells, width = 0, len(self.columns)
         if (self._rows or 0) * width > most:
             return None
-        cut, self._cut = self._cut, CutOff()
-        found, blocks = self._cut, [np.empty((0, width))]
+        blocks = [np.empty((0, width))]
         for block in self.blocks(0, sys.maxsize):
             cells += block.size
             if cells > most:
-                self._cut = cut
                 self.carried.clear()
                 return None
             blocks.append(block)
-        if cut is not None:
-            cut.include(found)
         return blocks[1] if len(blocks) == 2 else np.concatenate(blocks)
 
     @property
@@ -394,8 +390,11 @@ class TableSource(Source):
         return (0, self.shape[0]) if known is None or self._drops else tuple(known)
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
-        """Consecutive rows, as long as those of the table are."""
-        cut, self._cut = self._cut, None  # counted once
+        """Consecutive rows, as long as those of the table are.
+
+        The first pass over all of them that is complete counts what is left out, or filled.
+        """
+        cut = CutOff() if self._cut is not None and first == 0 else None
         for frame in self._frames(0 if self._drops else first):
             frame = self._recipe.kept(frame, cut)
             rows, begin = frame.shape[0], first if self._drops else 0
@@ -407,6 +406,9 @@ class TableSource(Source):
                         self.carried.append(self._recipe.carried(part))
                     yield matrix[start : start + height]
             first = max(0, first - rows)
+        if self._cut is not None and cut is not None:
+            self._cut.include(cut)
+            self._cut = None
 
     @property
     def _drops(self) -> bool:

@@ -632,7 +632,10 @@ def input_shape(shape: Sequence[int] | None, scaling: Scaling | None) -> tuple[i
 
 
 class ScaledSource(Source):
-    """Rows of a source that are scaled as they are read; what is cut off is counted once."""
+    """Rows of a source that are scaled as they are read.
+
+    What is cut off is counted once: by the first pass over all rows, in order, that is complete.
+    """
 
     def __init__(self, source: Source, scaling: Scaling, cut: CutOff | None = None) -> None:
         self.name, self.shape, self.columns = source.name, source.shape, source.columns
@@ -647,9 +650,12 @@ class ScaledSource(Source):
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows in [0, 1]."""
-        cut, self._cut = self._cut, None
+        cut = CutOff() if self._cut is not None and first == 0 else None
         for block in self._source.blocks(first, height):
             yield self._scaling.scaled(block, cut)
+        if self._cut is not None and cut is not None:
+            self._cut.include(cut)
+            self._cut = None
 
     def take(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Some rows in [0, 1]."""

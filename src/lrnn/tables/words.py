@@ -1,5 +1,6 @@
 """What is said of tables and settings in the words of whoever asks: parameters, or options."""
 
+import functools
 import re
 import shlex
 import sys
@@ -113,7 +114,8 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn of the line that called lrnn (or scikit-learn, that called it), however deep inside."""
     level, frame = 2, sys._getframe(1)
     sklearn = sys.modules.get("sklearn")
-    inside = (INSIDE, *(() if sklearn is None else (str(Path(sklearn.__file__ or "").parent),)))
+    own = (INSIDE, functools.__file__)  # cached properties
+    inside = (*own, *(() if sklearn is None else (str(Path(sklearn.__file__ or "").parent),)))
     while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
