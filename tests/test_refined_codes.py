@@ -74,9 +74,9 @@ def test_data_in_their_own_units(digits):
 @pytest.mark.parametrize(
     ("refine", "error", "message"),
     [
-        (-1, ValueError, "refine=-1 must be at least 0"),
-        (1.5, TypeError, "refine=1.5 must be a whole number"),
-        (True, TypeError, "refine=True must be a whole number"),
+        (-1, ValueError, "refine must be from 0 .* got -1"),
+        (1.5, TypeError, "refine must be a whole number, got 1.5"),
+        (True, TypeError, "refine must be a whole number, got True"),
     ],
 )
 def test_what_is_no_number_of_sweeps_is_refused(model, digits, refine, error, message):

@@ -2,7 +2,6 @@
 
 import math
 from functools import partial
-from numbers import Integral
 from operator import add
 from typing import Any
 
@@ -10,11 +9,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.utils.validation import check_scalar
 
 from lrnn.arrays import Array, to_numpy
 from lrnn.functional import column_sums
 from lrnn.moments import DenseMoment, ImplicitMoment
+from lrnn.parameters import check_count
 from lrnn.rows import Rows
 from lrnn.validation import check_matrix
 
@@ -48,7 +47,7 @@ def svd(X: Any, n_hidden: int) -> float:
     >>> bool(svd(X, 1) < 1e-15)
     True
     """
-    check_scalar(n_hidden, "n_hidden", Integral, min_val=1)
+    check_count(n_hidden, "n_hidden")
     rows = check_matrix(X, "bounds.svd")
     count, attributes = rows.shape
     if n_hidden >= min(count, attributes):
@@ -93,7 +92,7 @@ def unit_rate(X: Any, n_hidden: int) -> float:
     >>> unit_rate([[1.0, 1.0, 0.0, 0.0]], 1)  # half of each spike is lost
     0.125
     """
-    check_scalar(n_hidden, "n_hidden", Integral, min_val=1)
+    check_count(n_hidden, "n_hidden")
     rows = check_matrix(X, "bounds.unit_rate")
     total = rows.fold(partial(_excess, n_hidden), add, rows.shape[1], threads=False)
     return float(total / math.prod(rows.shape))

@@ -472,7 +472,12 @@ class LRNNClassifier(
         weights = np.ones(rows.shape[0]) if own is None else own
         if self.class_weight is not None:
             found = classes[numbers]
-            each = compute_class_weight(self.class_weight, classes=classes, y=found)
+            try:
+                each = compute_class_weight(self.class_weight, classes=classes, y=found)
+            except OverflowError:
+                raise ValueError(
+                    "class_weight has a number that is too large for a float"
+                ) from None
             _check_class_weights(each, classes)
             weights = weights * each[numbers]
         rows = rows.in_memory()

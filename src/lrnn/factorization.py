@@ -2,21 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_scalar
 
 from lrnn.arrays import Array, are_levels, host_dtype, is_array, to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.functional import descend_decoder, refined_codes
+from lrnn.parameters import check_count
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.memory import map_rows
 from lrnn.tables.frame import is_frame
 from lrnn.tables.scaling import Scaling
-from lrnn.tables.types import matrix_of
+from lrnn.tables.types import matrix_of, numbers_of
 from lrnn.tables.words import FILLS, TableError
 from lrnn.validation import TRAIN, brought
 from lrnn.weights import Weights
@@ -81,9 +80,9 @@ def factorize(
     >>> round(float(np.mean((X - W @ H) ** 2)), 1)
     4.1
     """
-    check_scalar(n_components, "n_components", Integral, min_val=1)
-    check_scalar(alternations, "alternations", Integral, min_val=0)
-    check_scalar(sweeps, "sweeps", Integral, min_val=1)
+    check_count(n_components, "n_components")
+    check_count(alternations, "alternations", 0)
+    check_count(sweeps, "sweeps")
     if missing not in ("refuse", "allow", "unstored"):
         raise ValueError(f"missing must be 'refuse', 'allow' or 'unstored', got {missing!r}")
     if given := sorted(set(parameters) - set(TAKEN)):
@@ -114,7 +113,7 @@ def _size(X: Any, missing: Any) -> float | None:
     held = is_array(X) or sparse.issparse(X) or isinstance(X, list | tuple)
     if not held or isinstance(X, np.memmap):
         return None
-    X = X if hasattr(X, "dtype") else np.asarray(X, dtype=np.float64)
+    X = numbers_of(X if hasattr(X, "dtype") else np.asarray(X, dtype=object))
     if X.ndim != 2 or 0 in X.shape or are_levels(X.dtype):
         return None
     try:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_scalar
 
 from lrnn import bounds
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.notebook import table
+from lrnn.parameters import check_count
 from lrnn.progress import decimal
 from lrnn.rows import Rows
 from lrnn.tables.words import SettingWarning, warn
@@ -31,6 +31,7 @@ from lrnn.training import (
 )
 from lrnn.validation import check_data
 
+MOST_PENALTIES = 1_000_000
 PENALTIES = 16
 HEADER = ("network", "spike penalty", "way", "error", "on test data", "spikes")
 LAYERS = ("hidden_layer_sizes", "decoder_layer_sizes")
@@ -408,15 +409,13 @@ def _arrows(sizes: Sequence[int]) -> str:
 def _passes(passes: int | None, rows: Rows, base: LRNNAutoencoder) -> int:
     if passes is None:
         return -(-base._settings(rows).inhibitory_passes(rows.shape[0]) // 2)
-    check_scalar(passes, "passes", Integral, min_val=1)
-    return int(passes)
+    return check_count(passes, "passes")
 
 
 def _checked(penalties: int | Sequence[float]) -> int | list[float]:
     """How many penalties, or penalties themselves, high ones first."""
     if isinstance(penalties, int | Integral):
-        check_scalar(penalties, "penalties", Integral, min_val=2)
-        return int(penalties)
+        return check_count(penalties, "penalties", 2, MOST_PENALTIES)
     found = sorted(map(float, penalties), reverse=True)
     if not found or not all(0 < penalty < np.inf for penalty in found):
         raise ValueError(f"penalties must be numbers above 0, or how many of them; got {penalties}")

@@ -23,6 +23,21 @@ def held_out_rows(rows: int, share: float) -> int:
 
 
 WIDEST = 100  # code neurons, unless more are asked for
+MOST = 10**15  # of whatever is counted
+MOST_NEURONS = 2**31 - 1  # of a layer
+
+
+def check_count(value: Any, name: str, least: int = 1, most: int = MOST) -> int:
+    """A whole number within limits, that is no truth value.
+
+    >>> check_count(np.int8(3), "sweeps")
+    3
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, got {value!r:.100}")
+    if not least <= int(value) <= most:
+        raise ValueError(f"{name} must be from {least} to {most:,}, got {value!r:.100}")
+    return int(value)
 
 
 def hidden_width(attributes: int) -> int:
@@ -75,8 +90,11 @@ def _widths(sizes: Any, name: str) -> tuple[int, ...]:
     for position, width in enumerate(widths):
         if not isinstance(width, Integral) or isinstance(width, bool):
             raise TypeError(f"{name}[{position}] is {width!r}; a layer's width is a whole number")
-        if width < 1:
-            raise ValueError(f"{name}[{position}] is {width}; a layer's width is ≥ 1")
+        if not 1 <= int(width) <= MOST_NEURONS:
+            raise ValueError(
+                f"{name}[{position}] is {width!r:.100}; a layer's width is ≥ 1, and at most "
+                f"{MOST_NEURONS:,}"
+            )
     return tuple(int(width) for width in widths)
 
 
@@ -98,10 +116,7 @@ def check_forget(estimator: Any, on_moment: bool) -> None:
 
 def check_refine(refine: Any, inhibition: bool) -> None:
     """Sweeps over codes are counted, and need a decoder without inhibition."""
-    if not isinstance(refine, Integral) or isinstance(refine, bool):
-        raise TypeError(f"refine={refine!r} must be a whole number of sweeps, such as 1")
-    if refine < 0:
-        raise ValueError(f"refine={refine} must be at least 0, which refines nothing")
+    check_count(refine, "refine", 0)
     if refine and inhibition:
         raise SettingError(
             f"{{refine={refine}}} needs a decoder without inhibition, whose outputs are sums of "
@@ -183,7 +198,7 @@ def _start_matrix(
     plain = given.toarray() if sparse.issparse(given) else given
     try:
         matrix = np.asarray(to_numpy(plain) if is_array(plain) else plain, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"the {name} of init is no matrix of numbers: {given!r:.40}") from None
     if matrix.shape != shape:
         turned = matrix.shape == shape[::-1]

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval as AnyInterval
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples as num_samples
@@ -36,6 +38,7 @@ from lrnn.arrays import (
     to_numpy,
     unmasked,
 )  # fmt: skip
+from lrnn.parameters import MOST
 from lrnn.rows import ComplementedRows, HostRows, Rows, WeightedRows, attributes_of
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.checks import FILL_BEFORE, User, check_foreign, check_values, summed, white_of
@@ -49,7 +52,7 @@ from lrnn.tables.places import place
 from lrnn.tables.read import Reading, open_columns, open_source, taken
 from lrnn.tables.scaling import ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
-from lrnn.tables.types import matrix_of, type_of_columns, types_of
+from lrnn.tables.types import matrix_of, not_a_number, type_of_columns, types_of
 from lrnn.tables.words import FILLS, TableError, in_bytes, warn
 
 try:
@@ -79,8 +82,28 @@ __all__ = [
     "weighted",
 ]
 
+LARGEST = sys.float_info.max
 ROWS_LOOKED_AT = 1000  # at once, for a level above 1
 SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
+
+
+class Interval(AnyInterval):  # type: ignore[misc]
+    """What a parameter may be: a number that a float holds, or a count, which True is not."""
+
+    @property
+    def _counts(self) -> bool:
+        return self.type is Integral and self.left is not None
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether it may be this."""
+        if isinstance(val, Integral) and abs(int(val)) > (MOST if self._counts else LARGEST):
+            return False
+        return not (self._counts and isinstance(val, bool)) and bool(super().is_satisfied_by(val))
+
+    def __str__(self) -> str:
+        if self._counts:
+            return f"a whole number from {self.left} to {MOST:,}"
+        return str(super().__str__())
 
 
 def backend_for(estimator: Any) -> Backend:
@@ -483,10 +506,10 @@ def _floats(X: Any, validate: Callable[..., Any]) -> Any:
     floats = [np.float64, np.float32]
     try:
         checked = validate(X, accept_sparse="csr", dtype=floats, ensure_all_finite=False)
-    except ValueError as error:
-        if "could not convert string" not in str(error):
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, ValueError) and "could not convert string" not in str(error):
             raise
-        raise ValueError(_not_a_number(X)) from None
+        raise ValueError(not_a_number(X)) from None
     # a sparse frame of truth values is not converted by scikit-learn
     return checked if checked.dtype in floats else checked.astype(np.float64)
 
@@ -557,9 +580,7 @@ def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     if rows is None and _is_foreign(codes):
         rows = check_foreign(codes, user)
     if rows is None:
-        floats = [np.float64, np.float32]
-        matrix = check_array(codes, accept_sparse="csr", dtype=floats, ensure_all_finite=False)
-        rows = HostRows(matrix)
+        rows = HostRows(_floats(codes, check_array))
     if rows.shape[1] != width:
         raise ValueError(
             f"the codes have {rows.shape[1]} columns, but this {user} has "
@@ -596,7 +617,7 @@ def counted(X: Any, y: NDArray[Any], sample_weight: Any) -> tuple[Any, NDArray[A
         return X, y, sample_weight
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return X, y, sample_weight
     kept = np.flatnonzero(weights)
     if weights.shape != y.shape or len(kept) in (0, len(y)) or len(y) != num_samples(X):
@@ -640,7 +661,7 @@ def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True, scale: An
     found = detached(sample_weight, "sample_weight")
     try:
         weights = np.asarray(to_numpy(found) if is_array(found) else found, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"sample_weight must hold numbers, got {sample_weight!r:.100}") from None
     dropped = () if rows.cut_off is None else rows.cut_off.dropped
     if weights.ndim == 0:
@@ -681,17 +702,3 @@ def for_frames(estimator: Any, codes: Array) -> Array:
     """Codes; in the memory of the host, if they become data frames (``set_output``)."""
     framed = _get_output_config("transform", estimator)["dense"] != "default"
     return to_numpy(codes) if framed and is_array(codes) else codes
-
-
-def _not_a_number(X: Any) -> str:
-    cells = np.atleast_2d(np.asarray(X, dtype=object))
-    for (row, column), value in np.ndenumerate(cells):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            where = place(row, column, getattr(X, "columns", None))
-            return (
-                f"X has {value!r} at {where}, which is not a number; drop that column or encode "
-                "it, for example with sklearn.preprocessing.OneHotEncoder"
-            )
-    return "X has values that are not numbers"

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, check_scalar
+from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.moments import second_moment
 from lrnn.notebook import table
+from lrnn.parameters import check_count
 from lrnn.progress import StageBars
 from lrnn.training import Observer, ProgressBar, Run
 from lrnn.training.held_out import (
@@ -344,5 +345,4 @@ def _folds(folds: int | None, rows: int) -> int:
     most = min(PARTS, rows)
     if folds is None:
         return most if rows <= SAMPLE else 1
-    check_scalar(folds, "folds", Integral, min_val=1, max_val=most)
-    return int(folds)
+    return check_count(folds, "folds", most=most)

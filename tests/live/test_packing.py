@@ -138,7 +138,7 @@ def test_models_for_other_attributes_are_refused(digits):
 
 def test_rows_that_are_not_there_are_refused(digits):
     model = LRNNAutoencoder(4, random_state=0).fit(digits[:60])
-    with pytest.raises(ValueError, match=r"rows must be how many of the first rows.*got -1"):
+    with pytest.raises(ValueError, match=r"rows must be from 0 .*got -1"):
         model.live(digits, rows=-1)
     with pytest.raises(ValueError, match="shape"):
         model.live(digits, shape=(8, 9))

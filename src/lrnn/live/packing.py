@@ -1,7 +1,6 @@
 """What a page needs to run networks: their weights as text, the rows, and what to call things."""
 
 import base64
-import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from scipy import sparse
 from lrnn.arrays import Floats, Rates, to_numpy
 from lrnn.classifier import LRNNClassifier
 from lrnn.live.drawing import frame_of
+from lrnn.parameters import check_count
 from lrnn.plots.images import as_images
 from lrnn.report.pictures import is_ink
 from lrnn.tables.scaling import OPEN, Scaling, input_names
@@ -143,8 +143,7 @@ def rows_of(model: Any, X: Any, count: int) -> Floats:
            [1., 1.]])
     """
     width = model.n_features_in_
-    if not isinstance(count, numbers.Integral) or count < 0:
-        raise ValueError(f"rows must be how many of the first rows, 0 or more; got {count!r}")
+    check_count(count, "rows", 0)
     if X is None or not count:
         return np.empty((0, width))
     rows = check_data(model, X, reset=False)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from sys import float_info
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -59,8 +60,11 @@ class Corruption:
         kind, level = wanted
         if kind not in KINDS:
             raise ValueError(f"corruption={wanted!r}: the kind must be 'mask' or 'noise'")
-        if isinstance(level, bool) or not isinstance(level, Real):
-            raise ValueError(f"corruption={wanted!r}: the level must be a number")
+        number = isinstance(level, Real) and not isinstance(level, bool)
+        if not number or level > float_info.max:
+            raise ValueError(
+                f"corruption={wanted!r}: the level must be a number that a float holds"
+            )
         check_level(kind, float(level), f"corruption={wanted!r}")
         return cls(kind, float(level), _seed(random_state)) if level else None
 

@@ -7,10 +7,11 @@ While no hidden neuron saturates, the error of an autoencoder depends on the dat
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from operator import add
 from os import PathLike, fspath
+from sys import float_info
 from typing import Any, ClassVar
 
 import numpy as np
@@ -245,7 +246,7 @@ class Moment:
     def __mul__(self, factor: Any) -> "Moment":
         if not isinstance(factor, Real):
             return NotImplemented
-        value = float(factor)
+        value = float(factor) if factor <= float_info.max else inf
         if not (isfinite(value) and value >= 0):
             raise ValueError(f"a moment is multiplied by a weight, 0 or more; got {factor!r}")
         with np.errstate(over="ignore"):

@@ -1,8 +1,9 @@
 """When runs end, when snapshots are taken, when those that are watched are looked at."""
 
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil
 from numbers import Real
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ def number(value: Any, name: str, positive: bool = False) -> float:
     if (
         not isinstance(value, Real)
         or isinstance(value, bool)
-        or not isfinite(value)
+        or not value <= float_info.max  # NaN is not
         or value < 0
         or (positive and value == 0)
     ):

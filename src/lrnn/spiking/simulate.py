@@ -192,14 +192,17 @@ def make_plan(
         clocks = spikes_from.clocks[::n_frames]
         ticks = np.array([c.total_rate for c in clocks])  # per unit time
         sizes = np.array([max(1, len(c.excitable)) for c in clocks])
-        most = (duration * ticks).max()
+        pace = ticks
     else:
         spikes_from, ticks, sizes = wiring, FINE / duration, np.ones(n_rows, dtype=np.intp)
-        most = made.max()
+        pace = happening
+    most = (duration * ticks).max() if wiring is None else made.max()
     if most > MOST_EVENTS:
         length = schedule.length.item()
         what = f"events={length:,}" if schedule.unit == "events" else f"time={length!r}"
         raise ValueError(f"{what} would take more than {MOST_EVENTS:.0e} ticks")
+    if (skipped * pace).max() > MOST_EVENTS:
+        raise ValueError(f"warm_up={warm_up!r} would take more than {MOST_EVENTS:.0e} ticks")
     asked = engine == "clock" or at_events or device == "cuda"
     if wiring is None and asked and per_event > IDLE_RINGS and most > LONG:
         why = (

@@ -19,6 +19,7 @@ from scipy import special
 
 from lrnn.arrays import Floats
 from lrnn.functional.decisions import decides
+from lrnn.parameters import MOST
 from lrnn.spiking.estimators import Estimator, probability, ratio, samples_of
 
 UNBIASED: tuple[Estimator, ...] = ("potential", "busy", "arrivals")
@@ -209,7 +210,9 @@ def _checked_count(until: SpikeCount, n_neurons: int) -> SpikeCount:
     if not (isinstance(until.confidence, Real) and 0 < until.confidence < 1):
         raise ValueError(f"confidence must be between 0 and 1, got {until.confidence!r}")
     if until.lead is not None and (
-        not isinstance(until.lead, Integral) or isinstance(until.lead, bool) or until.lead < 1
+        not isinstance(until.lead, Integral)
+        or isinstance(until.lead, bool)
+        or not 0 < until.lead <= MOST
     ):
         raise ValueError(f"lead must be a whole number of spikes, 1 or more, got {until.lead!r}")
     return until

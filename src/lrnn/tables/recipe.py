@@ -475,7 +475,7 @@ def _refuse(
     """
     position, name = table.columns.index(facts.name), escaped(facts.name)
     where = f"{table.name!r}: {_at(table, position)}"
-    if facts.infinite is not None:
+    if facts.infinite is not None and facts.kind == "number":
         row, value = facts.infinite
         raise TableError(
             f"{table.name!r}: {_cell(table, row, position)} is {value}, not a finite number; "

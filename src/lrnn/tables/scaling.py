@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from sys import float_info
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -37,7 +38,7 @@ from lrnn.tables.recipe import (
 )
 from lrnn.tables.sources import Source, block_height, read_ahead
 from lrnn.tables.survey import FAR, SAMPLE, Facts, far_off
-from lrnn.tables.types import matrix_of, type_of_columns, types_of
+from lrnn.tables.types import matrix_of, numbers_of, type_of_columns, types_of
 from lrnn.tables.words import FILLS, TableError, TableWarning, warn
 
 __all__ = ["KINDS", "Kind", "ScaledSource", "Scaling"]
@@ -174,6 +175,10 @@ class Scaling:
         X = detached(X)
         if kind not in (*KINDS, OPEN):
             raise ValueError(f"the scaling must be one of {', '.join(KINDS)}; got {kind!r}")
+        if white is not None and not 0 < white <= float_info.max:
+            raise ValueError(
+                f"white must be a number above 0 that a float holds, got {white!r:.100}"
+            )
         given = (
             (columns, drop, label, index) != (None,) * 4
             or categories != "refuse"
@@ -181,6 +186,7 @@ class Scaling:
         )
         table = _as_columns(X, given, names)
         if table is None:
+            X = numbers_of(X)
             if kind == "none" or (kind in ("auto", "levels", OPEN) and are_levels(_dtype(X))):
                 return cls("none", complemented=complement)
             made = _fitted(kind, X, limits(X, gaps=missing == "allow"), names, white)
@@ -370,7 +376,7 @@ class Scaling:
             return self._of_sparse(X, cut)
         if not is_array(X) or isinstance(X, np.ndarray):
             X = matrix_of(X) if is_frame(X) else np.asarray(unmasked(X))
-            return self._of_array(X, cut)
+            return self._of_array(numbers_of(X), cut)
         X = detached(X)
         backend = backend_of(X)
         if cut is not None:

@@ -267,6 +267,9 @@ class Facts:
             except ValueError:
                 if self.odd is None:
                     self.odd = first + i, cell
+            else:
+                if np.isinf(numbers[-1]) and self.infinite is None:
+                    self.infinite = first + i, numbers[-1]
             if self.values is not None:
                 self.values[cell] = self.values.get(cell, 0) + 1
                 if len(self.values) > MOST_VALUES:

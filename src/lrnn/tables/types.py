@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import are_levels
+from lrnn.tables.places import place
 
-__all__ = ["check_kind", "matrix_of", "type_of_columns", "types_of"]
+__all__ = ["check_kind", "matrix_of", "not_a_number", "numbers_of", "type_of_columns", "types_of"]
 
 TEXT = np.dtype(object)
 
@@ -24,6 +25,36 @@ def matrix_of(frame: Any) -> NDArray[Any]:
         kind = np.result_type(kind, np.float32)
         return np.asarray(frame.to_numpy(dtype=kind, na_value=np.nan))
     return np.asarray(frame.to_numpy(dtype=kind))
+
+
+def numbers_of(X: Any) -> Any:
+    """An array of objects as one of floats; anything else stays what it is."""
+    if not isinstance(X, np.ndarray) or X.dtype != TEXT:
+        return X
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(not_a_number(X)) from None
+
+
+def not_a_number(X: Any) -> str:
+    """Where the first cell is that is no number, or too large for one, and what helps."""
+    cells = np.atleast_2d(np.asarray(X, dtype=object))
+    for (row, column), value in np.ndenumerate(cells):
+        where = place(row, column, getattr(X, "columns", None))
+        try:
+            float(value)
+        except OverflowError:
+            return (
+                f"X has a number at {where} that is too large for a float; divide that column by "
+                "some large number"
+            )
+        except (TypeError, ValueError):
+            return (
+                f"X has {value!r} at {where}, which is not a number; drop that column or encode "
+                "it, for example with sklearn.preprocessing.OneHotEncoder"
+            )
+    return "X has values that are not numbers"
 
 
 def types_of(frame: Any) -> list[np.dtype[Any]]:
