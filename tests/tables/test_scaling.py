@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from lrnn import LRNNAutoencoder
 from lrnn.tables.reading import Reading
 from lrnn.tables.scaling import KINDS, Scaling
-from lrnn.tables.sources import ArraySource, Source
+from lrnn.tables.sources import ArraySource, Blocks, Source
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:(all numbers are 0|none of .* columns varies|.*far from all others)"
@@ -136,3 +137,23 @@ def test_levels_in_a_frame_are_taken_as_they_are(kind):
     np.testing.assert_allclose(chosen.apply(frame)[:, 0], [0, 1, 7 / white])
     assert Scaling.fit(frame[["y", "b"]].clip(upper=1), "auto", label="y").kind == "none"
     assert Scaling.fit(frame.assign(b=[0.5, 20.0, 3.0]), "auto").kind == "minmax"
+
+
+@pytest.mark.parametrize("names", ["xyz", "abz"])
+def test_frames_of_other_columns_are_refused(rng, names):
+    """By position they would be scaled by the ranges of others; numbers are no names."""
+    cells = rng.random((20, 3)) * [1, 10, 100]
+    frame = pd.DataFrame(cells, columns=list("abc"))
+    scaling = Scaling.fit(frame, "max")
+    other = frame.set_axis(list(names), axis=1)
+    lacking = min(set("abc") - set(names))
+    for apply in (scaling.apply, LRNNAutoencoder(2, scale=scaling, max_iter=2).fit):
+        with pytest.raises(ValueError, match=f"no column '{lacking}'"):
+            apply(other)
+    blocks = scaling.apply(Blocks(lambda: iter([frame]))).blocks(0, 20)
+    for same in (scaling.apply(frame), scaling.apply(pd.DataFrame(cells)), next(blocks)):
+        np.testing.assert_array_equal(same, scaling.apply(cells))
+    with pytest.raises(ValueError, match=f"no column '{lacking}'"):
+        scaling.apply(Blocks(lambda: iter([other])))
+    numbered = Scaling.fit(pd.DataFrame(cells), "max")
+    np.testing.assert_array_equal(numbered.apply(frame), scaling.apply(cells))

@@ -330,7 +330,9 @@ class Scaling:
         return source if held is None else held
 
     def check_order(self, X: Any) -> None:
-        """Complain of columns that were in another order when the scaling was made.
+        """Complain of other columns than the scaling was made of, and of another order of them.
+
+        Numbers are no names: such columns are taken by their position.
 
         Parameters
         ----------
@@ -341,7 +343,10 @@ class Scaling:
         if self.seen is None or names is None or self.recipe is not None:
             return  # a recipe finds columns by their names
         found = tuple(map(str, names))
-        if found != self.seen and sorted(found) == sorted(self.seen):
+        if found == self.seen or any(all(map(str.isdigit, own)) for own in (found, self.seen)):
+            return
+        if len(found) == len(self.seen):
+            check_names(self.seen, found, "X")
             first = next(i for i, name in enumerate(found) if name != self.seen[i])
             raise TableError(
                 f"column {first + 1} is {found[first]!r}, where the scaling was made of "
