@@ -188,6 +188,17 @@ def test_parquet_keeps_its_types_and_its_index(call, folder):
     assert pd.read_csv(folder / "o.csv")["name"].tolist() == list(frame.index)
 
 
+def test_gaps_of_columns_that_were_left_out_are_empty_cells_of_a_text(call, folder):
+    pytest.importorskip("pyarrow", reason="pip install pyarrow")
+    frame = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [2.0, 4.5, 6.0], "out": [1.5, np.nan, 2.0]})
+    frame.to_parquet(folder / "y.parquet")
+    for name, mark in (("y.csv", ","), ("y.tsv", "\t")):
+        done = call("impute", "y.parquet", "-o", name, "--drop", "out", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        lines = (folder / name).read_text().splitlines()
+        assert [line.split(mark)[2] for line in lines] == ["out", "1.5", "", "2.0"]
+
+
 def test_parquet_of_numbers_in_several_files(call, folder):
     pytest.importorskip("pyarrow", reason="pip install pyarrow")
     X = np.random.default_rng(0).random((40, 3)).round(3)

@@ -156,7 +156,7 @@ def _cells(column: Any) -> Iterator[str]:
     """A column's cells as they stand in lines of text."""
     if _is_text(column):
         return ("" if cell is None else _quoted(str(cell)) for cell in column)
-    return map(repr, np.asarray(column).tolist())
+    return ("" if cell != cell else repr(cell) for cell in np.asarray(column).tolist())  # NaN
 
 
 def _quoted(name: str) -> str:
