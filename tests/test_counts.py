@@ -140,3 +140,11 @@ def test_raw_cells_that_no_float_holds():
     for work in (Scaling.fit, Scaling.fit(9 * X, "minmax").apply):
         with pytest.raises(ValueError, match=r"row 8, column 3"):
             work(cells)
+
+
+def test_numbers_of_half_precision_are_numbers():
+    half = np.float16(0.5)
+    assert autoencoder(tol=half, corruption=("noise", half)).n_iter_ <= 2
+    assert (Moment.of(X) * half).weight == 20
+    assert Scaling.fit(1.9 * X, "levels", white=np.float16(2)).span == 2
+    simulated(time=np.float16(50))

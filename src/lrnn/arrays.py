@@ -4,6 +4,7 @@ import importlib
 import sys
 from dataclasses import dataclass
 from math import inf
+from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 import array_api_compat
@@ -199,6 +200,11 @@ def are_levels(dtype: Any) -> bool:
     """Whether numbers of this type are levels: unsigned integers of 8 or 16 bits."""
     kind = host_dtype(dtype)
     return kind.kind == "u" and kind.itemsize <= 2
+
+
+def beyond_floats(value: Any) -> bool:
+    """Whether this is a whole number that no float holds."""
+    return isinstance(value, Integral) and abs(int(value)) > sys.float_info.max
 
 
 def like(array: Array, host: NDArray[Any]) -> Array:

@@ -31,6 +31,7 @@ from lrnn.arrays import (
     are_levels,
     backend_named,
     backend_of,
+    beyond_floats,
     detached,
     host_dtype,
     is_array,
@@ -82,7 +83,6 @@ __all__ = [
     "weighted",
 ]
 
-LARGEST = sys.float_info.max
 ROWS_LOOKED_AT = 1000  # at once, for a level above 1
 SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
 
@@ -96,9 +96,9 @@ class Interval(AnyInterval):  # type: ignore[misc]
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Whether it may be this."""
-        if isinstance(val, Integral) and abs(int(val)) > (MOST if self._counts else LARGEST):
+        if beyond_floats(val) or not super().is_satisfied_by(val):
             return False
-        return not (self._counts and isinstance(val, bool)) and bool(super().is_satisfied_by(val))
+        return not self._counts or not (isinstance(val, bool) or val > MOST)
 
     def __str__(self) -> str:
         if self._counts:

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from sys import float_info
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from array_api_compat import array_namespace
 from scipy import sparse
 
-from lrnn.arrays import Array, is_array
+from lrnn.arrays import Array, beyond_floats, is_array
 from lrnn.functional.corruption import clipped_noise, highest_drives, key_of, masked, noisy
 
 Kind: TypeAlias = Literal["mask", "noise"]
@@ -60,11 +59,8 @@ class Corruption:
         kind, level = wanted
         if kind not in KINDS:
             raise ValueError(f"corruption={wanted!r}: the kind must be 'mask' or 'noise'")
-        number = isinstance(level, Real) and not isinstance(level, bool)
-        if not number or level > float_info.max:
-            raise ValueError(
-                f"corruption={wanted!r}: the level must be a number that a float holds"
-            )
+        if isinstance(level, bool) or not isinstance(level, Real) or beyond_floats(level):
+            raise ValueError(f"corruption={wanted!r}: the level must be a number, as floats are")
         check_level(kind, float(level), f"corruption={wanted!r}")
         return cls(kind, float(level), _seed(random_state)) if level else None
 

@@ -11,14 +11,13 @@ from math import inf, isfinite
 from numbers import Real
 from operator import add
 from os import PathLike, fspath
-from sys import float_info
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from lrnn.arrays import HOST, Floats, host_dtype
+from lrnn.arrays import HOST, Floats, beyond_floats, host_dtype
 from lrnn.moments.sums import LARGEST, Sums, sums_of
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import warn
@@ -246,7 +245,7 @@ class Moment:
     def __mul__(self, factor: Any) -> "Moment":
         if not isinstance(factor, Real):
             return NotImplemented
-        value = float(factor) if factor <= float_info.max else inf
+        value = inf if beyond_floats(factor) else float(factor)
         if not (isfinite(value) and value >= 0):
             raise ValueError(f"a moment is multiplied by a weight, 0 or more; got {factor!r}")
         with np.errstate(over="ignore"):

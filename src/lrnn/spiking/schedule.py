@@ -1,15 +1,14 @@
 """When runs end, when snapshots are taken, when those that are watched are looked at."""
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, isfinite
 from numbers import Real
-from sys import float_info
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lrnn.arrays import Floats
+from lrnn.arrays import Floats, beyond_floats
 from lrnn.spiking.estimators import BATCHES
 
 MOST_EVENTS = 10**15  # a year, at 30 million a second
@@ -199,7 +198,8 @@ def number(value: Any, name: str, positive: bool = False) -> float:
     if (
         not isinstance(value, Real)
         or isinstance(value, bool)
-        or not value <= float_info.max  # NaN is not
+        or beyond_floats(value)
+        or not isfinite(value)
         or value < 0
         or (positive and value == 0)
     ):

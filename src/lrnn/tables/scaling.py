@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from sys import float_info
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,6 +14,7 @@ from lrnn.arrays import (
     Floats,
     are_levels,
     backend_of,
+    beyond_floats,
     detached,
     is_array,
     is_dask,
@@ -175,7 +175,7 @@ class Scaling:
         X = detached(X)
         if kind not in (*KINDS, OPEN):
             raise ValueError(f"the scaling must be one of {', '.join(KINDS)}; got {kind!r}")
-        if white is not None and not 0 < white <= float_info.max:
+        if white is not None and (beyond_floats(white) or not white > 0):
             raise ValueError(
                 f"white must be a number above 0 that a float holds, got {white!r:.100}"
             )
