@@ -3,7 +3,10 @@
 import os
 import sys
 import threading
-from itertools import pairwise
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import pairwise, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -98,17 +101,102 @@ def blas_now():
     return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
 
 
-def test_the_last_of_several_threads_sets_blas_free():
-    """Whoever comes first, and whoever leaves first."""
-    with threadpool_limits(3, "blas"):
-        first, second = one_blas_thread(), one_blas_thread()
-        first.__enter__()
-        second.__enter__()
+def in_a_thread(work):
+    """What it gives, in a thread that has ended."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+def entered():
+    """A limit that stays: who leaves it, and in which thread, is another matter."""
+    limit = one_blas_thread()
+    limit.__enter__()
+    return limit
+
+
+@pytest.mark.parametrize("leaving", [*permutations(range(3))])
+@pytest.mark.parametrize("alone", [0, 1, 2], ids="main thread is number {}".format)
+def test_the_last_of_several_threads_sets_blas_free(alone, leaving):
+    """Whoever comes first, whoever leaves first, and whoever has ended."""
+    with ExitStack() as stack:
+        stack.enter_context(threadpool_limits(3, "blas"))
+        pools = [stack.enter_context(ThreadPoolExecutor(1)) for _ in range(3)]
+        does = [pool.submit for pool in pools]
+        does[alone] = lambda work, *given: completed(work(*given))
+        limits = [do(entered).result() for do in does]
         assert blas_threads() == 3  # there will be so many again
-        first.__exit__(None, None, None)
-        assert blas_now() == {1}
-        second.__exit__(None, None, None)
+        for left, i in enumerate(leaving):
+            assert blas_now() == {1}, left
+            does[i](limits[i].__exit__, None, None, None).result()
         assert blas_now() == {3}
+        assert blas_threads() == 3
+
+
+def completed(result):
+    future = Future()
+    future.set_result(result)
+    return future
+
+
+def test_what_a_thread_that_has_ended_leaves_another_takes_up():
+    with threadpool_limits(3, "blas"):
+        limit = in_a_thread(entered)
+        assert blas_now() == {1}
+        limit.__exit__(None, None, None)
+        assert blas_now() == {3}
+        with pytest.raises(ZeroDivisionError), one_blas_thread(), one_blas_thread():
+            1 / 0  # noqa: B018
+        assert blas_now() == {3}
+
+
+def test_another_thread_limits_blas_within_the_limit_of_a_caller():
+    """A thread that has set a number of its own does not keep others from setting it."""
+
+    def within():
+        with one_blas_thread():
+            return blas_now()
+
+    with threadpool_limits(3, "blas"):
+        assert in_a_thread(within) == {1}
+        assert blas_now() == {3}
+
+
+def test_callers_in_any_thread_can_limit_blas_afterwards():
+    def limited():
+        with threadpool_limits(3, "blas"):
+            return blas_now()
+
+    with one_blas_thread():
+        pass
+    assert in_a_thread(limited) == {3}
+
+
+def test_where_each_thread_has_a_number_each_is_limited_and_set_free(monkeypatch):
+    """As with MKL: the number that a thread sets is its own."""
+    from lrnn.rows import blas
+
+    class Number(threading.local):
+        now = 4
+
+        def put(self, now):
+            self.now = now
+
+    number = Number()
+    library = SimpleNamespace(threads=lambda: number.now, set=number.put)
+    monkeypatch.setattr(blas, "_libraries", lambda per_thread: [library] if per_thread else [])
+    monkeypatch.setattr(blas, "_here", blas._Here())
+    with ThreadPoolExecutor(1) as other:
+        first, second = entered(), other.submit(entered).result()
+        assert number.now == other.submit(lambda: number.now).result() == 1
+        assert blas_threads() == 4
+        first.__exit__(None, None, None)
+        assert number.now == 4
+        assert other.submit(lambda: number.now).result() == 1
+        other.submit(second.__exit__, None, None, None).result()
+        assert other.submit(lambda: number.now).result() == 4
+    with blas.workers(1) as pool:
+        assert pool.submit(lambda: number.now).result() == 1
+    assert number.now == 4
 
 
 def test_transform_in_several_threads_leaves_blas_as_it_was(digits):
@@ -129,12 +217,13 @@ def test_transform_in_several_threads_leaves_blas_as_it_was(digits):
             threads = [threading.Thread(target=work, args=(X,)) for X in (tall, wrong, tall, tall)]
             for thread in threads:
                 thread.start()
+            work(tall)  # this thread comes and leaves in any order, too
             for thread in threads:
                 thread.join()
-        assert blas_now() == {2}
+            assert blas_now() == {2}
     codes = [one for one in found if isinstance(one, np.ndarray)]
-    assert len(codes) == 9
-    assert len(found) == 12
+    assert len(codes) == 12
+    assert len(found) == 15
     for one in codes:
         np.testing.assert_array_equal(one, expected)
 

@@ -6,14 +6,15 @@ product that takes less by one thread is then many times slower by two. So produ
 thread each, threads of our own take one block of rows after the other, and only as many of them as
 have enough to do.
 
-BLAS's own number is a setting of the whole process, shared by all who set it. Who limits it notes
-what it was and puts that back. Two threads that do so at the same time note each other's limit, and
-one of them puts it back for good. So it is limited only once, by the first who comes, and set free
-again by the last who leaves.
+BLAS's own number is mostly a setting of the whole process. Who limits it notes what it was and puts
+that back. Two threads that do so at the same time note each other's limit, and one of them puts it
+back for good. So the first who comes limits it, and the last who leaves sets it free again. Some
+libraries have a number for each thread: there each thread does so for itself.
 """
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -21,51 +22,93 @@ from threading import RLock, local
 from typing import Any
 
 import numpy as np
+import threadpoolctl
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 __all__ = ["blas_threads", "one_blas_thread", "product", "threads_for", "workers"]
 
 WORTH = 1 << 27  # multiplications for each thread: some milliseconds of work
 PARTS = 4  # of a product for each thread: one that is held up leaves its share to others
 
+# whether MKL, and OpenBLAS where OpenMP makes its threads, are set for one thread, or for all
+OF_THREADS = [int(part) for part in re.findall(r"\d+", threadpoolctl.__version__)] >= [3, 7]
+
+
+class _Library:
+    """A BLAS library, whose number of threads any thread can read and set."""
+
+    def __init__(self, controller: Any) -> None:
+        self.threads: Callable[[], int] = controller.get_num_threads
+        self.set: Callable[[int], Any] = controller.set_num_threads
+        kind = controller.internal_api, getattr(controller, "threading_layer", None)
+        self.per_thread = OF_THREADS and (kind[0] == "mkl" or kind == ("openblas", "openmp"))
+        if hasattr(controller, "clear_controlling_thread") and not self.per_thread:
+            # threadpoolctl (since 3.8) ignores all threads but one; the library itself does not
+            for name in controller.check_symbols:
+                if hasattr(controller.dynlib, name):
+                    self.set = getattr(controller.dynlib, name.replace("get", "set"))
+
+
+@cache
+def _libraries(per_thread: bool) -> list[_Library]:
+    found = threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers
+    return [one for one in map(_Library, found) if one.per_thread == per_thread]
+
 
 class _Limit:
-    """Of BLAS to one thread: who has asked for it, and how it is to be lifted."""
+    """Of BLAS to one thread: who has asked for it, and how it is to be lifted.
 
-    def __init__(self) -> None:
-        self.lock = RLock()  # what is collected as garbage may leave while its thread enters
+    Parameters
+    ----------
+    per_thread : bool
+        Of the libraries that have a number for each thread.
+    """
+
+    def __init__(self, per_thread: bool) -> None:
+        self.per_thread = per_thread
         self.users = 0
-        self.threads = 1  # without the limit
-        self.limiter: Any = None
+        self.before: list[int] | None = None  # threads of each library without the limit
+
+    def threads(self) -> list[int]:
+        if self.before is None:
+            return [library.threads() for library in _libraries(self.per_thread)]
+        return self.before
 
     def enter(self) -> None:
-        with self.lock:
-            if self.limiter is None:
-                self.threads = _threads_now()
-                self.limiter = _controller().limit(limits=1)
-            self.users += 1
+        if self.before is None:
+            self.before = self.threads()
+            for library in _libraries(self.per_thread):
+                library.set(1)
+        self.users += 1
 
     def leave(self) -> None:
-        with self.lock:
-            self.users -= 1
-            if self.users == 0:
-                self.lift()
+        self.users -= 1
+        if self.users == 0:
+            self.lift()
 
     def lift(self) -> None:
-        limiter, self.limiter = self.limiter, None
-        if limiter is not None:
-            limiter.restore_original_limits()
+        before, self.before = self.before, None
+        for library, threads in zip(_libraries(self.per_thread), before or (), strict=False):
+            library.set(threads)
 
 
-_limit = _Limit()
-_here = local()
+class _Here(local):
+    """What each thread knows of itself."""
+
+    def __init__(self) -> None:
+        self.is_worker = False
+        self.limit = _Limit(per_thread=True)
+
+
+_lock = RLock()  # what is collected as garbage may leave while its thread enters
+_everywhere = _Limit(per_thread=False)
+_here = _Here()
 
 
 def blas_threads() -> int:
     """How many threads BLAS uses, or would use again if it were not limited here."""
-    with _limit.lock:
-        return _threads_now() if _limit.limiter is None else _limit.threads
+    with _lock:
+        return max(_everywhere.threads() + _here.limit.threads(), default=1)
 
 
 def threads_for(multiplications: float) -> int:
@@ -78,7 +121,7 @@ def threads_for(multiplications: float) -> int:
     >>> threads_for(1e6)
     1
     """
-    if getattr(_here, "is_worker", False):
+    if _here.is_worker:
         return 1
     return max(1, min(blas_threads(), int(multiplications / WORTH)))
 
@@ -90,6 +133,7 @@ def workers(count: int) -> ThreadPoolExecutor:
 
 def _become_worker() -> None:
     _here.is_worker = True
+    _here.limit.enter()  # until the thread ends
 
 
 def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
@@ -113,37 +157,27 @@ def product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread, for as long as anybody needs it."""
-    limit = _limit
-    limit.enter()
+    limits = (_everywhere, _here.limit)
+    with _lock:
+        for limit in limits:
+            limit.enter()
     try:
         yield
     finally:
-        limit.leave()
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def _threads_now() -> int:
-    return max((library["num_threads"] for library in _controller().info()), default=1)
-
-
-def _hold() -> None:
-    _limit.lock.acquire()
-
-
-def _go_on() -> None:
-    _limit.lock.release()
+        with _lock:
+            for limit in limits:
+                limit.leave()
 
 
 def _begin_anew() -> None:
     """In the child of a fork: of all threads only this one is left, and no other will leave."""
-    global _limit
-    before, _limit = _limit, _Limit()
+    global _everywhere
+    before, _everywhere = _everywhere, _Limit(per_thread=False)
     before.lift()
+    _lock.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold, after_in_parent=_go_on, after_in_child=_begin_anew)
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_begin_anew
+    )
