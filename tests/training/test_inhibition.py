@@ -13,6 +13,7 @@ from lrnn.rows import held
 from lrnn.tables.words import SettingWarning, as_options
 from lrnn.training import evaluate, inhibition
 from lrnn.weights import Weights
+from nearness import assert_near
 
 QUICK = {"fine_tune": 6, "batch_size": 100, "random_state": 0}
 
@@ -96,10 +97,10 @@ def test_the_excitatory_model_is_the_special_case_without_inhibition(digits, mod
     none = [np.zeros_like(w) for w in plain.encoders_ + plain.decoders_]
     plain_codes, plain_error = plain.transform(digits), plain.score(digits)
     plain.weights_ = replace(plain.weights_, inhibitory=tuple(none))
-    np.testing.assert_array_equal(plain.transform(digits), plain_codes)
-    assert plain.score(digits) == plain_error
-    assert (plain.to_network().rates == LRNNAutoencoder(16, max_iter=5).fit(digits).to_network()
-            .rates).all()  # fmt: skip
+    assert_near(plain.transform(digits), plain_codes, 64 + 1)
+    assert_near(plain.score(digits), plain_error, digits.size)
+    same = LRNNAutoencoder(16, max_iter=5).fit(digits)
+    assert_near(plain.to_network().rates, same.to_network().rates, 64 + 16)
 
 
 def test_what_does_nothing_is_removed(digits, model):
