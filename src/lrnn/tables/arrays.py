@@ -62,7 +62,8 @@ def read_mat(path: Path, reading: Reading) -> Table:
     with damage_named(path, "is not a MATLAB file, or damaged"):
         check_matlab(path)
         try:
-            content = loadmat(path, mat_dtype=True)  # not as few bits as they were stored in
+            # not as few bits as they were stored in
+            content = loadmat(path, mat_dtype=True, spmatrix=False)
         except NotImplementedError:
             content = None
         else:
