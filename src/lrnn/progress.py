@@ -51,7 +51,7 @@ def decimal(error: float) -> str:
 
 def bars_of(*columns: ProgressColumn, show: bool = True) -> Progress:
     """Bars on standard error; in a notebook without ipywidgets, which draws them, plain text."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, quiet=not show)  # Rich < 14.3 ends disabled bars, too
     if show and console.is_jupyter and find_spec("ipywidgets") is None:
         return TextBars(*columns)
     return Progress(*columns, console=console, disable=not show)

@@ -171,7 +171,7 @@ def _bar(voice: Voice) -> Iterator[Callable[[int, int, str], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.description}", markup=False),
-        console=Console(stderr=True),
+        console=Console(stderr=True, quiet=not voice.verbose),
         auto_refresh=False,
         disable=not voice.verbose,
     )

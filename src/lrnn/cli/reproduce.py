@@ -203,7 +203,7 @@ def _bar(total: int, voice: Voice) -> Iterator[Callable[[int, Any], None]]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=Console(stderr=True, quiet=not voice.verbose),
         disable=not voice.verbose,
     )
     with bar:
