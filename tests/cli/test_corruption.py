@@ -60,7 +60,7 @@ def test_nothing_is_said_where_nothing_is_corrupted(call, folder):
         ("noise -1", "'noise -1': the level is a standard deviation"),
         ("noise nan", "'noise nan'"),
         ("blur 0.5", "'blur 0.5': the kind must be mask or noise"),
-        ("mask x", "'x' should be a valid number"),
+        ("mask x", "--corruption': 'x' "),
         ("mask", "--corruption' requires 2 arguments"),
         ("mask 0.5 --solver minibatch", "'mask 0.5' needs --solver gram"),
     ],

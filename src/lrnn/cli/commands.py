@@ -1,6 +1,7 @@
 """Commands as Typer makes them, but for how their flags and the errors of their options read."""
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -107,12 +108,15 @@ def flowing(text: str) -> str:
 
 
 def _plain(error: typer.BadParameter) -> str:
-    """The message without pydantic's words, which newer versions of Typer check values with."""
+    """The message without pydantic's words, which newer versions of Typer check values with.
+
+    Where a number is meant, it says what for.
+    """
     message = error.message.removeprefix("Value error, ").split(", unable to parse")[0]
     checked: Any = getattr(error.__cause__, "errors", list)()
     if checked and message.startswith("Input should"):
         message = f"{checked[0]['input']!r}{message.removeprefix('Input')}"
-        if message.endswith(("a valid integer", "a valid number")) and error.param is not None:
-            what = (getattr(error.param, "help", None) or "").partition(". ")[0].rstrip(".")
-            message += what and f": {what[0].lower()}{what[1:]}"
+    if error.param is not None and re.search("a valid (integer|number|float)", message):
+        what = (getattr(error.param, "help", None) or "").partition(". ")[0].rstrip(".")
+        message = message.rstrip(".") + (what and f": {what[0].lower()}{what[1:]}")
     return message
