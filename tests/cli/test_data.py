@@ -9,9 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from lrnn.cli.data import data_app
 from lrnn.datasets import DATA_SETS, load, read
 
 ZOO = b"aardvark,1,0,0,1,0,0,1,1,1,1,0,0,4,0,0,1,1\n"
@@ -32,8 +30,9 @@ class Server(BaseHTTPRequestHandler):
         pass
 
 
-def run(*arguments):
-    return CliRunner().invoke(data_app, arguments, env={"COLUMNS": "80"})
+@pytest.fixture
+def run(call):
+    return lambda *arguments: call("data", *arguments, columns=80)
 
 
 @pytest.fixture
@@ -55,9 +54,9 @@ def folder(monkeypatch, tmp_path):
         server.shutdown()
 
 
-def test_a_list_of_what_there_is(folder):
+def test_a_list_of_what_there_is(folder, run):
     listed = run("list")
-    assert listed.exit_code == 0
+    assert listed.returncode == 0
     lines = {line.split()[0]: line.split() for line in listed.stdout.splitlines()}
     assert set(DATA_SETS) < set(lines)
     assert lines["mnist"] == ["mnist", "60,000", "784", "to", "fetch", "10", "11.6", "MB"]
@@ -75,9 +74,9 @@ def test_a_list_of_what_there_is(folder):
     assert run("list", "--quiet").stdout == ""
 
 
-def test_fetch_and_verify(folder):
+def test_fetch_and_verify(folder, run):
     fetched = run("fetch", "zoo", "digits")
-    assert fetched.exit_code == 0, fetched.output
+    assert fetched.returncode == 0, fetched.stderr
     assert " fetched  zoo/zoo.data" in fetched.stdout
     assert "embedded  digits" in fetched.stdout
     assert (folder / "zoo" / "zoo.data").read_bytes() == ZOO
@@ -88,78 +87,82 @@ def test_fetch_and_verify(folder):
     assert again.stderr == ""
 
     verified = run("verify")
-    assert verified.exit_code == 0
+    assert verified.returncode == 0
     assert "   right  zoo/zoo.data" in verified.stdout
     assert "not here  glass/glass.data" in verified.stdout
     assert run("verify", "--quiet").stdout == ""
 
 
-def test_a_damaged_file_is_found_and_fetched_again(folder):
+def test_a_damaged_file_is_found_and_fetched_again(folder, run):
     run("fetch", "zoo")
     path = folder / "zoo" / "zoo.data"
     path.write_bytes(ZOO[:-5])
     verified = run("verify", "zoo", "glass", "--json")
-    assert verified.exit_code == 1
+    assert verified.returncode == 1
     document = json.loads(verified.stdout)
     assert document["files"][0] == {"file": "zoo/zoo.data", "status": "wrong"}
-    assert str(path) in str(verified.exception)
+    assert str(path) in verified.said
     assert "lrnn data fetch zoo" in document["problems"][0]
-    assert run("fetch", "zoo").exit_code == 0
+    assert run("fetch", "zoo").returncode == 0
     assert path.read_bytes() == ZOO
-    assert run("verify", "zoo").exit_code == 0
+    assert run("verify", "zoo").returncode == 0
 
 
-def test_what_cannot_be_fetched_stops_no_other(folder):
+def test_what_cannot_be_fetched_stops_no_other(folder, run):
     fetched = run("fetch", "glass", "zoo", "--json")
-    assert fetched.exit_code == 1
+    assert fetched.returncode == 1
     assert [file["status"] for file in json.loads(fetched.stdout)["files"]] == ["failed", "fetched"]
-    assert "glass.data cannot be fetched (it answered 404)" in str(fetched.exception)
+    assert "glass.data cannot be fetched (it answered 404)" in fetched.said
 
 
-def test_progress_is_shown_to_a_person_only(folder):
+def test_progress_is_shown_to_a_person_only(folder, run):
     assert "zoo/zoo.data" in run("fetch", "zoo").stderr
     (folder / "zoo" / "zoo.data").unlink()
     assert run("fetch", "zoo", "--quiet").stderr == ""
 
 
-def test_an_unknown_name(folder):
+def test_an_unknown_name(folder, run):
     failed = run("fetch", "mnits")
-    assert failed.exit_code == 1
-    assert "did you mean 'mnist'?" in str(failed.exception)
-    assert run("fetch").exit_code == 2
+    assert failed.returncode == 1
+    assert "did you mean 'mnist'?" in failed.said
+    assert run("fetch").returncode == 2
 
 
-def test_help_has_examples():
+def test_help_has_examples(run):
     for command in ("list", "fetch", "verify", "export"):
         assert f"lrnn data {command}" in run(command, "--help").stdout
 
 
-def exported(tmp_path, name, file, *more):
-    done = run("export", name, f"{tmp_path}/{file}", "--json", *more)
-    assert done.exit_code == 0, done.exception
-    return json.loads(done.stdout)
+@pytest.fixture
+def exported(run, tmp_path):
+    def export(name, file, *more):
+        done = run("export", name, f"{tmp_path}/{file}", "--json", *more)
+        assert done.returncode == 0, done.said
+        return json.loads(done.stdout)
+
+    return export
 
 
-def test_a_data_set_as_a_table(folder, tmp_path):
-    said = exported(tmp_path, "iris", "iris.csv")
+def test_a_data_set_as_a_table(folder, exported, tmp_path):
+    said = exported("iris", "iris.csv")
     assert (said["rows"], said["attributes"], said["labels"]) == (150, 4, True)
     lines = (tmp_path / "iris.csv").read_text().splitlines()
     assert lines[0] == "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm),label"
     assert lines[1] == "5.1,3.5,1.4,0.2,Iris-setosa"
     assert len(lines) == 151
     parquet = pytest.importorskip("pyarrow.parquet", reason="pip install pyarrow")
-    exported(tmp_path, "iris", "iris.parquet")
+    exported("iris", "iris.parquet")
     table = parquet.read_table(tmp_path / "iris.parquet")
     assert table.column_names == lines[0].split(",")
     assert table["label"][149].as_py() == "Iris-virginica"
-    exported(tmp_path, "wine", "wine.tsv")
+    exported("wine", "wine.tsv")
     assert (tmp_path / "wine.tsv").read_text().splitlines()[1].endswith("\t1065\t1")  # whole
 
 
-def test_a_data_set_as_arrays(folder, tmp_path):
+def test_a_data_set_as_arrays(folder, run, exported, tmp_path):
     data = load("digits", scaled=False).data
     for file in ("a.npy", "a.npz", "a.mat"):
-        assert exported(tmp_path, "digits", file)["labels"] == (file != "a.npy")
+        assert exported("digits", file)["labels"] == (file != "a.npy")
         table = read(tmp_path / file)
         assert table.image_shape == (8, 8)
         np.testing.assert_array_equal(table.data, data)
@@ -169,32 +172,32 @@ def test_a_data_set_as_arrays(folder, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["digits/", "digits"])
-def test_a_data_set_as_images(folder, tmp_path, name, monkeypatch):
+def test_a_data_set_as_images(folder, run, exported, tmp_path, name, monkeypatch):
     few = load("digits", scaled=False)
     few.data, few.target = few.data[:12], few.target[:12]
     monkeypatch.setattr("lrnn.datasets.export.load", lambda *_, **__: few)
-    exported(tmp_path, "digits", name)
+    exported("digits", name)
     assert (tmp_path / "digits" / "0" / "01.png").exists()
     table = read(tmp_path / "digits")
     assert table.labels == ("0", "0", "1", "1", *"23456789")
     order = np.argsort(few.target, kind="stable")
     np.testing.assert_array_equal(table.data, np.rint(few.data[order] * 255 / 16))
     failed = run("export", "digits", f"{tmp_path}/{name}")
-    assert "--force replaces it" in str(failed.exception)
-    exported(tmp_path, "digits", name, "--force")
+    assert "--force replaces it" in failed.said
+    exported("digits", name, "--force")
     (tmp_path / "digits" / "0" / "mine.png").write_bytes(b"precious")
     failed = run("export", "digits", f"{tmp_path}/{name}", "--force")
-    assert "holds '0/mine.png', which is no numbered image" in str(failed.exception)
+    assert "holds '0/mine.png', which is no numbered image" in failed.said
     assert (tmp_path / "digits" / "0" / "mine.png").exists()
 
 
-def test_an_export_replaces_nothing_by_itself(folder, tmp_path):
+def test_an_export_replaces_nothing_by_itself(folder, run, exported, tmp_path):
     (tmp_path / "wine.csv").write_text("precious")
     failed = run("export", "wine", str(tmp_path / "wine.csv"))
-    assert failed.exit_code == 1
-    assert "wine.csv' is there already; --force replaces it" in str(failed.exception)
+    assert failed.returncode == 1
+    assert "wine.csv' is there already; --force replaces it" in failed.said
     assert (tmp_path / "wine.csv").read_text() == "precious"
-    exported(tmp_path, "wine", "wine.csv", "--force")
+    exported("wine", "wine.csv", "--force")
     assert len((tmp_path / "wine.csv").read_text().splitlines()) == 179
 
 
@@ -208,9 +211,9 @@ def test_an_export_replaces_nothing_by_itself(folder, tmp_path):
         (("digits", "nowhere/digits"), "there is no folder"),
     ],
 )
-def test_what_cannot_be_exported(folder, tmp_path, arguments, words):
+def test_what_cannot_be_exported(folder, run, tmp_path, arguments, words):
     name, file, *more = arguments
     failed = run("export", name, f"{tmp_path}/{file}", *more)
-    assert failed.exit_code == 1
-    assert re.search(words, str(failed.exception))
+    assert failed.returncode == 1
+    assert re.search(words, failed.said)
     assert not list(tmp_path.iterdir())
