@@ -342,7 +342,7 @@ def test_files_are_read_and_raw_data_scaled(digits, labels, tmp_path):
 
 
 def test_rows_that_a_scaling_leaves_out_have_no_labels(digits, labels):
-    frame = pd.DataFrame(digits[:200], columns=[f"pixel{i}" for i in range(64)])
+    frame = pd.DataFrame(digits[:200].copy(), columns=[f"pixel{i}" for i in range(64)])
     whole = LRNNClassifier(**QUICK).fit(frame.drop(index=[3]), np.delete(labels[:200], 3))
     frame.iloc[3, 5] = np.nan
     scale = Scaling.fit(frame, "none", missing="drop")
