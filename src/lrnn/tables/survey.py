@@ -232,9 +232,9 @@ class Facts:
             self.whole = bool((here == np.floor(here)).all())
         if self.counting:
             begun = self._last is None or float(here[0]) == self._last + 1
-            self.counting = bool(
-                begun and not count and self.whole and (np.diff(here.astype(np.float64)) == 1).all()
-            )
+            with np.errstate(over="ignore"):  # a difference may be beyond all numbers
+                steps = np.diff(here.astype(np.float64))
+            self.counting = bool(begun and not count and self.whole and (steps == 1).all())
             self._last = float(here[-1])
 
     def _see_marks(self, numbers: NDArray[Any], low: float, high: float) -> None:
