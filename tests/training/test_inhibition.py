@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, export, load
+from lrnn.functional.gradients import penalised_gradients
 from lrnn.rows import held
 from lrnn.tables.words import SettingWarning, as_options
 from lrnn.training import evaluate, inhibition
@@ -199,8 +200,16 @@ def test_the_same_seed_gives_the_same_model(digits):
     np.testing.assert_array_equal(one.encoders_[0], two.encoders_[0])
 
 
-def test_ctrl_c_keeps_the_best(digits, ctrl_c):
-    ctrl_c(1.5)
+@pytest.mark.parametrize("steps", [0, 100])  # with inhibition; without it all have been made
+def test_ctrl_c_keeps_the_best(digits, monkeypatch, steps):
+    rest = iter(range(steps))
+
+    def pressed(*arguments):
+        if next(rest, None) is None:
+            raise KeyboardInterrupt
+        return penalised_gradients(*arguments)
+
+    monkeypatch.setattr(inhibition, "penalised_gradients", pressed)
     with pytest.warns(UserWarning, match="interrupted"):
         model = LRNNAutoencoder(16, inhibition=True, fine_tune=100_000, random_state=0).fit(digits)
     assert model.reconstruction_err_ <= LRNNAutoencoder(16).fit(digits).reconstruction_err_ + 1e-9
