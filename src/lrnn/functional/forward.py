@@ -37,7 +37,7 @@ def saturate(drive: Array) -> Array:
     array([0.5, 1. ])
     """
     if sparse.issparse(drive):
-        return drive.minimum(1)
+        return drive.minimum(drive.dtype.type(1))  # SciPy < 1.16 takes 1 for an int64
     return at_most(drive, 1)
 
 
