@@ -56,10 +56,10 @@ def test_without_room_for_all_it_is_right_on_average(rng, monkeypatch, forget):
 
 def test_it_never_holds_more_than_there_is_room_for(monkeypatch):
     monkeypatch.setattr("lrnn.moments.reservoir.ROOM", 100)
-    random = np.random.RandomState(0)
+    random, rng = np.random.RandomState(0), np.random.default_rng(0)
     found = Reservoir.begin(HostRows(sparse.csr_array((1, 50))))
     for _ in range(30):
-        part = sparse.random_array((20, 50), density=0.1, rng=random, format="csr")
+        part = sparse.random_array((20, 50), density=0.1, rng=rng, format="csr")
         found = found.after(HostRows(part), None, random)
         assert found.matrix.nnz <= 100
     assert found.weight == 600

@@ -304,7 +304,7 @@ def test_a_stream_goes_on_from_a_fit_and_says_what_is_lost(digits, best):
 def test_wide_sparse_streams_keep_some_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("lrnn.moments.reservoir.ROOM", 3_000)
     random = np.random.RandomState(0)
-    topics = sparse.random_array((5, 3_000), density=0.01, rng=random).toarray()
+    topics = sparse.random_array((5, 3_000), density=0.01, rng=np.random.default_rng(0)).toarray()
     mixtures = np.eye(5)[random.randint(5, size=400)]
     X = sparse.csr_array(mixtures @ topics)
     model = streamed([X[i : i + 40] for i in range(0, 400, 40)], 5)
