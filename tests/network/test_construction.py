@@ -24,6 +24,9 @@ def routes(entries, n=3):
 # Rates
 
 
+SINGLE = RandomNeuralNetwork([1.0], [[0.0]])
+
+
 @pytest.mark.parametrize(
     ("rates", "message"),
     [
@@ -262,3 +265,20 @@ def test_layers_have_names():
 def test_names_that_are_not_one_for_each_layer_are_refused(sizes, names, message):
     with pytest.raises(ValueError, match=message):
         RandomNeuralNetwork(np.ones(4), np.zeros((4, 4)), layer_sizes=sizes, layer_names=names)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        (lambda: RandomNeuralNetwork([1.0, 10**400], np.zeros((2, 2))), r"rates\[1\]"),
+        (lambda: RandomNeuralNetwork([1.0], [[10**400]]), r"excitatory\[0, 0\]"),
+        (lambda: RandomNeuralNetwork.from_layers([[[1.0, "a"]]]), r"weights\[0\]\[0, 1\]"),
+        (lambda: RandomNeuralNetwork.from_layers([[[1.0]]], least_rate=10**400), "least_rate"),
+        (lambda: SINGLE.steady_state([[0.5], [10**400]]), r"arrivals\[1, 0\]"),
+        (lambda: SINGLE.steady_state([0.5], [10**400]), r"inhibitory_arrivals\[0\]"),
+        (lambda: SINGLE.gradient([0.5], of=[10**400]), r"of\[0\]"),
+    ],
+)
+def test_what_no_float_holds_is_refused_by_its_place(wrong, place):
+    with pytest.raises(ValueError, match=place):
+        wrong()

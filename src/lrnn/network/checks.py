@@ -1,6 +1,7 @@
 """What a random neural network may be made of: checks that name the neuron and the rule."""
 
 from collections.abc import Sequence
+from numbers import Real
 from operator import index
 from typing import Any
 
@@ -8,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from lrnn.arrays import Floats, is_array, to_numpy
+from lrnn.arrays import Floats, beyond_floats, is_array, to_numpy
 
 
 def check_rates(rates: ArrayLike) -> Floats:
     """Firing rates as a read-only vector of finite numbers ≥ 0."""
-    vector = np.array(rates, dtype=np.float64)
+    vector = _numbers(rates, "rates").copy()
     if vector.ndim != 1 or not len(vector):
         raise ValueError(
             f"rates must be a vector of one firing rate per neuron, got {vector.shape}"
@@ -129,7 +130,7 @@ def check_arrivals(
 
 def check_of_rows(n_neurons: int, values: ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
     """Finite numbers, one per neuron: for each row of ``shape``, or one vector for all rows."""
-    array = np.asarray(to_numpy(values) if is_array(values) else values, dtype=np.float64)
+    array = _numbers(values, name)
     if array.shape not in (shape, (n_neurons,)):
         raise ValueError(
             f"{name} has shape {array.shape}; it must be ({n_neurons},) or that of arrivals, "
@@ -143,7 +144,7 @@ def check_of_rows(n_neurons: int, values: ArrayLike, shape: tuple[int, ...], nam
 
 
 def _arrival_rates(n_neurons: int, arrivals: ArrayLike, name: str) -> Floats:
-    array = np.asarray(to_numpy(arrivals) if is_array(arrivals) else arrivals, dtype=np.float64)
+    array = _numbers(arrivals, name)
     if array.ndim not in (1, 2) or array.shape[-1] != n_neurons:
         raise ValueError(
             f"{name} has shape {array.shape}; it must be ({n_neurons},) or (rows, {n_neurons}), "
@@ -162,7 +163,7 @@ def _routing(n_neurons: int, probabilities: Any, name: str) -> Any:
         matrix.eliminate_zeros()
         cells, coordinates = matrix.data, matrix.nonzero
     else:
-        matrix = np.array(probabilities, dtype=np.float64)
+        matrix = _numbers(probabilities, name).copy()
         cells, coordinates = matrix, None
     if matrix.shape != (n_neurons, n_neurons):
         raise ValueError(
@@ -176,12 +177,26 @@ def _routing(n_neurons: int, probabilities: Any, name: str) -> Any:
 
 
 def _weight_matrix(weights: Any, name: str) -> Floats:
-    dense = weights.toarray() if sparse.issparse(weights) else weights
-    matrix = np.asarray(dense, dtype=np.float64)
+    matrix = _numbers(weights.toarray() if sparse.issparse(weights) else weights, name)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"{name} must be a matrix with rows and columns, got shape {matrix.shape}")
     _no_offender(matrix, f"{name}: the weight from neuron {{0}} to neuron {{1}} is {{value}}")
     return matrix
+
+
+def _numbers(values: Any, name: str) -> Floats:
+    """Values in float64, or an error that names the first that is no such number."""
+    given = to_numpy(values) if is_array(values) else values
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (OverflowError, TypeError, ValueError) as error:
+        for where, value in np.ndenumerate(np.array(given, dtype=object)):
+            if isinstance(value, Real) and not beyond_floats(value):
+                continue
+            shown = "larger than any float" if isinstance(value, Real) else repr(value)
+            place = ", ".join(map(str, where))
+            raise ValueError(f"{name}[{place}] is {shown}; it must be a finite number") from error
+        raise ValueError(f"{name} must be an array of numbers: {error}") from error
 
 
 def _no_offender(array: Floats, message: str, coordinates: Any = None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from lrnn.arrays import Floats, Rates
+from lrnn.arrays import Floats, Rates, beyond_floats
 from lrnn.functional import firing_rates, routing
 from lrnn.network.checks import (
     check_arrivals,
@@ -144,7 +144,7 @@ class RandomNeuralNetwork:
         >>> network.steady_state([1.0, 0.8, 0, 0, 0])  # rates times inputs of 0.5 and 0.1
         SteadyState([0.5 , 0.1 , 0.45, 0.45, 1.  ])
         """
-        if not 0 <= least_rate < np.inf:
+        if beyond_floats(least_rate) or not 0 <= least_rate < np.inf:
             raise ValueError(f"least_rate must be finite and 0 or more, got {least_rate!r}")
         plus, minus = check_weights(weights, inhibitory)
         sizes = (*(len(w) for w in plus), plus[-1].shape[1])
