@@ -254,7 +254,7 @@ def test_spikes_that_are_too_many_to_simulate_are_said_to_be(of_frontier, tmp_pa
     assert free.spike_cost_ > 2e5  # a million events are less than ten units of time
     with pytest.warns(UserWarning, match="simulated time is too short for"):
         _, page = read(replace(of_frontier, model=free), tmp_path)
-    assert "too short for its steady state" in page.text
+    assert "too short for" in page.text
     _, page = read(of_frontier, tmp_path)
     assert "too short for its steady state" not in page.text
 
