@@ -34,7 +34,7 @@ from lrnn.compiled import compiled
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.spiking.alias import alias_rows
 from lrnn.spiking.raster import Spikes
-from lrnn.spiking.uncertainty import Uncertainty
+from lrnn.spiking.uncertainty import Late, Uncertainty
 from lrnn.spiking.until import Until
 from lrnn.spiking.wiring import Wiring
 
@@ -132,6 +132,8 @@ class Plan:
         Events after which all potentials are seen, as in the paper; None: they are not.
     warm_up : ndarray of shape (n_rows,)
         Time that is left out at the beginning.
+    late : Late or None
+        What runs lack because they begin empty; None for a film.
     """
 
     network: RandomNeuralNetwork
@@ -155,22 +157,20 @@ class Plan:
     moments: NDArray[Any]
     until: Until | None
     reviews: tuple[int, ...]
+    late: Late | None
 
     @cached_property
     def uncertainty(self) -> Uncertainty | None:
         """How far estimates may be off, by theory; None for a film, which need not come near."""
-        if self.frames is not None:
+        if self.late is None:
             return None
         tick = np.zeros(self.n_rows) if self.by_neuron else 1 / self.tick_rates
         seen = (0 if self.every is None else self.every) / self.happening
         return Uncertainty.of(
             self.network,
-            self.arrivals,
-            self.inhibitory_arrivals,
             np.asarray(self.steady),
-            self.start == "empty",
+            self.late,
             self.unit == "events",
-            float(self.snapshots[-1]),
             self.happening,
             self.warm_up,
             tick,

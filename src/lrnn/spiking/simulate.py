@@ -39,7 +39,7 @@ from lrnn.spiking.schedule import (
     whole_number,
 )
 from lrnn.spiking.simulation import Simulation
-from lrnn.spiking.uncertainty import late_by
+from lrnn.spiking.uncertainty import Late
 from lrnn.spiking.until import Until, check_neurons, check_until
 from lrnn.spiking.wiring import Wiring, wiring_of
 from lrnn.tables.words import in_bytes, warn
@@ -162,9 +162,16 @@ def make_plan(
     scale = 1 / happening if schedule.unit == "events" else np.ones(n_rows)
     duration, skipped = schedule.length * scale, number(warm_up, "warm_up") * scale
     cyclic = any(stage.feedback for stage in network.stages)
-    made = duration * happening  # events of a run
-    if cyclic and start == "empty" and ends is None:
-        duration, made = _from_empty(network, plus, minus, np.asarray(steady), schedule, happening)
+    made, late = duration * happening, None  # events of a run, and what one that begins empty lacks
+    if ends is None:
+        q = np.asarray(steady)
+        late = Late.of(network, plus, minus, q, duration, start == "empty")
+        if cyclic:  # where a spike goes round for long, that may take longer than all that comes
+            firings = late.firings(rates, duration)
+            if schedule.unit == "events":
+                duration = np.minimum(duration + firings / happening, schedule.length / comes)
+            else:
+                made = np.maximum(made - firings, duration * comes)
     excitable = (np.asarray(steady) > 0).reshape(n_rows, n_frames, -1).any(axis=1)
     rings = excitable @ rates + comes.reshape(n_rows, n_frames).max(axis=1)
     per_event = float((rings * duration).mean() / made.mean())
@@ -237,6 +244,7 @@ def make_plan(
         moments=watched_moments(watch_at, schedule.length) if len(watched) or trace else NOTHING,
         until=rule,
         reviews=schedule.reviews,
+        late=late,
     )
 
 
@@ -284,29 +292,6 @@ def _average(values: Floats, ends: Floats | None) -> Floats:
     if ends is None:
         return values
     return np.asarray(values.reshape(-1, len(ends)) @ np.diff(ends, prepend=0.0) / ends[-1])
-
-
-def _from_empty(
-    network: RandomNeuralNetwork,
-    arrivals: Floats,
-    inhibition: Floats | None,
-    q: Floats,
-    schedule: Schedule,
-    happening: Floats,
-) -> tuple[Floats, Floats]:
-    """Time and events of a run of each row that fills a network with cycles first, about.
-
-    Where a spike goes round for long, that may take much longer than all that comes after.
-    """
-    comes = arrivals.sum(axis=1) + (0 if inhibition is None else inhibition.sum(axis=1))
-    length = np.full(len(q), float(schedule.length))
-    time = length / happening if schedule.unit == "events" else length
-    _, (fixed, growing) = late_by(network, arrivals, inhibition, q, time)
-    late = (fixed + growing * np.sqrt(time)[:, None]) @ network.rates  # firings that are missing
-    late = np.maximum(late, 0)
-    if schedule.unit == "time":
-        return length, np.maximum(length * happening - late, length * comes)
-    return np.minimum((length + late) / happening, length / comes), length
 
 
 def _looks(

@@ -35,6 +35,7 @@ from lrnn.spiking.plan import (
 from lrnn.spiking.raster import Raster
 from lrnn.spiking.uncertainty import Uncertainty, count_interval
 from lrnn.spiking.until import (
+    UNBIASED,
     Decision,
     Lead,
     Precision,
@@ -252,26 +253,16 @@ class Simulation:
 
     @property
     def _short(self) -> NDArray[np.bool_]:
-        return np.asarray((self._shares < 1) | self._biased)
+        found = self._shares < 1
+        for estimator in UNBIASED:
+            found |= self._biased(estimator)
+        return np.asarray(found)
 
-    @cached_property
-    def _biased(self) -> NDArray[np.bool_]:
-        """Where the bias of an estimate is more than half of what an interval of 95 % allows."""
-        found = np.zeros((len(self._stopped), self.network.n_neurons), dtype=np.bool_)
+    def _biased(self, estimator: Estimator) -> NDArray[np.bool_]:
+        """Where an interval may not hold because of the bias of its estimate."""
         if self._theory is None:
-            return found
-        for estimator, exact in (
-            ("arrivals", self._theory.q), ("busy", self._theory.q), ("potential", self._theory.mean)
-        ):  # fmt: skip
-            each = cast(Estimator, estimator)
-            times = self._expected_times
-            bias = self._theory.bias(each, times.mean(axis=1), walking=False)
-            with np.errstate(invalid="ignore"):
-                _, most = count_interval(
-                    exact, times.sum(axis=1), self._theory.dispersion(each), 0.95
-                )
-                found |= np.abs(bias) > (most - exact) / 2
-        return found
+            return np.zeros((len(self._stopped), self.network.n_neurons), dtype=np.bool_)
+        return self._theory.biased(estimator, self._expected_times)
 
     @property
     def _expected_times(self) -> Floats:
@@ -702,7 +693,8 @@ class Simulation:
         count = self.replicas if self.replicas > 1 else len(self.snapshots)
         if count < 2 or not self._counts[-1, [LOOKS, OBSERVATIONS]].any(axis=1).all():
             return np.zeros(len(self._stopped), dtype=np.bool_)
-        long_enough = ~self._short
+        assert self.until is not None
+        long_enough = (self._shares >= 1) & ~self._biased(self.until.estimator)
         if isinstance(self.until, Precision):
             unknown = ~np.isnan(self._widths)
             narrow = ~(unknown & ~(self._widths <= self.until.width)).any(axis=1)

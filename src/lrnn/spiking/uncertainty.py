@@ -37,9 +37,11 @@ q)/(q (1 - q)^2)`, the neuron's *memory*: nearly :math:`4/((1-q)^2 r)` near satu
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from lrnn.arrays import Floats
@@ -49,6 +51,7 @@ from lrnn.network.response import own_response, response
 from lrnn.spiking.estimators import ESTIMATORS, Estimator
 
 FAR_OFF = 0.25  # an error after which an activation tells nothing
+NORMAL = 1.96  # standard deviations of 95 %
 
 
 @dataclass(frozen=True)
@@ -57,17 +60,14 @@ class Uncertainty:
 
     Attributes
     ----------
+    network : RandomNeuralNetwork
+        What is simulated.
     q : ndarray of shape (n_rows, n_neurons)
         Activations in steady state.
-    own : ndarray of the same shape
-        Response of each to one more spike of its own per unit time.
-    capacity : ndarray of the same shape
-        Spikes that a neuron can handle per unit time, D.
-    waiting : ndarray of shape (3, n_rows, n_neurons)
-        By how many spikes there are more in it at the end than at the beginning, w: because the run
-        began empty, because it ends with an event, and as a random walk, for T = 1.
-    missing : ndarray of the same shape
-        Time for which a neuron is not excited because of that, b.
+    late : Late
+        What runs lack because they begin empty.
+    pending : ndarray of the same shape as q
+        By how many spikes there are more in a neuron when a run ends, because it ends by an event.
     pace : ndarray of shape (n_rows, 1)
         Events per unit time.
     passed : ndarray of shape (n_rows, 1)
@@ -78,11 +78,10 @@ class Uncertainty:
         Time between looks at the potentials, for each estimator.
     """
 
+    network: RandomNeuralNetwork
     q: Floats
-    own: Floats
-    capacity: Floats
-    waiting: Floats
-    missing: Floats
+    late: "Late"
+    pending: Floats
     pace: Floats
     passed: Floats
     tick: Floats
@@ -92,36 +91,47 @@ class Uncertainty:
     def of(
         cls,
         network: RandomNeuralNetwork,
-        arrivals: Floats,
-        inhibition: Floats | None,
         q: Floats,
-        empty: bool,
+        late: "Late",
         by_events: bool,
-        length: float,
         pace: Floats,
         passed: Floats,
         tick: Floats,
         between: Floats,
     ) -> Self:
-        """That of rows of arrivals with these activations; how runs begin, end, and how long."""
-        stages, rates = network.stages, network.rates
-        minus = np.zeros(q.shape) if inhibition is None else inhibition
-        _, capacity = drive(stages, rates, arrivals, minus, q)
-        waiting, missing = np.zeros((2, 3, *q.shape))
-        if empty:
-            time = length / pace if by_events else np.full(len(q), length)
-            waiting[::2], missing[::2] = late_by(network, arrivals, inhibition, q, time)
-        if by_events:
-            waiting[1] = np.where(q < 1, q * rates / pace[:, None], 0)
-            missing[1] = response(stages, rates, q, capacity, waiting[1], np.zeros(q.shape))
-        own = own_response(stages, rates, q, capacity)
-        columns = (each[..., None] for each in (pace, passed, tick, between))
-        return cls(q, own, capacity, waiting, missing, *columns)
+        """That of rows with these activations, whose runs end after so many events, or not."""
+        columns = [each[..., None] for each in (pace, passed, tick, between)]
+        pending = np.where(q < 1, q * network.rates / columns[0], 0) if by_events else 0 * q
+        return cls(network, q, late, pending, *columns)
+
+    @cached_property
+    def own(self) -> Floats:
+        """Response of each neuron to one more spike of its own per unit time."""
+        return own_response(self.network.stages, self.network.rates, self.q, self.capacity)
+
+    @cached_property
+    def ending(self) -> Floats:
+        """Time for which a neuron is not excited because of what is pending, b."""
+        if not self.pending.any():
+            return self.pending
+        stages, rates = self.network.stages, self.network.rates
+        return response(stages, rates, self.q, self.capacity, self.pending, 0 * self.q)
+
+    @property
+    def capacity(self) -> Floats:
+        """Spikes that a neuron can handle per unit time, D."""
+        return self.late.capacity
 
     def rows(self, some: Any) -> Self:
         """That of some rows."""
-        found = {name: getattr(self, name)[..., some, :] for name in self.__annotations__}
-        return replace(self, **found)
+        if isinstance(some, slice):
+            return self
+        names = ("q", "pending", "pace", "passed", "tick", "between")
+        parts = {name: getattr(self, name)[..., some, :] for name in names}
+        found = replace(self, late=Late(*(each[..., some, :] for each in self.late)), **parts)
+        # these are asked for again and again while runs go on, and take long where there are loops
+        found.__dict__.update(own=self.own[some], ending=self.ending[some])
+        return found
 
     def after(self, time: Floats) -> Self:
         """That of a part of the runs, from this time on."""
@@ -149,21 +159,21 @@ class Uncertainty:
 
     @property
     def enough(self) -> tuple[Floats, Floats]:
-        """The times after which the standard error, by arrivals, and the bias are below 1/4.
+        """The times after which the standard error, and the bias, of activations are below 1/4.
 
-        The one of all runs together, the other of each. An activation below 1/4 is near at once.
+        The one of all runs together, by what arrives if no spike comes back; the other of each. An
+        activation below 1/4 is near at once.
         """
-        q, full = self.q, self.q >= 1
+        late, capacity = self.late, self.capacity
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            error = np.where(full, 0, q * (2 * self.own - 1 / self.capacity)) / FAR_OFF**2
-            mine = self.waiting / self.capacity  # of which a part is enough to be excited
-            fixed, growing = (np.abs(self.missing - mine)[i] for i in (0, 2))
+            error = np.where(self.q < 1, self.q / capacity, 0) / FAR_OFF**2
+            mine = late.waiting / capacity  # of which a part is enough to be excited
+            fixed, growing = np.abs(late.missing - mine)
             root = growing + np.sqrt(growing**2 + 4 * FAR_OFF * fixed)  # of 4 F² T
-            walk = 4 / np.pi / FAR_OFF**2 / self.capacity
-            own = np.fmin(self.mean / self.capacity / FAR_OFF, walk)
-            own = np.where(mine[0] + mine[2] > 0, own, 0)
+            walk = 4 / np.pi / FAR_OFF**2 / capacity
+            own = np.where(mine.any(axis=0), np.fmin(self.mean / capacity / FAR_OFF, walk), 0)
             bias = root**2 / (2 * FAR_OFF) ** 2 + own
-        matters = q > FAR_OFF
+        matters = self.q > FAR_OFF
         return np.where(matters, error, 0), np.where(matters, bias, 0)
 
     def bias(self, estimator: Estimator, time: Floats, walking: bool = True) -> Floats:
@@ -171,47 +181,86 @@ class Uncertainty:
 
         ``walking``: also for what grows with time.
         """
-        q, found = self.q, self.missing
+        q = self.q
+        lacks = np.stack([*self.late.missing, self.ending])
         with np.errstate(divide="ignore", invalid="ignore"):
-            memory = np.where((q > 0) & (q < 1), 4 * self.own / (1 - q) ** 2, 0)
-            slowest = memory.max(axis=1, keepdims=True)
-            left = np.where(slowest > 0, np.exp(-self.passed / slowest), 0)
             if estimator == "arrivals":
-                found = found - self.waiting / self.capacity
+                lacks -= np.stack([*self.late.waiting, self.pending]) / self.capacity
             elif estimator != "busy":
-                found = found / (1 - q) ** 2
+                lacks /= (1 - q) ** 2
+            fixed, growing, ending = lacks
+            if self.passed.any():
+                memory = np.where((q > 0) & (q < 1), 4 * self.own / (1 - q) ** 2, 0)
+                slowest = memory.max(axis=1, keepdims=True)
+                fixed = fixed * np.where(slowest > 0, np.exp(-self.passed / slowest), 0)
             time = time[:, None]
-            each = (found[0] * left + found[1]) / time + walking * found[2] / np.sqrt(time)
-        return np.where((q > 0) & (q < 1), np.nan_to_num(each, nan=0.0), 0)
+            found = (fixed + ending) / time + walking * growing / np.sqrt(time)
+        return np.where((q > 0) & (q < 1), np.nan_to_num(found, nan=0.0), 0)
+
+    def biased(self, estimator: Estimator, times: Floats) -> NDArray[np.bool_]:
+        """Where the bias is more than half of what an interval at 95 % allows; rows × replicas."""
+        exact = self.mean if estimator in ("potential", "events") else self.q
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = self.dispersion(estimator) / times.sum(axis=1, keepdims=True)
+            # the upper end of Garwood's interval, nearly
+            allowed = scale * (NORMAL**2 / 2 + NORMAL * np.sqrt(exact / scale + 0.75))
+            bias = self.bias(estimator, times.mean(axis=1), walking=False)
+            return np.asarray(np.abs(bias) > np.nan_to_num(allowed, nan=0.0) / 2)
 
 
-def late_by(
-    network: RandomNeuralNetwork,
-    arrivals: Floats,
-    inhibition: Floats | None,
-    q: Floats,
-    time: Floats,
-) -> tuple[Floats, Floats]:
-    """Spikes that wait at the end, and time that is missing, because runs of some time begin empty.
+class Late(NamedTuple):
+    """What runs lack at their end because they begin empty.
 
-    Both are pairs of rows × neurons: what they tend to, and what to multiply by the root of time.
+    Attributes
+    ----------
+    capacity : ndarray of shape (n_rows, n_neurons)
+        Spikes that each neuron can handle per unit time, D.
+    waiting : ndarray of shape (2, n_rows, n_neurons)
+        Spikes that wait, w: what they tend to, and what to multiply by the root of time.
+    missing : ndarray of the same shape
+        Time for which a neuron is not excited because of that, b, likewise.
     """
-    minus = np.zeros(q.shape) if inhibition is None else inhibition
-    comes, capacity = drive(network.stages, network.rates, arrivals, minus, q)
-    full = q >= 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        idle = np.where(full, 1 / np.maximum(comes - capacity, 0), q / (1 - q) / capacity)
-        idle, walking = (
-            np.where(capacity > 0, each, 0) for each in (idle, np.sqrt(4 / np.pi / capacity))
-        )
-    slow = idle > walking * np.sqrt(time)[:, None]
-    both = np.where(slow, 0, idle), np.where(slow, walking, 0)
-    waiting = np.stack([np.where(full, 0, each * capacity) for each in both])
-    missing = [
-        response(network.stages, network.rates, q, capacity, w, np.where(full, each, 0))
-        for w, each in zip(waiting, both, strict=True)
-    ]
-    return waiting, np.stack(missing)
+
+    capacity: Floats
+    waiting: Floats
+    missing: Floats
+
+    @classmethod
+    def of(
+        cls,
+        network: RandomNeuralNetwork,
+        arrivals: Floats,
+        inhibition: Floats | None,
+        q: Floats,
+        time: Floats,
+        empty: bool,
+    ) -> "Late":
+        """That of runs of some time."""
+        minus = np.zeros(q.shape) if inhibition is None else inhibition
+        comes, capacity = drive(network.stages, network.rates, arrivals, minus, q)
+        waiting, missing = np.zeros((2, 2, *q.shape))
+        if not empty:
+            return cls(capacity, waiting, missing)
+        full = q >= 1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            idle = np.where(full, 1 / np.maximum(comes - capacity, 0), q / (1 - q) / capacity)
+            walking = np.sqrt(4 / np.pi / capacity)
+            slow = idle > walking * np.sqrt(time)[:, None]
+            both = np.where(slow, 0, idle), np.where(slow, walking, 0)
+            for i, each in enumerate(both):
+                each = np.where(capacity > 0, each, 0)
+                if each.any():
+                    waiting[i] = np.where(full, 0, each * capacity)
+                    missing[i] = response(
+                        network.stages, network.rates, q, capacity, waiting[i],
+                        np.where(full, each, 0),
+                    )  # fmt: skip
+        return cls(capacity, waiting, missing)
+
+    def firings(self, rates: Floats, time: Floats) -> Floats:
+        """By how many firings runs of some time have less."""
+        fixed, growing = self.missing
+        return np.asarray(np.maximum((fixed + growing * np.sqrt(time)[:, None]) @ rates, 0))
 
 
 def count_interval(
