@@ -99,6 +99,7 @@ ALL = {
     "side_by_side.py simulate": timed("side_by_side_simulate"),
     "simulation.py": timed("simulation", threads=1),
     "spiking_convergence.py": errors("spiking_convergence"),
+    "intervals.py": errors("intervals", "intervals_summary"),
     "engines.py": timed("engines", threads=1),
     "brightness.py": timed("brightness"),
     "partitioned.py": timed("partitioned", threads=1),

@@ -1,7 +1,7 @@
 """How often 95 % intervals of a simulation hold the steady state, over a grid of networks.
 
     python benchmarks/intervals.py --most 1e7       # 2e11 events, a process for each core
-    python benchmarks/intervals.py --least 1e7 --most 5e8 --processes 1 --add    # 8e11 more
+    python benchmarks/intervals.py --least 1e7 --most 5e8 --processes 1    # 8e11 more, beside these
 
 Every cell is a network under a load (the activation of its busiest neuron), a start, an engine, a
 length in memories of its slowest neuron (4/((1 − q)² r), longer where its spikes come back to it),
@@ -180,26 +180,26 @@ def main() -> None:
     parser.add_argument("--network", choices=NETWORKS, help="only this one")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--name", default="intervals", help="of the file in results/")
-    parser.add_argument("--add", action="store_true", help="to what was measured before")
-    chosen = parser.parse_args()
-    wanted = [
-        cell
-        for cell in cells(chosen.most)
-        if cell["events"] > chosen.least and chosen.network in (None, cell["network"])
-    ]
-    rows = known(chosen.name) if chosen.add else []
+    given = parser.parse_args()
+    least, most, network, name = given.least, given.most, given.network, given.name
+
+    def chosen(cell: dict[str, Any]) -> bool:
+        return least < cell["events"] <= most and network in (None, cell["network"])
+
+    wanted = [cell for cell in cells(most) if chosen(cell)]
+    rows = [row for row in known(name) if not chosen(row)]
     title = f"Intervals at {LEVEL:.0%}"
-    if chosen.processes == 1:  # long runs: the seeds of each cell by all threads
+    if given.processes == 1:  # long runs: the seeds of each cell by all threads
         for cell in wanted:
             rows.append(measure(cell, None))
-            write(RESULTS / f"{chosen.name}.json", f"{title} that miss, of the worst neuron", rows)
+            write(RESULTS / f"{name}.json", f"{title} that miss, of the worst neuron", rows)
     else:
         order = np.argsort([-cell["events"] * cell["runs"] * cell["seeds"] for cell in wanted])
-        with ProcessPoolExecutor(chosen.processes, get_context("spawn")) as pool:
+        with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:
             found = {i: pool.submit(measure, wanted[i]) for i in order}
             rows += [found[i].result() for i in range(len(wanted))]
-        write(RESULTS / f"{chosen.name}.json", f"{title} that miss, of the worst neuron", rows)
-    report(f"{chosen.name}_summary", f"{title}: shares that hold", summary(rows))
+        write(RESULTS / f"{name}.json", f"{title} that miss, of the worst neuron", rows)
+    report(f"{name}_summary", f"{title}: shares that hold", summary(rows))
     for line in wrong(rows) or ["no share is higher than chance explains"]:
         console.print(line)
 
