@@ -66,6 +66,8 @@ def test_simulate_tells_of_a_time_that_is_too_short(call, folder):
         assert done.returncode == 0
         assert (json.loads(done.stdout)["short"] > 0) == short
         assert ("warning: the simulated time is too short for" in done.said) == short
+        shown = " ".join(call(*command, "--no-figure").stdout.split())
+        assert ("the time is too short for" in shown) == short
 
 
 def test_where_all_neurons_are_saturated_no_share_of_intervals_is_told(call, tmp_path, unrendered):
