@@ -911,6 +911,7 @@ def test_without_axes_a_figure_of_pyplot_is_drawn(result, model, digits):
 
     backend = plt.get_backend()
     plt.switch_backend("agg")
+    plt.close("all")  # examples of docstrings leave theirs open
     try:
         drawn = [
             plots.image_grid(digits[:3], (8, 8), columns=3),
