@@ -132,8 +132,10 @@ class Plan:
         Events after which all potentials are seen, as in the paper; None: they are not.
     warm_up : ndarray of shape (n_rows,)
         Time that is left out at the beginning.
+    duration : ndarray of shape (n_rows,)
+        How long a run is, about.
     late : Late or None
-        What runs lack because they begin empty; None for a film.
+        What runs lack because they begin empty, where it has been worked out.
     """
 
     network: RandomNeuralNetwork
@@ -157,25 +159,32 @@ class Plan:
     moments: NDArray[Any]
     until: Until | None
     reviews: tuple[int, ...]
+    duration: Floats
     late: Late | None
 
     @cached_property
     def uncertainty(self) -> Uncertainty | None:
         """How far estimates may be off, by theory; None for a film, which need not come near."""
-        if self.late is None:
+        if self.frames is not None:
             return None
         tick = np.zeros(self.n_rows) if self.by_neuron else 1 / self.tick_rates
         seen = (0 if self.every is None else self.every) / self.happening
-        return Uncertainty.of(
+        between = np.stack([self.observe * tick, self.look * tick, tick, seen])
+        columns = (self.duration, self.happening, self.warm_up, tick, between)
+        found = Uncertainty(
             self.network,
+            self.arrivals,
+            self.inhibitory_arrivals,
             np.asarray(self.steady),
-            self.late,
+            self.start == "empty",
             self.unit == "events",
-            self.happening,
-            self.warm_up,
-            tick,
-            np.stack([self.observe * tick, self.look * tick, tick, seen]),
+            *(column[..., None] for column in columns),
         )
+        if self.late is not None:
+            found.__dict__["late"] = self.late
+        if self.until is not None:  # asked for again and again, of fewer and fewer rows
+            _ = found.own, found.ending
+        return found
 
     @property
     def by_neuron(self) -> bool:

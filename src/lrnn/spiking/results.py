@@ -129,7 +129,9 @@ def _simulation(
         _total_rates=plan.tick_rates[rows],
         _every=plan.every,
         _one=one,
-        _theory=None if plan.uncertainty is None else plan.uncertainty.rows(rows),
+        _theory=plan.uncertainty
+        if some is None or plan.uncertainty is None
+        else plan.uncertainty.rows(some),
         _reviews=len(plan.reviews) or 1,
         _stopped=statistics.stopped[rows],
     )

@@ -163,15 +163,14 @@ def make_plan(
     duration, skipped = schedule.length * scale, number(warm_up, "warm_up") * scale
     cyclic = any(stage.feedback for stage in network.stages)
     made, late = duration * happening, None  # events of a run, and what one that begins empty lacks
-    if ends is None:
-        q = np.asarray(steady)
-        late = Late.of(network, plus, minus, q, duration, start == "empty")
-        if cyclic:  # where a spike goes round for long, that may take longer than all that comes
-            firings = late.firings(rates, duration)
-            if schedule.unit == "events":
-                duration = np.minimum(duration + firings / happening, schedule.length / comes)
-            else:
-                made = np.maximum(made - firings, duration * comes)
+    if cyclic and ends is None and start == "empty":
+        # where a spike goes round for long, to fill the network may take longer than all the rest
+        late = Late.of(network, plus, minus, np.asarray(steady), duration, True)
+        firings = late.firings(rates, duration)
+        if schedule.unit == "events":
+            duration = np.minimum(duration + firings / happening, schedule.length / comes)
+        else:
+            made = np.maximum(made - firings, duration * comes)
     excitable = (np.asarray(steady) > 0).reshape(n_rows, n_frames, -1).any(axis=1)
     rings = excitable @ rates + comes.reshape(n_rows, n_frames).max(axis=1)
     per_event = float((rings * duration).mean() / made.mean())
@@ -244,6 +243,7 @@ def make_plan(
         moments=watched_moments(watch_at, schedule.length) if len(watched) or trace else NOTHING,
         until=rule,
         reviews=schedule.reviews,
+        duration=duration,
         late=late,
     )
 

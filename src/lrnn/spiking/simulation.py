@@ -1,6 +1,6 @@
 """What came out of a simulation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -44,6 +44,7 @@ from lrnn.spiking.until import (
     lead_of,
 )
 
+CELLS_AT_ONCE = 1 << 20  # of rows and neurons, where theory is asked
 ENOUGH_REPLICAS = 10  # for the spread between them to be known
 NEVER = 1e-100  # the rate of a neuron that does not fire: one spike is more than it can handle
 
@@ -262,7 +263,17 @@ class Simulation:
         """Where an interval may not hold because of the bias of its estimate."""
         if self._theory is None:
             return np.zeros((len(self._stopped), self.network.n_neurons), dtype=np.bool_)
-        return self._theory.biased(estimator, self._expected_times)
+        return self._by_blocks(lambda theory, times: theory.biased(estimator, times))
+
+    def _by_blocks(self, ask: Callable[[Uncertainty, Floats], NDArray[Any]]) -> NDArray[Any]:
+        """What theory says of runs of these times, some rows at a time: it takes room."""
+        assert self._theory is not None
+        times, count = self._expected_times, len(self._stopped)
+        height = max(1, CELLS_AT_ONCE // self.network.n_neurons)
+        if count <= height:
+            return ask(self._theory, times)
+        parts = [slice(first, first + height) for first in range(0, count, height)]
+        return np.concatenate([ask(self._theory.rows(part), times[part]) for part in parts])
 
     @property
     def _expected_times(self) -> Floats:
@@ -284,14 +295,7 @@ class Simulation:
         """Simulated time as a share of a time long enough: of all runs together, or of each."""
         if self._theory is None:
             return np.full((len(self._stopped), self.network.n_neurons), np.inf)
-        times, (error, bias) = self._expected_times, self._theory.enough
-        each = times.mean(axis=1, keepdims=True) + self._theory.passed
-        with np.errstate(divide="ignore", over="ignore"):
-            shares = [
-                np.where(needed > 0, time / np.where(needed > 0, needed, 1), np.inf)
-                for time, needed in ((times.sum(axis=1, keepdims=True), error), (each, bias))
-            ]
-        return np.asarray(np.minimum(*shares))
+        return self._by_blocks(lambda theory, times: theory.shares(times))
 
     def activation(self, estimator: Estimator = "potential") -> Floats:
         r"""Estimated probability of each neuron to be excited.

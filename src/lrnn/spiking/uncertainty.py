@@ -62,12 +62,14 @@ class Uncertainty:
     ----------
     network : RandomNeuralNetwork
         What is simulated.
-    q : ndarray of shape (n_rows, n_neurons)
+    arrivals, inhibition : ndarray of shape (n_rows, n_neurons)
+        Spikes that come from outside per unit time; no inhibitory ones are None.
+    q : ndarray of the same shape
         Activations in steady state.
-    late : Late
-        What runs lack because they begin empty.
-    pending : ndarray of the same shape as q
-        By how many spikes there are more in a neuron when a run ends, because it ends by an event.
+    empty, by_events : bool
+        Whether runs begin empty, and whether they end after so many events.
+    time : ndarray of shape (n_rows, 1)
+        How long a run is, about.
     pace : ndarray of shape (n_rows, 1)
         Events per unit time.
     passed : ndarray of shape (n_rows, 1)
@@ -79,30 +81,23 @@ class Uncertainty:
     """
 
     network: RandomNeuralNetwork
+    arrivals: Floats
+    inhibition: Floats | None
     q: Floats
-    late: "Late"
-    pending: Floats
+    empty: bool
+    by_events: bool
+    time: Floats
     pace: Floats
     passed: Floats
     tick: Floats
     between: Floats
 
-    @classmethod
-    def of(
-        cls,
-        network: RandomNeuralNetwork,
-        q: Floats,
-        late: "Late",
-        by_events: bool,
-        pace: Floats,
-        passed: Floats,
-        tick: Floats,
-        between: Floats,
-    ) -> Self:
-        """That of rows with these activations, whose runs end after so many events, or not."""
-        columns = [each[..., None] for each in (pace, passed, tick, between)]
-        pending = np.where(q < 1, q * network.rates / columns[0], 0) if by_events else 0 * q
-        return cls(network, q, late, pending, *columns)
+    @cached_property
+    def late(self) -> "Late":
+        """What runs lack because they begin empty."""
+        return Late.of(
+            self.network, self.arrivals, self.inhibition, self.q, self.time[:, 0], self.empty
+        )
 
     @cached_property
     def own(self) -> Floats:
@@ -111,11 +106,13 @@ class Uncertainty:
 
     @cached_property
     def ending(self) -> Floats:
-        """Time for which a neuron is not excited because of what is pending, b."""
-        if not self.pending.any():
-            return self.pending
-        stages, rates = self.network.stages, self.network.rates
-        return response(stages, rates, self.q, self.capacity, self.pending, 0 * self.q)
+        """Spikes that wait because a run ends with an event, w, and time that is missing, b."""
+        found = np.zeros((2, *self.q.shape))
+        if self.by_events:
+            stages, rates = self.network.stages, self.network.rates
+            found[0] = np.where(self.q < 1, self.q * rates / self.pace, 0)
+            found[1] = response(stages, rates, self.q, self.capacity, found[0], 0 * self.q)
+        return found
 
     @property
     def capacity(self) -> Floats:
@@ -123,14 +120,19 @@ class Uncertainty:
         return self.late.capacity
 
     def rows(self, some: Any) -> Self:
-        """That of some rows."""
-        if isinstance(some, slice):
-            return self
-        names = ("q", "pending", "pace", "passed", "tick", "between")
+        """That of some rows; what has been worked out for all is not worked out again."""
+        names = ("arrivals", "q", "time", "pace", "passed", "tick", "between")
         parts = {name: getattr(self, name)[..., some, :] for name in names}
-        found = replace(self, late=Late(*(each[..., some, :] for each in self.late)), **parts)
-        # these are asked for again and again while runs go on, and take long where there are loops
-        found.__dict__.update(own=self.own[some], ending=self.ending[some])
+        if self.inhibition is not None:
+            parts["inhibition"] = self.inhibition[some]
+        found = replace(self, **parts)
+        for name in {"late", "own", "ending"} & {*self.__dict__}:
+            value = self.__dict__[name]
+            found.__dict__[name] = (
+                Late(*(each[..., some, :] for each in value))
+                if isinstance(value, Late)
+                else value[..., some, :]
+            )
         return found
 
     def after(self, time: Floats) -> Self:
@@ -157,12 +159,12 @@ class Uncertainty:
                 found = 2 * (1 + q) * self.own / free**3 + looks / free
         return np.where((q > 0) & (q < 1), np.maximum(found, 0), 0)
 
-    @property
-    def enough(self) -> tuple[Floats, Floats]:
-        """The times after which the standard error, and the bias, of activations are below 1/4.
+    def shares(self, times: Floats) -> Floats:
+        """Times of runs (rows × replicas) as shares of those that are long enough.
 
-        The one of all runs together, by what arrives if no spike comes back; the other of each. An
-        activation below 1/4 is near at once.
+        After these the standard error of activations is below 1/4, by what arrives if no spike
+        comes back, for all runs together; and the bias of each run. An activation below 1/4 is
+        near at once.
         """
         late, capacity = self.late, self.capacity
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -173,8 +175,9 @@ class Uncertainty:
             walk = 4 / np.pi / FAR_OFF**2 / capacity
             own = np.where(mine.any(axis=0), np.fmin(self.mean / capacity / FAR_OFF, walk), 0)
             bias = root**2 / (2 * FAR_OFF) ** 2 + own
-        matters = self.q > FAR_OFF
-        return np.where(matters, error, 0), np.where(matters, bias, 0)
+            all_, each = times.sum(axis=1, keepdims=True), times.mean(axis=1, keepdims=True)
+            found = np.fmin(all_ / error, (each + self.passed) / bias)
+        return np.where((self.q > FAR_OFF) & ~np.isnan(found), found, np.inf)
 
     def bias(self, estimator: Estimator, time: Floats, walking: bool = True) -> Floats:
         """By how much an estimate is too low on average, of runs of this time.
@@ -182,10 +185,11 @@ class Uncertainty:
         ``walking``: also for what grows with time.
         """
         q = self.q
-        lacks = np.stack([*self.late.missing, self.ending])
+        pending, missing = self.ending
+        lacks = np.stack([*self.late.missing, missing])
         with np.errstate(divide="ignore", invalid="ignore"):
             if estimator == "arrivals":
-                lacks -= np.stack([*self.late.waiting, self.pending]) / self.capacity
+                lacks -= np.stack([*self.late.waiting, pending]) / self.capacity
             elif estimator != "busy":
                 lacks /= (1 - q) ** 2
             fixed, growing, ending = lacks
