@@ -14,7 +14,7 @@ from lrnn.arrays import Floats, beyond_floats, is_array, to_numpy
 
 def check_rates(rates: ArrayLike) -> Floats:
     """Firing rates as a read-only vector of finite numbers ≥ 0."""
-    vector = _numbers(rates, "rates").copy()
+    vector = _numbers(rates, "rates", copy=True)
     if vector.ndim != 1 or not len(vector):
         raise ValueError(
             f"rates must be a vector of one firing rate per neuron, got {vector.shape}"
@@ -163,7 +163,7 @@ def _routing(n_neurons: int, probabilities: Any, name: str) -> Any:
         matrix.eliminate_zeros()
         cells, coordinates = matrix.data, matrix.nonzero
     else:
-        matrix = _numbers(probabilities, name).copy()
+        matrix = _numbers(probabilities, name, copy=True)
         cells, coordinates = matrix, None
     if matrix.shape != (n_neurons, n_neurons):
         raise ValueError(
@@ -184,11 +184,11 @@ def _weight_matrix(weights: Any, name: str) -> Floats:
     return matrix
 
 
-def _numbers(values: Any, name: str) -> Floats:
+def _numbers(values: Any, name: str, copy: bool | None = None) -> Floats:
     """Values in float64, or an error that names the first that is no such number."""
     given = to_numpy(values) if is_array(values) else values
     try:
-        return np.asarray(given, dtype=np.float64)
+        return np.array(given, dtype=np.float64, copy=copy)
     except (OverflowError, TypeError, ValueError) as error:
         for where, value in np.ndenumerate(np.array(given, dtype=object)):
             if isinstance(value, Real) and not beyond_floats(value):

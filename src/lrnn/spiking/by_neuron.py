@@ -163,6 +163,8 @@ class NeuronRun:
             self.parts.told()
         if self.plan.unit == "time":
             yield from self._until(stop + self.origin, spikes)
+        elif self.plan.wiring.cyclic:
+            yield from self._from_queue(np.inf, int(stop), spikes)
         else:
             yield from self._for_events(int(stop), spikes)
 
@@ -192,14 +194,22 @@ class NeuronRun:
             sums.append(self._in_order(self._counted(REFUSED)))
         statistics.write(snapshot, self.number, [ticks, self.events, ticks, ticks], *sums)
 
+    def _from_queue(self, end: float, stop: float, spikes: list[Any]) -> Iterator[float]:
+        """Events one after the other, up to a time or an event, where there are cycles."""
+        by_time = self.plan.unit == "time"
+        while self.time < end and self.events < stop:
+            time, events = self.time, self.events
+            made, reached = self.parts.from_queue(end, self._asked is not None, stop - self.events)
+            self._add(made, reached, spikes)
+            yield self.time - time if by_time else float(self.events - events)
+
     def _until(self, end: float, spikes: list[Any]) -> Iterator[float]:
         """Windows up to a time."""
+        if self.plan.wiring.cyclic:
+            yield from self._from_queue(end, np.inf, spikes)
         while self.time < end:
             begin = self.time
-            if self.plan.wiring.cyclic:
-                self._from_queue(end, spikes)
-            else:
-                self._window(min(end, begin + self._aim / self._events_per_time), spikes)
+            self._window(min(end, begin + self._aim / self._events_per_time), spikes)
             yield self.time - begin
 
     def _for_events(self, stop: int, spikes: list[Any]) -> Iterator[float]:
@@ -207,9 +217,7 @@ class NeuronRun:
         near = NEAR + len(self.began)
         while self.events < stop:
             before, left = self.events, stop - self.events
-            if self.plan.wiring.cyclic:
-                self._from_queue(np.inf, spikes, left)
-            elif stop - self._ahead_of <= len(self._ahead):
+            if stop - self._ahead_of <= len(self._ahead):
                 last = self._ahead[stop - self._ahead_of - 1]
                 self._window(float(np.nextafter(last, np.inf)), spikes)
             elif self.time < self._horizon:
@@ -246,11 +254,6 @@ class NeuronRun:
             return False
         self._add(made, end, spikes)
         return True
-
-    def _from_queue(self, end: float, spikes: list[Any], most: float = np.inf) -> None:
-        """Go on to a time, or by so many events, one after the other; or less far."""
-        made = self.parts.from_queue(end, self._asked is not None, most)
-        self._add(made, made.end, spikes)
 
     def _add(self, made: Made, end: float, spikes: list[Any]) -> None:
         """Count what there was in a window, and keep its recorded spikes."""

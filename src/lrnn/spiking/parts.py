@@ -33,16 +33,12 @@ Piece = tuple[Floats, NDArray[np.int32]]  # times and goals of spikes
 
 
 class Made(NamedTuple):
-    """What there was in a window: events, recorded spikes (times, neurons), times of all events.
-
-    From a queue also where the window ends.
-    """
+    """What there was in a window: events, recorded spikes (times, neurons), times of all events."""
 
     events: int
     when: Floats
     who: NDArray[np.int64]
     happened: Floats
-    end: float = np.nan
 
 
 @dataclass(frozen=True)
@@ -207,15 +203,18 @@ class Part:
         )  # fmt: skip
         return self._events >= 0
 
-    def events(self, end: float, most: float, old: int, record: bool) -> Made:
-        """Events from the queue until ``end``, or so many, if this is the only part."""
+    def events(self, end: float, most: float, old: int, record: bool) -> float:
+        """Make events from the queue until ``end``, or so many; up to which time they are made.
+
+        This must be the only part.
+        """
         tables = self.tables
         self._events, self._written, reached = queue_kernel.make_window(
             end, int(min(most, len(self._spikes))), old, self.pace, self.times, self.counts,
             self.random, tables.first, tables.limits, tables.targets,
             self.recorded if record else self._nobody, self._spikes, self._senders, *self._queue,
         )  # fmt: skip
-        return self.made()._replace(end=reached)
+        return float(reached)
 
     def share(
         self,
@@ -356,11 +355,12 @@ class Parts:
             self.now = 1 - self.now
         return made
 
-    def from_queue(self, end: float, record: bool, most: float) -> Made:
-        """Make events of a network with cycles, until ``end`` or so many, one after the other."""
-        made = self._parts[0].events(end, min(most, self.aim), self.now, record)
+    def from_queue(self, end: float, record: bool, most: float) -> tuple[Made, float]:
+        """Make events of a network with cycles until ``end``, or so many; and up to which time."""
+        (part,) = self._parts
+        reached = part.events(end, min(most, self.aim), self.now, record)
         self.now = 1 - self.now
-        return made
+        return part.made(), reached
 
     def _array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         """Where states are kept."""
