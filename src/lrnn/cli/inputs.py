@@ -231,8 +231,8 @@ def _beware_of_attributes(text: str, outermost: int, n_attributes: int) -> None:
         from lrnn.tables.words import warn
 
         warn(
-            f"--hidden {text}: all of these are hidden layers, and one is as wide as the "
-            f"{n_attributes} attributes; leave {n_attributes} out if the attributes are meant"
+            f"--hidden {text} has a hidden layer as wide as the {n_attributes} attributes: all its "
+            f"sizes are of hidden layers; leave {n_attributes} out if it stands for the attributes"
         )
 
 

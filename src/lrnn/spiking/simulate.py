@@ -213,9 +213,10 @@ def make_plan(
     if wiring is None and asked and per_event > IDLE_RINGS and most > LONG:
         why = (
             f"clock by clock this takes {most:.1e} rings a run, {per_event:,.0f} for each event, "
-            "as most neurons are at rest; engine='neurons' takes time for events alone"
-            + (" (without at_events=True)" if at_events else "")
-            + (" (with device='cpu')" if device == "cuda" else "")
+            "because most neurons are at rest; use engine='neurons'"
+            + (" without at_events=True" if at_events else "")
+            + (" with device='cpu'" if device == "cuda" else "")
+            + ", which takes time for events alone"
         )
         if most > TOO_LONG:
             raise ValueError(why)

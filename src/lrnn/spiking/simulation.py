@@ -245,10 +245,9 @@ class Simulation:
     def short(self) -> NDArray[np.bool_]:
         """Neurons for which the simulated time is too short.
 
-        Their estimates may be far off, or what is still on its way through the network when runs
-        end makes more of a difference than chance: then no interval holds what it says. Which time
-        is long enough follows from theory, from how long the network remembers its beginning. A
-        film is never too short.
+        Either their estimates may be far off, or their bias is more than half of what chance
+        explains, so that their intervals may miss. The time that is long enough follows from
+        theory: from how long the network remembers its beginning. A film is never too short.
         """
         return self._of_row(self._short)
 
@@ -334,10 +333,10 @@ class Simulation:
 
         From the spread between replicas or, where there is one run only (with ``until``, fewer than
         ten), between its parts from snapshot to snapshot (batch means); from 0 to 1 where that is
-        unknown. An interval is never narrower than theory has it for as much time, and has room
-        for the bias of runs that begin empty or end with an event. Intervals of neurons that are
-        marked as `short` need not hold. Each holds for its neuron alone. (The intervals of
-        "events" are around what that converges to.)
+        unknown. An interval is never narrower than theory predicts, and is extended by the bias of
+        runs that begin empty or end with an event. Intervals of neurons that are marked as
+        `short` may miss. Each holds for its neuron alone. (The intervals of "events" are around
+        what that converges to.)
 
         In a simulation with ``until`` they hold for wherever it has ended: they allow for the K
         times that it might have, by a level of 1 − (1 − level)/K each.
