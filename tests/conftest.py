@@ -1,5 +1,6 @@
 import importlib
 import os
+import re
 import shutil
 import signal
 import sys
@@ -19,6 +20,7 @@ from numba.core import config
 from sklearn.datasets import load_digits
 
 from lrnn import RandomNeuralNetwork
+from naming import naming
 from trial.harness import pytest_terminal_summary  # noqa: F401
 
 settings.register_profile("lrnn", deadline=None, derandomize=True, print_blob=True)
@@ -129,6 +131,10 @@ class Done:
     def said(self):
         """Its errors as one line, without frames."""
         return " ".join(self.stderr.replace("│", " ").split())
+
+    def names(self, *parts):
+        """Whether its errors and warnings name all of these (see `naming`)."""
+        return re.search(naming(*parts), self.said) is not None
 
 
 @pytest.fixture(scope="session")
