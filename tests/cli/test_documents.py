@@ -1,16 +1,7 @@
-"""Keys of what commands print with ``--json`` are those that are written down.
-
-What is written down is a promise (docs/stability.md). After a deliberate change write it anew:
-``python tests/test_json_keys.py``.
-"""
+"""Every command with ``--json`` prints one document, strictly JSON, and nothing else."""
 
 import json
-import os
-import subprocess
-import sys
-import tempfile
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +10,6 @@ import typer
 
 from lrnn.cli.app import app
 
-WRITTEN = Path(__file__).parent / "data" / "json_keys.txt"
 TABLE = ("t.csv", "--label", "kind", "--hidden", "2", "--max-iter", "20")
 BENCHMARK = ("--quick", "--data", "iris", "--hidden", "2", "--against", "nmf-cd", "-o", "b")
 LINES = {  # each kind of document that a command prints: how it is called, what it is given
@@ -58,8 +48,6 @@ LINES = {  # each kind of document that a command prints: how it is called, what
     "benchmark fit": ("benchmark", "fit", *BENCHMARK, "--force"),
     "benchmark encode": ("benchmark", "encode", *BENCHMARK, "--force"),
 }  # fmt: skip
-BY_NAME = (" versions", " strongest")  # whose keys are names of other things, as are those of
-OF_FILES = "moment: cut_off"
 
 
 def lines():
@@ -86,65 +74,16 @@ def _strictly(text):
     return json.loads(text, parse_constant=refuse)
 
 
-def keys_of(value, path):
-    """Paths to all keys of a document; entries of a list are all alike."""
-    if isinstance(value, dict):
-        by_name = path.endswith(BY_NAME) or path == OF_FILES
-        for key, inner in value.items():
-            key = "NAME" if by_name else key
-            yield f"{path} {key}"
-            yield from keys_of(inner, f"{path} {key}")
-    elif isinstance(value, list):
-        for inner in value:
-            yield from keys_of(inner, f"{path} []")
-
-
-def found(run, folder):
-    """All keys, one line each, in order; ``run`` runs a command in a folder."""
-    write_tables(folder)
-    keys = set()
+@pytest.mark.filterwarnings("default")
+def test_every_document_is_json_and_nothing_else(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("LRNN_DATA_DIR", str(tmp_path / "data"))
+    for name in ("PAUSE", "PATIENCE"):
+        monkeypatch.setattr(f"lrnn.benchmark.measurements.{name}", 0)
+    write_tables(tmp_path)
     for name, words in lines().items():
-        done = run(*words, "--json", cwd=folder)
+        done = call(*words, "--json", cwd=tmp_path)
         assert done.returncode == 0, f"{name}: {done.stderr}"
-        keys |= set(keys_of(_strictly(done.stdout), f"{name}:"))
-    return sorted(keys)
-
-
-def written():
-    text = WRITTEN.read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line.partition(":")[0] in lines()]
-
-
-@pytest.fixture(scope="module")
-def keys(call, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("keys")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LRNN_DATA_DIR", str(folder / "data"))
-        for name in ("PAUSE", "PATIENCE"):
-            patch.setattr(f"lrnn.benchmark.measurements.{name}", 0)
-        return found(call, folder)
-
-
-@pytest.mark.filterwarnings("default")
-def test_no_key_has_gone(keys):
-    gone = sorted(set(written()) - set(keys))
-    assert not gone, (
-        "these were promised, and are no longer printed with --json:\n  "
-        + "\n  ".join(gone)
-        + "\nKeep them, or deprecate them first (docs/stability.md). Only then write the list "
-        "anew:\n  python tests/test_json_keys.py"
-    )
-
-
-@pytest.mark.filterwarnings("default")
-def test_no_key_has_come_by_chance(keys):
-    new = sorted(set(keys) - set(written()))
-    assert not new, (
-        "these are printed with --json, and not written down:\n  "
-        + "\n  ".join(new)
-        + "\nA key is a promise (docs/stability.md). If it is meant, write the list anew, and "
-        "tell of it in CHANGELOG.md:\n  python tests/test_json_keys.py"
-    )
+        assert _strictly(done.stdout), name
 
 
 def commands(group, before=()):
@@ -159,15 +98,3 @@ def test_every_command_that_prints_a_document_is_among_them():
     called = {words[:2] for words in LINES.values()}
     for command in commands(typer.main.get_command(app)):
         assert any(words[: len(command)] == command for words in called), command
-
-
-def _run(*words, cwd):
-    line = [sys.executable, "-m", "lrnn", *words]
-    data = {"LRNN_DATA_DIR": str(cwd / "data")}
-    return subprocess.run(line, cwd=cwd, env=os.environ | data, capture_output=True, text=True)
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        keys = found(_run, Path(folder))
-    WRITTEN.write_text("".join(f"{key}\n" for key in keys), encoding="utf-8")
