@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lrnn import RandomNeuralNetwork
 from lrnn.functional.gradients import error_gradients, penalised_gradients
 from lrnn.network import Gradient, gradient, steady_state
+from naming import naming
 
 KINDS = "rates", "excitatory", "inhibitory", "arrivals", "inhibitory_arrivals"
 
@@ -384,17 +385,17 @@ def test_iterated_systems_are_solved_as_factorised_ones(monkeypatch, ring, leak,
 
 
 @pytest.mark.parametrize(
-    ("argument", "value", "message"),
+    ("argument", "value", "told"),
     [
-        ("of", np.ones(3), r"of has shape \(3,\); it must be \(2,\) or that of arrivals, \(2, 2\)"),
-        ("of", [[1, 1], [np.nan, 1]], r"of is nan at neuron 0 in row 2; it must be finite"),
-        ("of", [1, np.inf], r"of is inf at neuron 1; it must be finite"),
-        ("q", np.ones((1, 2)), r"q has shape \(1, 2\); it must be"),
+        ("of", np.ones(3), ["(3,)", "(2,)", "(2, 2)"]),
+        ("of", [[1, 1], [np.nan, 1]], ["nan", "neuron 0", "row 2"]),
+        ("of", [1, np.inf], ["inf", "neuron 1"]),
+        ("q", np.ones((1, 2)), ["(1, 2)", "(2, 2)"]),
     ],
 )
-def test_wrong_arguments_are_named(argument, value, message):
+def test_wrong_arguments_are_named(argument, value, told):
     network = RandomNeuralNetwork([1, 1], [[0, 0.5], [0.5, 0]])
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=naming(argument, *told)):
         network.gradient(np.full((2, 2), 0.1), **{"of": [1, 1], argument: value})
 
 
@@ -404,7 +405,8 @@ def test_state_that_is_not_steady_is_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         network.gradient([0.1, 0.2], of=[1, 0], q=q)
-    with pytest.warns(ConvergenceWarning, match="q violates the equation of the steady state by"):
+    off = network.residual(q, [0.1, 0.3]).max()
+    with pytest.warns(ConvergenceWarning, match=naming("q", f"{off:.1e}")):
         network.gradient([0.1, 0.3], of=[1, 0], q=q)
 
 
@@ -413,5 +415,5 @@ def test_linear_system_that_is_not_solved_is_told(monkeypatch):
     monkeypatch.setattr(steady_state, "_sparse_solution", lambda m, right, rtol: (right, 0.5))
     routes = sparse.csr_array(np.roll(np.eye(9), 1, axis=1) * 0.5)
     network = RandomNeuralNetwork(np.ones(9), routes)
-    with pytest.warns(ConvergenceWarning, match=r"violate their linear equations by a share of 5"):
+    with pytest.warns(ConvergenceWarning, match=naming("5.0e-01")):
         network.gradient(np.full(9, 0.1), of=np.ones(9))
