@@ -136,6 +136,11 @@ class Done:
         """Whether its errors and warnings name all of these (see `naming`)."""
         return re.search(naming(*parts), self.said) is not None
 
+    def shows(self, *parts):
+        """Whether its output has all of these, however it is laid out."""
+        shown = " ".join(self.stdout.replace("│", " ").split())
+        return re.search(naming(*parts), shown) is not None
+
 
 @pytest.fixture(scope="session")
 def call():

@@ -61,18 +61,14 @@ def test_it_is_the_library_bit_for_bit(folder):
 
 
 def test_a_person_is_told(call, folder):
-    said = done_by(call, folder, *FIT, "--hidden", 5, "-o", "b.safetensors", "--force").stdout
-    assert "178 rows, 26 → 5 neurons" in said
-    told = done_by(call, folder, "inspect", "a.safetensors").stdout
-    assert "on data scaled by minmax, x beside 1 − x" in told
+    line = (*FIT, "--hidden", 5, "-o", "b.safetensors", "--force")
+    assert done_by(call, folder, *line).shows(178, "26 → 5")
+    assert done_by(call, folder, "inspect", "a.safetensors").shows("minmax", "1 − x")
     document = json.loads(done_by(call, folder, "inspect", "a.safetensors", "--json").stdout)
     assert (document["scaling"], document["complemented"]) == ("minmax", True)
     names = {name for part in document["parts"] for name in part["strongest"]}
     assert any(name.startswith("1 − ") for name in names)
     assert all(name.removeprefix("1 − ") in table().columns for name in names)
-
-
-HINT = "--complement shows it 1 − x, too"
 
 
 def test_a_table_in_the_unit_interval_is_told_of_complements(call, folder):
@@ -84,11 +80,11 @@ def test_a_table_in_the_unit_interval_is_told_of_complements(call, folder):
     np.savez(folder / "unnamed.npz", X=unit.to_numpy(), y=load_wine().target)
     quick = ("--classify", "--hidden", 8, "--max-iter", 5, "-o", "h.safetensors", "--force")
     fit = ("fit", "unit.csv", "--label", "kind", *quick)
-    assert HINT in " ".join(done_by(call, folder, *fit).stdout.split())
+    assert done_by(call, folder, *fit).shows("--complement")
     for more in ("--complement", "--no-complement", "--quiet", "--json"):
-        assert HINT not in " ".join(done_by(call, folder, *fit, more).stdout.split())
+        assert not done_by(call, folder, *fit, more).shows("--complement")
     for data in (("wine.csv", "--label", "kind"), ("unnamed.npz",), ("digits",)):
-        assert HINT not in " ".join(done_by(call, folder, "fit", *data, *quick).stdout.split())
+        assert not done_by(call, folder, "fit", *data, *quick).shows("--complement")
 
 
 def test_a_classifier_may_do_without(call, folder):
@@ -174,7 +170,7 @@ def test_moments_like_a_model_have_complements(call, folder):
     done = done_by(
         call, folder, "fit", "both.safetensors", "--complement", "-o", "x.safetensors", rc=2
     )
-    assert "--complement" in done.said
+    assert done.names("--complement")
 
 
 def test_an_encoder_decides_for_what_comes_behind_it(call, folder):
@@ -186,7 +182,7 @@ def test_an_encoder_decides_for_what_comes_behind_it(call, folder):
     assert (model.weights_.sizes, model.scaling_.complemented) == ((26, 5, 4, 3), True)
     assert model.n_features_in_ == 13
     done = done_by(call, folder, *line, "--no-complement", rc=2)
-    assert "taken and scaled as that model remembers" in done.said
+    assert done.names("--pretrain")
 
 
 @pytest.mark.usefixtures("unrendered")
@@ -200,7 +196,7 @@ def test_missing_cells_are_filled_and_told(call, folder):
     assert json.loads(done.stdout)["error"] == model.reconstruction_err_
     line = ("reconstruct", "g.safetensors", "gaps.csv", "-o", "full.csv", "--force")
     done = done_by(call, folder, *line)
-    assert "2 missing cells" in done.said, done.said
+    assert done.names("2 missing cells")
     back = pd.read_csv(folder / "full.csv").iloc[:, :13]
     np.testing.assert_allclose(back, model.reconstruct(frame), rtol=1e-6)
     done_by(call, folder, "report", "g.safetensors", "gaps.csv", "-o", "g-page", "--force")
