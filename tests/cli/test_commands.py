@@ -29,8 +29,7 @@ def run(*arguments, cwd):
 def test_the_demo_trains_audits_simulates_and_reports(call, tmp_path):
     done = run("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "random neural network: valid" in done.stdout
-    assert "error 0." in done.stderr  # the progress bar
+    assert done.stderr  # the progress bars
     folder = tmp_path / "lrnn-demo"
     assert sorted(p.name for p in folder.iterdir()) == [
         "digits.png", "digits.safetensors", "index.html", "live.html", "printed.safetensors",
@@ -39,21 +38,18 @@ def test_the_demo_trains_audits_simulates_and_reports(call, tmp_path):
     model, printed = (lrnn.load(folder / f"{n}.safetensors") for n in ("digits", "printed"))
     assert model.reconstruction_err_ < 0.018 < printed.reconstruction_err_ < 0.03
     assert printed.audit().largest_row_sum > 2
-    numbers = done.stdout.split("Three numbers that matter:")[1].splitlines()
-    assert float(numbers[1].split()[0]) == pytest.approx(model.reconstruction_err_, abs=1e-4)
-    assert float(numbers[2].split()[0]) == pytest.approx(1)
-    assert float(numbers[3].split()[0]) < 0.03
-    assert "report:  lrnn-demo/index.html" in done.stdout
+    assert all(name in done.stdout for name in ("index.html", "live.html", "digits.png"))
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert f"{printed.audit().largest_row_sum:.2f}" in page
     assert "<code>lrnn demo</code>" in page
 
     # what one would do next
-    assert "next:    lrnn simulate lrnn-demo/digits.safetensors digits --row 7" in done.stdout
+    assert "lrnn simulate lrnn-demo/digits.safetensors digits --row 7" in done.stdout
     done = call("simulate", "lrnn-demo/digits.safetensors", "digits", "--row", "7", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    done = call("inspect", "lrnn-demo/digits.safetensors", cwd=tmp_path)
-    assert "64 → 16 → 64" in done.stdout, done.stderr
+    done = call("inspect", "lrnn-demo/digits.safetensors", "--json", cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert (document["layers"], document["valid"]) == ([64, 16, 64], True)
     done = call("encode", "lrnn-demo/digits.safetensors", "digits", "-o", "c.npy", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     pixels = load_digits().data
@@ -66,7 +62,8 @@ def test_the_demo_for_programs(call, tmp_path):
     document = json.loads(done.stdout)
     assert document["error"] < document["error_of_printed_algorithm"]
     assert document["report"] == "a/b/index.html"
-    assert document["largest_routed"] <= 1 + 1e-9
+    assert document["largest_routed"] == pytest.approx(1)
+    assert document["simulation_rmse"] < 0.03
 
 
 class Note:
@@ -76,47 +73,44 @@ class Note:
         return {"divide by": 16}
 
 
-@pytest.mark.filterwarnings("default:.*a note on its scaling")
+@pytest.mark.filterwarnings("default")
 def test_a_model_with_a_note_of_its_own_can_be_inspected(call, tmp_path):
     X = load_digits().data / 16
     model = lrnn.LRNNAutoencoder((3,), max_iter=5).fit(X)
     model.scaling_ = Note()
     model.save(tmp_path / "a.safetensors")
     done = call("inspect", "a.safetensors", cwd=tmp_path)
-    assert "a note on its scaling, {'divide by': 16}: scale data so" in done.stderr
+    assert done.names("{'divide by': 16}")
     assert done.returncode == 0
 
 
 def test_help_and_version(call):
     done = call("--help")
     for command in ("demo", "fit", "simulate", "report", "export", "data"):
-        assert f"│ {command} " in done.stdout
+        assert done.shows(command)
     assert "lrnn fit wine --hidden 7" in done.stdout
     assert "lrnn demo" in call("demo", "-h").stdout
     assert call("--version").stdout.strip() == f"lrnn {lrnn.__version__}"
-    assert "Commands" in call().stdout + call().stderr
+    assert "fit" in call().stdout + call().stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "message"),
+    ("arguments", "status", "named"),
     [
-        (["demo", "--output", "file"], 1, "error: 'file' is a file; give the name of a folder"),
-        (
-            ["demo", "--output", "file/demo"],
-            1,
-            "error: 'file' is a file; give the name of a folder",
-        ),
+        (["demo", "--output", "file"], 1, "'file'"),
+        (["demo", "--output", "file/demo"], 1, "'file'"),
         (["demo", "--hidden", "0"], 2, "--hidden"),
-        (["nothing"], 2, "No such command 'nothing'"),
+        (["nothing"], 2, "'nothing'"),
     ],
 )
 def test_what_goes_wrong_is_said_in_a_line_without_a_traceback(
-    call, tmp_path, arguments, status, message
+    call, tmp_path, arguments, status, named
 ):
     (tmp_path / "file").write_text("in the way")
     done = call(*arguments, cwd=tmp_path)
     assert done.returncode == status
-    assert message in done.said
+    assert done.names(named)
+    assert "Traceback" not in done.stderr
     assert (tmp_path / "file").read_text() == "in the way"
 
 

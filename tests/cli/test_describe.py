@@ -75,4 +75,4 @@ def test_a_model_is_not_described_but_inspected(call, tmp_path):
     LRNNAutoencoder(2, max_iter=5).fit(np.eye(4)).save(tmp_path / "m.safetensors")
     done = call("data", "describe", "m.safetensors", cwd=tmp_path)
     assert done.returncode == 1
-    assert "'m.safetensors' is a model, not data; lrnn inspect m.safetensors tells" in done.said
+    assert done.names("m.safetensors", "lrnn inspect m.safetensors")

@@ -53,8 +53,7 @@ def test_a_cell_that_is_not_finite_is_named(
         monkeypatch.setattr("lrnn.datasets.open.LARGE", 1_000)
         monkeypatch.setattr("lrnn.tables.sources.BLOCK_BYTES", 10 * 5 * 8)
     data = folder / f"{value}{column}{ending}"
-    name = "" if ending.endswith("npy") else f" ('{'abcde'[column]}')"
-    where = f"row {ROW + 1}"
+    name = () if ending.endswith("npy") else ("abcde"[column],)
     for command in (
         ("fit", data, "-o", "a.safetensors"),
         ("fit", data, "-o", "a.safetensors", "--scale", "minmax"),
@@ -68,6 +67,6 @@ def test_a_cell_that_is_not_finite_is_named(
             warnings.simplefilter("error")
             done = call(*command, "--quiet", cwd=tmp_path)
         assert done.returncode == 1, command
-        assert f"{where}, column {column + 1}{name}" in done.said
+        assert done.names(data.name, f"row {ROW + 1}", f"column {column + 1}", *name)
         assert "Warning" not in done.stderr
         assert not list(tmp_path.glob("a.*"))

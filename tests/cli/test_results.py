@@ -35,10 +35,7 @@ def test_simulate_shows_how_the_error_falls(call, folder, monkeypatch):
     monkeypatch.chdir(folder)
     done = call("simulate", "wine.safetensors", "wine", "--row", 7, "--events", "2e6")
     assert done.returncode == 0
-    lines = [line for line in done.stdout.splitlines() if "│" in line]
-    assert [line.split("│")[1].strip() for line in lines] == [
-        "1,000", "10,000", "100,000", "1,000,000", "2,000,000",
-    ]  # fmt: skip
+    assert done.shows("1,000", "10,000", "100,000", "1,000,000", "2,000,000")
     assert (folder / "wine-row7.png").read_bytes().startswith(b"\x89PNG")
 
     done = call(
@@ -52,6 +49,7 @@ def test_simulate_shows_how_the_error_falls(call, folder, monkeypatch):
         warnings.simplefilter("ignore")  # feature names
         arrivals = model.arrivals(x)[0]
     result = model.to_network().simulate(arrivals, events=2_000_000, random_state=0)
+    assert [events for events, _ in document["rmse"]] == [10**3, 10**4, 10**5, 10**6, 2 * 10**6]
     assert document["rmse"][-1][1] == result.compare().errors[-1].tolist()
     assert document["covered"] == result.coverage() > 0.6
     assert document["figure"] is None
@@ -64,10 +62,10 @@ def test_simulate_tells_of_a_time_that_is_too_short(call, folder):
         command = ["simulate", folder / "digits.safetensors", "digits", "--events", events]
         done = call(*command, "--no-figure", "--json")
         assert done.returncode == 0
-        assert (json.loads(done.stdout)["short"] > 0) == short
-        assert ("warning: the simulated time is too short for" in done.said) == short
-        shown = " ".join(call(*command, "--no-figure").stdout.split())
-        assert ("the time is too short for" in shown) == short
+        count = json.loads(done.stdout)["short"]
+        assert (count > 0) == short
+        assert done.names(f"{count} neurons") == short
+        assert call(*command, "--no-figure").shows(f"{count} neurons") == short
 
 
 def test_where_all_neurons_are_saturated_no_share_of_intervals_is_told(call, tmp_path, unrendered):
@@ -113,28 +111,27 @@ def test_simulate_ends_when_enough_is_known(call, folder, tmp_path):
     assert found["rmse"][-1][0] == found["events"]
     done = call(*command, "--no-figure", "--until", "0.001")
     assert json.loads(done.stdout)["reached"] is False
-    assert "warning: the limit came first: an interval is 0." in done.said
-    assert "--until" in call(*command, "--until", "2").said
+    assert done.names("0.001", "neuron")
+    assert call(*command, "--until", "2").names("--until")
     text = ["simulate", folder / "wine.safetensors", "wine", "--no-figure", "--events", "1e5"]
-    said = call(*text, "--until", "0.3").stdout
-    assert "no 95 % interval is wider than 0.3: ended before 100,000 events" in said
+    assert call(*text, "--until", "0.3").shows("95 %", 0.3, "100,000")
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "named"),
     [
-        (["--partition", 2, "--engine", "clock"], "--partition"),
-        (["--partition", 2, "--until", 0.1], "--until"),
-        (["--partition", 2, "--estimator", "events"], "--estimator events"),
-        (["--partition", 500], "at most the number of neurons, 31"),
-        (["--engine", "neurons", "--estimator", "events"], "--engine clock"),
-        (["--raster", "a.csv", "--record-bytes", "much"], "--record-bytes"),
+        (["--partition", 2, "--engine", "clock"], ["--partition"]),
+        (["--partition", 2, "--until", 0.1], ["--until"]),
+        (["--partition", 2, "--estimator", "events"], ["--estimator events"]),
+        (["--partition", 500], ["--partition", 31]),
+        (["--engine", "neurons", "--estimator", "events"], ["--engine clock"]),
+        (["--raster", "a.csv", "--record-bytes", "much"], ["--record-bytes"]),
     ],
 )
-def test_what_does_not_go_together_is_said_in_options(call, folder, tmp_path, options, said):
+def test_what_does_not_go_together_is_said_in_options(call, folder, tmp_path, options, named):
     done = call("simulate", folder / "wine.safetensors", "wine", "--no-figure", *options)
     assert done.returncode == 2
-    assert said in " ".join(done.said.replace("│", " ").split())
+    assert done.names(*named)
     assert "='" not in done.said
 
 
@@ -176,10 +173,10 @@ def test_simulate_writes_single_spikes(call, folder, tmp_path, suffix):
 
     done = call(*command)
     assert done.returncode == 1
-    assert f"spikes.{suffix}' exists; --force replaces it" in done.said
+    assert done.names(f"spikes.{suffix}", "--force")
     done = call(*command, "--force")
     assert done.returncode == 0, done.stderr
-    assert f"spikes.{suffix}, {len(found):,} spikes" in done.stdout
+    assert done.shows(f"spikes.{suffix}", f"{len(found):,}")
 
 
 @pytest.mark.parametrize(("part", "layers"), [("encoder", ["input", "code"]),
@@ -206,8 +203,7 @@ def test_the_bar_of_a_long_simulation_shows_its_error(folder):
         capture_output=True, text=True, cwd=folder, env={**os.environ, "COLUMNS": "100"},
     )  # fmt: skip
     assert done.returncode == 0
-    assert "simulating" in done.stderr
-    assert "error 0.00" in done.stderr
+    assert re.search(r"0\.00\d+", done.stderr)
 
 
 def test_export(call, folder, tmp_path):
@@ -293,7 +289,7 @@ def test_report_of_a_file_with_hostile_names(call, tmp_path):
 def test_inspect_names_the_parts(call, folder):
     done = call("inspect", folder / "wine.safetensors", "--parts", 2)
     assert done.returncode == 0
-    assert "2 of 5 parts" in done.stdout
+    assert done.shows(2, 5)
     document = json.loads(call("inspect", folder / "wine.safetensors", "--json").stdout)
     model = lrnn.load(folder / "wine.safetensors")
     strongest = [max(part["strongest"], key=part["strongest"].get) for part in document["parts"]]
@@ -315,51 +311,40 @@ def test_data_sets_have_names(call, folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "message"),
+    ("arguments", "status", "named"),
     [
-        (["simulate", "wine.safetensors", "wine", "--row", "179"], 2, "'wine' has 178 rows"),
-        (["simulate", "wine.safetensors", "wine", "--events", "many"], 2, "a whole number from"),
-        (["simulate", "wine.safetensors", "wine", "--events", "1e16"], 2, "a whole number from"),
-        (["simulate", "wine.safetensors", "wine", "--estimator", "all"], 2, "should be one of"),
-        (["simulate", "wine.safetensors", "wine", "-o", "a.doc"], 2, "should end in .png"),
-        (["simulate", "wine.safetensors", "wine", "-o", "no/a.png"], 1, "there is no folder 'no'"),
-        (["simulate", "wine.safetensors", "wine", "--raster", "a.png"], 2, "end in .csv or .parq"),
-        (["simulate", "wine.safetensors", "wine", "--raster", "no/a.csv"], 1, "there is no folder"),
-        (["simulate", "wine.safetensors", "wine", "--record", "1"], 2, "give --raster FILE"),
-        (
-            ["simulate", "wine.safetensors", "wine", "--raster", "a.csv", "--record", "1-31"],
-            2,
-            "'1-31' should be a neuron from 0 to 30, a range such as 0-9, or a layer: input",
-        ),
-        (
-            ["simulate", "wine.safetensors", "wine", "--raster", "a.csv", "--events", "1e12"],
-            1,
-            "record fewer neurons, make fewer or shorter runs",
-        ),
-        (["simulate", "wine.safetensors", "digits"], 1, "'digits' has 64 attributes, but"),
-        (["simulate", "wine.safetensors", "zero.npy"], 1, "no event would ever happen"),
-        (["simulate", "wine.safetensors", "vine"], 1, "did you mean 'wine'?"),
-        (["fit", "Mnist", "-o", "a.safetensors"], 1, "did you mean 'mnist'?"),
-        (["fit", "wine", "-o", "no/a.safetensors"], 1, "there is no folder 'no'"),
-        (["export", "wine.safetensors", "-o", "a.pt"], 2, "should end in .onnx"),
-        (["export", "wine.safetensors", "-o", "no/a.onnx"], 1, "there is no folder 'no'"),
-        (["report", "wine.safetensors", "wine", "-o", "wine.safetensors"], 1, "is a file; give"),
-        (["report", "wine.safetensors", "wine", "-o", "r", "--row", "999"], 2, "has 178 rows"),
-        (
-            ["report", "wine.safetensors", "wine", "-o", "r", "--against", "digits.safetensors"],
-            1,
-            "'digits.safetensors' cannot take these data: 'wine' has 13 attributes, but the model",
-        ),
-        (["data", "fetch", "vine"], 1, "did you mean 'wine'?"),
+        ("simulate wine.safetensors wine --row 179", 2, "--row wine 178"),
+        ("simulate wine.safetensors wine --events many", 2, "--events many"),
+        ("simulate wine.safetensors wine --events 1e16", 2, "--events 1e16"),
+        ("simulate wine.safetensors wine --estimator all", 2, "--estimator all potential"),
+        ("simulate wine.safetensors wine -o a.doc", 2, "a.doc .png"),
+        ("simulate wine.safetensors wine -o no/a.png", 1, "'no'"),
+        ("simulate wine.safetensors wine --raster a.png", 2, "a.png .csv .parquet"),
+        ("simulate wine.safetensors wine --raster no/a.csv", 1, "'no'"),
+        ("simulate wine.safetensors wine --record 1", 2, "--record --raster"),
+        ("simulate wine.safetensors wine --raster a.csv --record 1-31", 2, "'1-31' 0 30 input"),
+        ("simulate wine.safetensors wine --raster a.csv --events 1e12", 1, "953.7 MiB"),
+        ("simulate wine.safetensors digits", 1, "'digits' 64 13"),
+        ("simulate wine.safetensors zero.npy", 1, "event"),
+        ("simulate wine.safetensors vine", 1, "'vine' 'wine'?"),
+        ("fit Mnist -o a.safetensors", 1, "'Mnist' 'mnist'?"),
+        ("fit wine -o no/a.safetensors", 1, "'no'"),
+        ("export wine.safetensors -o a.pt", 2, "a.pt .onnx"),
+        ("export wine.safetensors -o no/a.onnx", 1, "'no'"),
+        ("report wine.safetensors wine -o wine.safetensors", 1, "'wine.safetensors'"),
+        ("report wine.safetensors wine -o r --row 999", 2, "--row 178"),
+        ("report wine.safetensors wine -o r --against digits.safetensors", 1,
+         "'digits.safetensors' 13 64"),
+        ("data fetch vine", 1, "'vine' 'wine'?"),
     ],
-)
-def test_what_goes_wrong_is_said_in_a_line(call, folder, arguments, status, message, monkeypatch):
+)  # fmt: skip
+def test_what_goes_wrong_is_said_in_a_line(call, folder, arguments, status, named, monkeypatch):
     monkeypatch.chdir(folder)
     np.save("zero.npy", np.zeros((2, 13)))
     before = sorted(p.name for p in folder.iterdir())
-    done = call(*arguments)
+    done = call(*arguments.split())
     assert done.returncode == status
-    assert message in done.said
+    assert done.names(*named.split())
     assert sorted(p.name for p in folder.iterdir()) == before
 
 
@@ -370,7 +355,7 @@ def test_what_is_not_foreseen_is_no_traceback_either(call, folder, monkeypatch):
     monkeypatch.setattr(lrnn.storage.model_files, "load", broken)
     done = call("inspect", folder / "wine.safetensors")
     assert done.returncode == 1
-    assert "KeyError: 'surprise' (a bug in lrnn? --debug shows where)" in done.said
+    assert done.names("KeyError", "surprise", "--debug")
     with pytest.raises(KeyError):
         call("inspect", folder / "wine.safetensors", "--debug")
 
@@ -380,7 +365,9 @@ def test_memory_that_is_not_there(call, folder, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(lrnn.storage.model_files, "load", full)
-    assert call("inspect", folder / "wine.safetensors").said == "error: not enough memory"
+    done = call("inspect", folder / "wine.safetensors")
+    assert (done.returncode, done.names("memory")) == (1, True)
+    assert not done.names("--debug")
 
 
 def test_a_reader_that_leaves_early_is_no_error(folder):
@@ -427,12 +414,3 @@ def test_the_shell_completes(typed, offered):
     }
     done = subprocess.run([LRNN], capture_output=True, text=True, env=environment)
     assert set(done.stdout.split()) == offered
-
-
-@pytest.mark.parametrize(
-    "command", ["demo", "fit", "encode", "reconstruct", "inspect", "simulate", "report", "export"]
-)
-def test_help_teaches_by_example(call, command):
-    done = call(command, "--help")
-    assert done.returncode == 0
-    assert f"lrnn {command} " in done.stdout.split("Examples")[1]
