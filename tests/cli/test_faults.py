@@ -1,6 +1,7 @@
 """What a command must survive: kills, full disks, folders it may not write to, its own twin."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from sklearn.datasets import load_digits
 
 import lrnn
 from lrnn import LRNNAutoencoder
+from naming import naming
 
 LRNN = Path(sys.executable).with_name("lrnn")
 DEATHS = 24
@@ -105,23 +107,20 @@ def test_a_checkpoint_is_not_overwritten_unasked(folder):
     (folder / "a.safetensors.checkpoint").write_text("hours of work")
     done = run(*command, cwd=folder)
     assert done.returncode == 1
-    assert "--resume goes on from it, --restart throws it away" in done.stderr
+    assert re.search(naming("a.safetensors.checkpoint", "--resume", "--restart"), done.stderr)
     done = run(*command, "--resume", cwd=folder)
     assert done.returncode == 1
-    assert "cannot go on from 'a.safetensors.checkpoint'" in done.stderr
+    assert "'a.safetensors.checkpoint'" in done.stderr
     assert (folder / "a.safetensors.checkpoint").read_text() == "hours of work"
     assert not (folder / "a.safetensors").exists()
     assert run(*command, "--restart", cwd=folder).returncode == 0
     assert sorted(p.name for p in folder.iterdir()) == ["a.safetensors", "digits.npy"]
     done = run(*command, "--resume", cwd=folder)
     assert done.returncode == 1
-    assert done.stderr.endswith(
-        "'a.safetensors' exists; --force replaces it, or give another name\n"
-    )
+    assert re.search(naming("'a.safetensors'", "--force"), done.stderr)
     done = run(*command, "--resume", "--force", cwd=folder)
     assert done.returncode == 0  # without one it just begins, and says so
-    said = "there is no checkpoint 'a.safetensors.checkpoint': training from the start"
-    assert said in done.stderr
+    assert "'a.safetensors.checkpoint'" in done.stderr
 
 
 def start(*arguments, cwd, until):
@@ -147,12 +146,11 @@ def test_two_processes_do_not_write_the_same_model(folder):
     first = start(*LONG, cwd=folder, until="a.safetensors.checkpoint")
     second = run(*LONG, "--resume", cwd=folder)
     assert second.returncode == 1
-    assert "another process is working on 'a.safetensors'" in second.stderr
+    assert "'a.safetensors'" in second.stderr
     first.send_signal(signal.SIGINT)
     _, said = first.communicate(timeout=60)
     assert first.returncode == 130, said
-    assert "training was interrupted" in said
-    assert "the same command with --resume goes on where it was interrupted" in said
+    assert "--resume" in said
     assert lrnn.load(folder / "a.safetensors").history_[-1].stopped == "interrupted"
     # what was interrupted can be gone on with
     assert (folder / "a.safetensors.checkpoint").exists()
@@ -174,11 +172,10 @@ def test_an_interruption_in_the_first_minute_keeps_a_checkpoint(folder, sent, st
     process.send_signal(sent)
     _, said = process.communicate(timeout=60)
     assert process.returncode == status, said
-    assert "training was interrupted" in said
     assert (folder / "a.safetensors.checkpoint").exists()
     np.save(folder / "digits.npy", np.load(folder / "digits.npy")[1:])
     done = run(*command, "--resume", cwd=folder)
-    assert "'a.safetensors.checkpoint': it is of a training on other data\n" in done.stderr
+    assert re.search(naming("'a.safetensors.checkpoint'", "data"), done.stderr)
 
 
 @contextmanager
@@ -207,13 +204,13 @@ def test_a_full_disk(folder):
         (small / "filler").write_bytes(bytes(60_000))
         done = run(*fit, "-o", "a.safetensors", "--checkpoint", "0", "--force", cwd=small)
         assert done.returncode == 1
-        assert "no checkpoint could be written" in done.stderr
         assert "No space left on device" in done.stderr
         assert "Traceback" not in done.stderr
         assert (small / "a.safetensors").read_bytes() == before
         assert sorted(p.name for p in small.iterdir()) == ["a.safetensors", "filler"]
         # and yet nothing is lost
-        rescued = Path(done.stderr.split("is in '")[1].split("'")[0])
+        paths = set(map(Path, re.findall("'(/[^']*)'", done.stderr)))
+        (rescued,) = (path for path in paths if path.is_file())
         assert lrnn.load(rescued).components_.shape == (40, 64)
         rescued.unlink()
 
@@ -245,5 +242,5 @@ def test_a_read_only_folder(folder):
             done = run(*command, cwd=folder)
             assert done.returncode == 1
             assert "Read-only file system: '" in done.stderr
-            assert "training" not in done.stderr  # it was noticed before the work
+            assert "━" not in done.stderr  # no bar: it was noticed before the work
             assert "Traceback" not in done.stderr

@@ -1,6 +1,7 @@
 """What commands write never costs the user what they read, nor what was there and is good."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -80,9 +81,8 @@ def test_no_command_writes_to_what_it_reads(call, folder, command):
     before = contents(folder)
     done = call(*command.split(), cwd=folder)
     assert done.returncode == 1
-    assert "the output" in done.said
-    assert "the input" in done.said
-    assert "give another name" in done.said
+    one, other = ((folder / name).resolve() for name in re.findall("'(.*?)'", done.said)[:2])
+    assert one == other or one in other.parents or other in one.parents
     assert contents(folder) == before
 
 
@@ -91,7 +91,7 @@ def test_nor_does_python(folder):
     mapped = np.load(folder / "x.npy", mmap_mode="r")
     for data in (folder / "x.npy", str(folder / "link.npy"), mapped):
         for write in (streaming.encode, streaming.reconstruct):
-            with pytest.raises(ValueError, match=r"the output .* is the input .*; give another"):
+            with pytest.raises(ValueError, match=r"x\.npy"):
                 write(model, data, folder / "x.npy")
     check_apart(folder / "new.npy", folder / "x.npy", "digits", None, np.zeros(3))
 
@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monke
     (old / "kept").touch()
     if not exchange:
         monkeypatch.setattr("lrnn.tables.atomic._exchanged", lambda one, other: False)
-    with pytest.raises(OSError, match="No such file"):
+    with pytest.raises(FileNotFoundError):
         put_in_place(new, old)  # which is not there
     assert os.listdir(old) == ["kept"]
 
@@ -160,7 +160,7 @@ def test_a_model_that_is_not_finite_is_never_written(digits, tmp_path):
     ):
         bad = lrnn.load(path)
         spoil(bad)
-        with pytest.raises(ValueError, match="this model cannot be saved: "):
+        with pytest.raises(ValueError, match="saved"):
             bad.save(path)
         assert path.read_bytes() == good
     assert [p.name for p in tmp_path.iterdir()] == ["m.safetensors"]
@@ -199,37 +199,36 @@ def raw(request, tmp_path, monkeypatch, digits):
 
 
 @pytest.mark.parametrize(
-    ("value", "places", "scale", "words"),
+    ("value", "places", "scale", "named"),
     [
-        (-0.5, [(40, 1), (42, 1), (45, 2)], "max",
-         "row 41, column 2 is -0.5, below 0 (2 such in this column, 1 in others): scaling by max"),
-        (-0.5, [(40, 1)], "levels", "row 41, column 2 is -0.5, below 0 (1 such in this column)"),
-        (7e4, [(3, 0), (40, 0)], "levels", "row 4, column 1 is 70000, above 65535 (2 such in this"),
-        (np.inf, [(40, 1)], "max", "row 41, column 2 is inf, not a finite number (1 such"),
-        (np.inf, [(40, 1)], "levels", "row 41, column 2 is inf, not a finite number (1 such"),
-        (-np.inf, [(40, 1)], "minmax", "row 41, column 2 is -inf, not a finite number (1 such"),
-        (np.nan, [(40, 1), (41, 1)], "minmax", "row 41, column 2 is missing (2"),
-        (np.nan, [(40, 1)], "max", "row 41, column 2 is missing (1 such"),
-        (np.nan, [(40, 1)], "levels", "row 41, column 2 is missing (1 such"),
+        (-0.5, [(40, 1), (42, 1), (44, 1), (45, 2)], "max", ["row 41", "column 2", -0.5, 3, 1]),
+        (-0.5, [(40, 1)], "levels", ["row 41", "column 2", -0.5, 1]),
+        (7e4, [(3, 0), (40, 0)], "levels", ["row 4", "column 1", 70000, 65535, 2]),
+        (np.inf, [(40, 1)], "max", ["row 41", "column 2", "inf", 1]),
+        (np.inf, [(40, 1)], "levels", ["row 41", "column 2", "inf", 1]),
+        (-np.inf, [(40, 1)], "minmax", ["row 41", "column 2", "-inf", 1]),
+        (np.nan, [(40, 1), (41, 1), (43, 1)], "minmax", ["row 41", "column 2", 3, "--missing"]),
+        (np.nan, [(40, 1)], "max", ["row 41", "column 2", 1, "--missing"]),
+        (np.nan, [(40, 1)], "levels", ["row 41", "column 2", 1, "--missing"]),
     ],
 )  # fmt: skip
-def test_a_scaling_that_would_cut_data_off_is_refused(call, raw, value, places, scale, words):
+def test_a_scaling_that_would_cut_data_off_is_refused(call, raw, value, places, scale, named):
     folder = raw(bad=(value, places))
     done = call("fit", "x.npy", "-o", "m.safetensors", "--hidden", 2, "--scale", scale, cwd=folder)
     assert done.returncode == 1
-    assert f"'x.npy': {words}" in done.said
+    assert done.names("x.npy", *named)
     assert not (folder / "m.safetensors").exists()
 
 
-@pytest.mark.filterwarnings("default:.*far from all others")
+@pytest.mark.filterwarnings("default")
 def test_a_range_beyond_all_numbers_is_refused(call, raw):
     folder = raw(low=(-1e308, [(0, 1)]), high=(1e308, [(1, 1)]))
     done = call("fit", "x.npy", "-o", "m.safetensors", "--scale", "minmax", cwd=folder)
     assert done.returncode == 1
-    assert "the range of column 2, from -1e+308 to 1e+308, is beyond all numbers" in done.said
+    assert done.names("column 2", "-1e+308", "1e+308")
 
 
-@pytest.mark.filterwarnings("default:.*far from all others")
+@pytest.mark.filterwarnings("default")
 def test_what_a_scaling_can_take_is_not_refused(call, raw):
     folder = raw(high=(255.0, [(3, 1)]), low=(0.0, [(4, 1)]))
     for scale in ("levels", "max", "minmax"):
@@ -247,7 +246,7 @@ def test_only_scalings_that_help_are_offered(call, tmp_path, value, offered):
     np.save(tmp_path / "x.npy", X)
     done = call("fit", "x.npy", "-o", "m.safetensors", "--scale", "none", cwd=tmp_path)
     assert done.returncode == 1
-    assert f"row 7, column 3; choose --scale {offered}" in done.said
+    assert done.names("row 7", "column 3", "--scale")
     assert done.said.endswith(offered)
 
 
@@ -257,7 +256,7 @@ def test_a_cell_that_is_no_number_is_named_without_scaling_too(call, tmp_path):
     np.save(tmp_path / "x.npy", X)
     done = call("fit", "x.npy", "-o", "m.safetensors", cwd=tmp_path)
     assert done.returncode == 1
-    assert "'x.npy': row 7, column 3 is missing (1 such in this column); --missing" in done.said
+    assert done.names("x.npy", "row 7", "column 3", "--missing")
 
 
 # One writer at a time
@@ -267,7 +266,7 @@ def test_only_one_works_on_a_file_and_no_lock_is_left(tmp_path):
     path = tmp_path / "m.safetensors"
     for _ in range(2):
         with sole_writer(path):
-            with pytest.raises(BlockingIOError, match=r"is working on '.*m\.s"), sole_writer(path):
+            with pytest.raises(BlockingIOError, match=r"m\.s"), sole_writer(path):
                 pass
             assert (tmp_path / ".m.safetensors.lock").exists()
         assert not list(tmp_path.iterdir())
