@@ -20,6 +20,7 @@ from lrnn.live.drawing import frame_of
 from lrnn.live.packing import as_packed, packed
 from lrnn.live.page import SCRIPTS, script
 from lrnn.weights import Weights
+from naming import naming
 
 
 def content_of(html):
@@ -124,21 +125,21 @@ def test_images_in_colour(rng, planes):
 def test_models_for_other_attributes_are_refused(digits):
     model = LRNNAutoencoder(4, random_state=0).fit(digits[:60])
     other = LRNNAutoencoder(4, random_state=0).fit(digits[:60, :30])
-    with pytest.raises(ValueError, match=r"'b' is a model for 30 attributes, 'LRNNAuto.*' for 64"):
+    with pytest.raises(ValueError, match=naming("b", 30, "LRNNAutoencoder", 64)):
         model.live(digits, against={"b": other})
     other = LRNNAutoencoder(4, scale="max", random_state=0).fit(5 * digits[:60])
-    with pytest.raises(ValueError, match="'b' scales its data otherwise than 'LRNNAutoencoder'"):
+    with pytest.raises(ValueError, match=naming("b", "LRNNAutoencoder")):
         model.live(digits, against={"b": other})
     frame = pd.DataFrame(digits[:60, :3], columns=["one", "two", "three"])
     model = LRNNAutoencoder(1, random_state=0).fit(frame)
     other = LRNNAutoencoder(1, random_state=0).fit(frame[["one", "three", "two"]])
-    with pytest.raises(ValueError, match="its attribute 2 is 'three', not 'two'"):
+    with pytest.raises(ValueError, match=naming(2, "three", "two")):
         model.live(against={"b": other})
 
 
 def test_rows_that_are_not_there_are_refused(digits):
     model = LRNNAutoencoder(4, random_state=0).fit(digits[:60])
-    with pytest.raises(ValueError, match=r"rows must be from 0 .*got -1"):
+    with pytest.raises(ValueError, match=naming("rows", -1)):
         model.live(digits, rows=-1)
     with pytest.raises(ValueError, match="shape"):
         model.live(digits, shape=(8, 9))
