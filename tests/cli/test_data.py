@@ -113,7 +113,8 @@ def test_what_cannot_be_fetched_stops_no_other(folder, run):
     assert fetched.names("glass.data", 404)
 
 
-def test_progress_is_shown_to_a_person_only(folder, run):
+def test_progress_is_shown_to_a_person_only(folder, run, monkeypatch):
+    monkeypatch.setattr("lrnn.progress.PATIENCE", 0)
     assert "zoo/zoo.data" in run("fetch", "zoo").stderr
     (folder / "zoo" / "zoo.data").unlink()
     assert run("fetch", "zoo", "--quiet").stderr == ""
