@@ -9,7 +9,7 @@ from pathlib import Path
 wheel, sdist = map(Path, sys.argv[1:])
 NEEDED = {
     "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "src/lrnn/py.typed",
-    "tests/conftest.py", "tests/data/public_names.txt", "benchmarks/common.py", ".ci/run",
+    "tests/conftest.py", "tests/data/public_names.txt", "benchmarks/side_by_side.py", ".ci/run",
     "docs/architecture.md", "examples/from_nmf.py",
 }  # fmt: skip
 
@@ -23,6 +23,8 @@ kinds = Counter(Path(n).suffix for n in names if n.startswith("lrnn/"))
 assert not foreign, foreign
 assert set(kinds) <= {".py", ".html", ".css", ".js", ".toml", ".typed", ""}, kinds
 assert {"lrnn/py.typed", "lrnn/datasets/datasets.toml"} <= set(names)
+outside = [n for n in names if {"benchmark", "benchmarks"} & set(Path(n).with_suffix("").parts)]
+assert not outside, outside  # they stand beside the package
 print(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {whole:,} unpacked, {len(names)} files")
 print("  " + ", ".join(f"{kind} {count}" for kind, count in kinds.most_common()))
 

@@ -11,10 +11,9 @@ see simulation_gpu.py. "before" is the clock, which was the only engine.
 import warnings
 from functools import partial
 
-from common import console, in_turns, load_mnist, report
+from common import available_cores, console, in_turns, load_mnist, report
 from lrnn import LRNNAutoencoder
-from lrnn.benchmark.peers import SIMULATORS
-from lrnn.spiking.on_cpu import available_cores
+from peers import SIMULATORS
 
 EVENTS = 20_000_000
 BRIGHTNESS = (1.0, 0.1, 0.01, 0.001)

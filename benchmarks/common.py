@@ -1,7 +1,10 @@
 """What the benchmarks share: data, the machine, tables, results in ``benchmarks/results/``."""
 
 import json
+import os
+import platform
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -10,12 +13,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 from scipy import sparse
+from threadpoolctl import threadpool_info
 
-from lrnn import RandomNeuralNetwork
+from lrnn import RandomNeuralNetwork, __version__
 from lrnn.datasets import load
 
 CONNECTIONS = 20  # of each neuron of `layered`
 RESULTS = Path(__file__).parent / "results"
+PACKAGES = (  # whose versions results tell, where they are installed
+    "numpy", "scipy", "scikit-learn", "numba", "matplotlib", "torch", "torchnmf", "ciw", "brian2",
+)  # fmt: skip
 console = Console(width=140)
 
 
@@ -62,6 +69,13 @@ def fastest(work: Callable[[], object], rounds: int = 3) -> float:
 
 def report(name: str, title: str, rows: Sequence[dict[str, Any]]) -> None:
     """Print results as a table, and write them to ``results/NAME.json``."""
+    show(title, rows)
+    RESULTS.mkdir(exist_ok=True)
+    write(RESULTS / f"{name}.json", title, rows)
+
+
+def show(title: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Print results as a table."""
     table = Table(title=title, title_justify="left")
     columns = list(dict.fromkeys(key for row in rows for key in row))
     for column in columns:
@@ -69,18 +83,49 @@ def report(name: str, title: str, rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
         table.add_row(*(_shown(row.get(column)) for column in columns))
     console.print(table)
-    RESULTS.mkdir(exist_ok=True)
-    write(RESULTS / f"{name}.json", title, rows)
 
 
 def write(path: Path, title: str, rows: Sequence[dict[str, Any]]) -> None:
     """Write results, with where and with what they were measured."""
-    from lrnn.benchmark.result import machine, versions
-
     facts = {"machine": machine(), "versions": versions()}
     document = {"title": title, **facts, "results": list(rows)}
     path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     console.print(f"written to {path}")
+
+
+def machine() -> dict[str, Any]:
+    """The processor and the system, and how many threads linear algebra may use."""
+    return {
+        "processor": f"{_processor()}, {os.cpu_count()} cores",
+        "system": f"{platform.system()} {platform.release()}",
+        "threads": max((pool["num_threads"] for pool in threadpool_info()), default=1),
+    }
+
+
+def _processor() -> str:
+    """Its name, which Linux has only in a file."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def versions() -> dict[str, str]:
+    """Versions of lrnn, of what it uses, and of other libraries that are installed."""
+    found = {"lrnn": __version__, "Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def known(name: str) -> list[dict[str, Any]]:

@@ -5,16 +5,16 @@
 ``transform`` also checks that the data are numbers in [0, 1], and saturates. The bare product has
 the same shapes and types, and its result's memory is ready. All are the best of several runs, taken
 in turns, with pauses: after a product BLAS threads wait for the next one, and keep cores busy, for
-some hundredths of a second. NMF goes on until scikit-learn's own tolerance, as in ``lrnn benchmark
-encode``.
+some hundredths of a second. NMF goes on until scikit-learn's own tolerance, as in
+``side_by_side.py encode``.
 """
 
 import numpy as np
 
 from common import Stopwatch, in_turns, load_mnist, report
 from lrnn import LRNNAutoencoder
-from lrnn.benchmark.measurements import PAUSE
-from lrnn.benchmark.peers import train_nmf_cd
+from peers import train_nmf_cd
+from side_by_side import PAUSE
 
 
 def main() -> None:

@@ -19,9 +19,8 @@ import numpy as np
 
 from common import Stopwatch, console, load_mnist, report
 from lrnn import LRNNAutoencoder
-from lrnn.benchmark.peers import FACTORISATIONS, learning_curve
-from lrnn.benchmark.result import reached
 from lrnn.paper import STRUCTURES
+from peers import FACTORISATIONS, learning_curve, reached
 
 PEERS = {
     "nmf-cd": ("NMF (cd), 20 iterations", 20),

@@ -267,7 +267,7 @@ def sharpening() -> Cells:
 
 
 def beside(kind: str, columns: dict[str, Callable[[Any], str]]) -> Cells:
-    """What `lrnn benchmark` has measured; ours come first, and are bold."""
+    """What side_by_side.py has measured; ours come first, and are bold."""
     for row in known(f"side_by_side_{kind}"):
         ours = row["contender"].startswith("lrnn")
         title = row["title"].replace("lrnn", "**`lrnn`**") if ours else row["title"]

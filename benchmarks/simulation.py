@@ -13,11 +13,10 @@ from functools import partial
 import numpy as np
 from numba import njit
 
-from common import console, in_turns, load_mnist, report
+from common import available_cores, console, in_turns, load_mnist, report
 from lrnn import LRNNAutoencoder
-from lrnn.benchmark.peers import SIMULATORS, simulate_on_one_core
-from lrnn.spiking.on_cpu import available_cores
 from lrnn.spiking.plan import EVENTS, TICKS
+from peers import SIMULATORS, simulate_on_one_core
 
 ROUNDS = 7
 

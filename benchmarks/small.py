@@ -16,10 +16,9 @@ from sklearn.decomposition import NMF
 
 from common import Stopwatch, report
 from lrnn import LRNNAutoencoder
-from lrnn.benchmark.peers import learning_curve
-from lrnn.benchmark.result import reached
 from lrnn.datasets import load
 from lrnn.paper import STRUCTURES
+from peers import learning_curve, reached
 
 FITS = 7
 LARGEST = 10_000  # rows of data that are called small

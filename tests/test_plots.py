@@ -370,6 +370,19 @@ def test_no_curves_and_no_such_axis_are_refused(ax):
         plots.learning_curves(curve([1]), against="hours", ax=ax)
 
 
+def test_contenders_side_by_side(ax):
+    many = [(float(i), 1 / i) for i in range(1, 30)]
+    assert plots.error_against_time({"lrnn": many, "$peer": [(2.0, 0.5)]}, ax=ax) is ax
+    np.testing.assert_array_equal(np.transpose(ax.lines[0].get_data()), many)
+    assert ax.lines[0].get_markevery() == [-1]
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["lrnn", r"\$peer"]
+    ax = plots.time_against_size({"lrnn": [(10, 0.1), (20, 0.1)]}, size="events", ax=ax)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("events", "seconds")
+    with pytest.raises(ValueError, match="no points"):
+        plots.error_against_time({"lrnn": []}, ax=ax)
+
+
 # firing rates and codes
 
 

@@ -11,7 +11,6 @@ import typer
 from lrnn.cli.app import app
 
 TABLE = ("t.csv", "--label", "kind", "--hidden", "2", "--max-iter", "20")
-BENCHMARK = ("--quick", "--data", "iris", "--hidden", "2", "--against", "nmf-cd", "-o", "b")
 LINES = {  # each kind of document that a command prints: how it is called, what it is given
     "fit": ("fit", *TABLE, "-o", "a.safetensors"),
     "fit --classify": ("fit", *TABLE, "--classify", "--spike-penalty", "0.1",
@@ -45,8 +44,6 @@ LINES = {  # each kind of document that a command prints: how it is called, what
     "data describe": ("data", "describe", "t.csv"),
     "data export": ("data", "export", "iris", "iris.csv"),
     "reproduce": ("reproduce", "iris", "--quick", "-o", "r"),
-    "benchmark fit": ("benchmark", "fit", *BENCHMARK, "--force"),
-    "benchmark encode": ("benchmark", "encode", *BENCHMARK, "--force"),
 }  # fmt: skip
 
 
@@ -77,8 +74,6 @@ def _strictly(text):
 @pytest.mark.filterwarnings("default")
 def test_every_document_is_json_and_nothing_else(call, tmp_path, monkeypatch):
     monkeypatch.setenv("LRNN_DATA_DIR", str(tmp_path / "data"))
-    for name in ("PAUSE", "PATIENCE"):
-        monkeypatch.setattr(f"lrnn.benchmark.measurements.{name}", 0)
     write_tables(tmp_path)
     for name, words in lines().items():
         done = call(*words, "--json", cwd=tmp_path)

@@ -74,7 +74,6 @@ def contents(folder):
         "frontier x.csv --test frontier/frontier.csv -o frontier --hidden 4",
         "frontier images -o link --hidden 4",
         "width images -o images/0.png",
-        "benchmark fit --data images -o images --hidden 4 --quick",
     ],
 )
 def test_no_command_writes_to_what_it_reads(call, folder, command):

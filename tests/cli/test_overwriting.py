@@ -48,8 +48,6 @@ TAKEN = [
     ("frontier none.csv", "none-frontier/models/03.safetensors"),
     ("width none.csv -o a.json", "a.json"),
     ("width none.csv -o a.png", "a.png"),
-    ("benchmark fit --data none.csv -o b", "b/results.json"),
-    ("benchmark encode --data none.csv", "lrnn-benchmark-encode/encode.svg"),
     ("reproduce iris -o r", "r/README.md"),
     ("reproduce iris", "lrnn-reproduction/audits.csv"),
     ("reproduce iris -o r", "r/figures/figure3.png"),
@@ -130,22 +128,12 @@ def folder(tmp_path_factory):
     [
         "simulate m.safetensors x.npy --events 1e4",
         "report m.safetensors x.npy",
-        "benchmark encode --quick --data x.npy --hidden 2 --against nmf-cd",
     ],
 )
 def test_what_lrnn_has_made_is_made_again_without_a_question(call, folder, command):
     for _ in range(2):
         done = call(*command.split(), cwd=folder)
         assert done.returncode == 0, done.stderr
-
-
-def test_results_of_another_kind_are_not_replaced(call, folder):
-    (folder / "b").mkdir()
-    (folder / "b" / "results.json").write_text('{"kind": "fit"}')
-    done = call("benchmark", "encode", "--data", "none", "-o", "b", cwd=folder)
-    assert "'b/results.json' exists" in done.said
-    done = call("benchmark", "fit", "--data", "none", "-o", "b", cwd=folder)
-    assert "exists" not in done.said
 
 
 def test_a_reproduction_of_its_own_is_written_again(call, tmp_path, monkeypatch):
@@ -194,7 +182,6 @@ def test_a_demo_of_its_own_is_written_again(call, tmp_path, monkeypatch):
         "fit x.npy -o new.safetensors",
         "frontier x.npy -o new",
         "width x.npy -o new.json",
-        "benchmark encode --quick --data x.npy --hidden 2 -o new",
     ],
 )
 def test_an_interruption_is_one_line_and_leaves_nothing(
@@ -208,7 +195,6 @@ def test_an_interruption_is_one_line_and_leaves_nothing(
         "lrnn.autoencoder.LRNNAutoencoder._train",
         "lrnn.autoencoder.LRNNAutoencoder.arrivals",
         "lrnn.storage.export.to_onnx",
-        "lrnn.benchmark.run",
         "lrnn.width_paths.held_out_errors",
     ):
         monkeypatch.setattr(place, interrupted)

@@ -164,7 +164,7 @@ def test_remedies_of_another_command_are_told_as_such(call, folder, monkeypatch)
 
 def test_options_that_a_command_has_are_told_as_they_are(call, folder):
     (folder / "t.csv").write_text("a,b\n1,x\n2,y\n3,x\n")
-    for words in (["fit", "t.csv"], ["width", "t.csv"], ["benchmark", "--data", "t.csv"]):
+    for words in (["fit", "t.csv"], ["width", "t.csv"]):
         said = call(*words, cwd=folder).said
         assert re.search(naming("t.csv", "row 1", "--label b"), said)
         assert "lrnn fit" not in said

@@ -14,7 +14,6 @@ import typer
 from rich.console import Console
 
 import lrnn
-from lrnn.cli.benchmark import benchmark
 from lrnn.cli.classify import classify
 from lrnn.cli.commands import Command, CommandLine, in_options
 from lrnn.cli.data import data_app
@@ -43,7 +42,7 @@ app = CommandLine(
 INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
     demo, fit, encode, reconstruct, classify, detect, impute, inspect, simulate, frontier, width,
-    moment, report, live, export, reproduce, benchmark,
+    moment, report, live, export, reproduce,
 )  # fmt: skip
 
 

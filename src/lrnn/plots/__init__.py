@@ -5,7 +5,7 @@ ones of pyplot, and returns them. `overview` and `simulated_layers` return whole
 need no display.
 """
 
-from lrnn.plots.benchmarks import error_against_time, time_against_size
+from lrnn.plots.comparisons import error_against_time, time_against_size
 from lrnn.plots.curves import convergence, learning_curves
 from lrnn.plots.decisions import accuracy_by_events
 from lrnn.plots.detection import explanation, strangeness

@@ -1,10 +1,10 @@
-"""Who takes part: each competitor's name, what it needs installed, and how it is run.
+"""Other libraries that do the same work, and lrnn beside them: how each is called and run.
 
-Those that train are given the data, the width of the code, and how many iterations (or passes over
-the data) to make. Those that simulate are given a network, its external arrival rates, and about
-how many events (spikes from outside, and firings) to make; they tell how many they made, and in
-how many seconds. The clock runs while they work, and for nothing else: what Ciw and Brian2 need to
-build their model of a network does not count, for lrnn it does.
+A factorisation trains on rows of data, with a code of some width, for a number of iterations (or
+passes over the data). A simulator is given a network, its external arrival rates, and about how
+many events (spikes from outside, and firings) to make; it returns how many it made, and in how
+many seconds. The clock runs only while they work: the time that Ciw and Brian2 need to build their
+model of a network does not count, for lrnn it does.
 """
 
 import math
@@ -12,19 +12,18 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.util import find_spec
 from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lrnn.arrays import Floats
-from lrnn.network import RandomNeuralNetwork
+from common import available_cores
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork
 
-Kind: TypeAlias = Literal["fit", "encode", "simulate", "scale"]
+Floats: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float32]
 """Rows of data (which may also be a CSR array), codes of rows, or what they are decoded to."""
 
@@ -48,7 +47,7 @@ class FittedModel:
     codes : ndarray, optional
         Those of the training data, where training itself gives them.
     curve : tuple of (seconds, error), default=()
-        The error on the way, where training tells it.
+        The error during training, where it is known.
     """
 
     seconds: float
@@ -76,7 +75,7 @@ class FittedModel:
         return total / rows
 
     def facts(self, X: Matrix) -> dict[str, Any]:
-        """What a table says of the training on X, and the curve, if there is one."""
+        """The results of the training on X, and its curve, if there is one."""
         found = {
             "iterations": self.iterations,
             "seconds": self.seconds,
@@ -87,26 +86,22 @@ class FittedModel:
 
 
 def mean_squared_error(X: NDArray[Any], reconstruction: NDArray[Any]) -> float:
-    """Mean squared error per attribute.
-
-    >>> mean_squared_error(np.array([[0.0, 1.0]]), np.array([[0.5, 1.0]]))
-    0.125
-    """
+    """Mean squared error per attribute."""
     return float(((X - reconstruction) ** 2).mean(dtype=np.float64))
 
 
 @dataclass(frozen=True)
 class Competitor:
-    """A way to do the work.
+    """One of those that are compared.
 
     Attributes
     ----------
     name : str
-        As the command line knows it.
+        As `side_by_side.py --against` takes it.
     title : str
         As tables and figures show it.
     needs : tuple of str
-        What must be installed besides lrnn: modules, and packages of the same names.
+        Modules that must be installed besides lrnn; their packages have the same names.
     """
 
     name: str
@@ -127,9 +122,9 @@ class Competitor:
 
 @dataclass(frozen=True)
 class Factorisation(Competitor):
-    """Trains on rows of data, for so many iterations (or passes over the data).
+    """Trains on rows of data for a number of iterations (or passes over the data).
 
-    Longer budgets are for small data, see `lrnn.benchmark.measurements.fit_steps`.
+    The longer ones of its ``budgets`` are for small data (see `side_by_side.fit_steps`).
     """
 
     train: Callable[[Matrix, int, int], FittedModel]
@@ -145,7 +140,7 @@ class Factorisation(Competitor):
 
 @dataclass(frozen=True)
 class Simulator(Competitor):
-    """Simulates a network for about so many events."""
+    """Simulates a network for about a number of events."""
 
     run: Callable[[RandomNeuralNetwork, Floats, int], tuple[float, float]]
     budgets: tuple[int, ...]
@@ -153,8 +148,6 @@ class Simulator(Competitor):
 
 def train_lrnn(X: Matrix, hidden: int, iterations: int, fine_tune: int = 0) -> FittedModel:
     """`LRNNAutoencoder` with its defaults, and its learning curve."""
-    from lrnn.autoencoder import LRNNAutoencoder
-
     model = LRNNAutoencoder(hidden, max_iter=iterations, fine_tune=fine_tune, random_state=SEED)
     began = perf_counter()
     model.fit(X)
@@ -176,10 +169,10 @@ def train_fine_tuned(X: Matrix, hidden: int, iterations: int) -> FittedModel:
 
 
 def learning_curve(stages: Sequence[Any], seconds: float) -> tuple[tuple[float, float], ...]:
-    """Errors against the clock on the wall.
+    """Errors against wall-clock time.
 
     Learning curves leave out some of the work: reading the data, evaluations, the last passes. All
-    of it counts here, and as if it were done before the first iteration.
+    of it counts here, as if it were done before the first iteration.
     """
     begin = seconds - sum(float(stage.seconds[-1]) for stage in stages)
     points: list[tuple[float, float]] = []
@@ -187,6 +180,11 @@ def learning_curve(stages: Sequence[Any], seconds: float) -> tuple[tuple[float, 
         points += zip((begin + stage.seconds).tolist(), stage.errors.tolist(), strict=True)
         begin += float(stage.seconds[-1])
     return tuple(points)
+
+
+def reached(curve: Sequence[Sequence[float]], error: float) -> float | None:
+    """When a curve of (seconds, error) was first as low as an error."""
+    return next((seconds for seconds, found in curve if found <= error), None)
 
 
 def train_nmf_cd(X: Matrix, hidden: int, iterations: int) -> FittedModel:
@@ -197,7 +195,7 @@ def train_nmf_cd(X: Matrix, hidden: int, iterations: int) -> FittedModel:
 
 
 def train_nmf_mu(X: Matrix, hidden: int, iterations: int) -> FittedModel:
-    """scikit-learn's `NMF` by multiplicative updates, which a zero could never leave."""
+    """scikit-learn's `NMF` by multiplicative updates, from a start without zeros."""
     from sklearn.decomposition import NMF
 
     init = "nndsvda" if hidden <= min(X.shape) else "random"
@@ -276,7 +274,7 @@ def _flushed_denormals() -> Iterator[None]:
 
 
 def train_adam(X: Matrix, hidden: int, passes: int) -> FittedModel:
-    """A saturating autoencoder with softplus weights, by Adam: what one would write by hand."""
+    """A saturating autoencoder with softplus weights, by Adam, written by hand."""
     import torch
     from torch.nn.functional import softplus
 
@@ -313,25 +311,23 @@ def _numpy(tensor: Any) -> Matrix:
 def simulate_on_one_core(
     network: RandomNeuralNetwork, arrivals: Floats, events: int
 ) -> tuple[float, float]:
-    """One run of lrnn's."""
+    """One run of lrnn."""
     return _simulate(network, arrivals, events, 1)
 
 
 def simulate_on_all_cores(
     network: RandomNeuralNetwork, arrivals: Floats, events: int
 ) -> tuple[float, float]:
-    """A run of lrnn's on each core, each with so many events."""
-    from lrnn.spiking.on_cpu import available_cores
-
+    """A run of lrnn on each core, each of ``events``."""
     return _simulate(network, arrivals, events, available_cores())
 
 
 def _simulate(
-    network: RandomNeuralNetwork, arrivals: Floats, events: int, cores: int
+    network: RandomNeuralNetwork, arrivals: Floats, events: int, runs: int
 ) -> tuple[float, float]:
     began = perf_counter()
     result = network.simulate(
-        arrivals, events=events, replicas=cores, threads=cores, progress=False, random_state=SEED
+        arrivals, events=events, replicas=runs, threads=runs, progress=False, random_state=SEED
     )
     seconds = perf_counter() - began
     if result.interrupted:
@@ -348,7 +344,7 @@ def events_per_time(network: RandomNeuralNetwork, arrivals: Floats) -> float:
 def simulate_with_ciw(
     network: RandomNeuralNetwork, arrivals: Floats, events: int
 ) -> tuple[float, float]:
-    """Ciw's queueing network: a neuron is a server, its potential the customers at it."""
+    """Ciw's queueing network: a neuron is a server, and its potential the customers there."""
     import ciw
 
     model = ciw.create_network(
@@ -372,7 +368,7 @@ def simulate_with_ciw(
 def simulate_with_brian2(
     network: RandomNeuralNetwork, arrivals: Floats, events: int
 ) -> tuple[float, float]:
-    """Brian2, which goes through time in steps: a neuron fires at most once in each."""
+    """Brian2, which simulates in steps of time: a neuron fires at most once in each."""
     import brian2 as b2
 
     b2.prefs.codegen.target = "cython"
@@ -404,7 +400,7 @@ def simulate_with_brian2(
 
 
 def _brian2_synapses(b2: Any, network: RandomNeuralNetwork, neurons: Any) -> Any:
-    """A spike takes the one synapse whose share of [0, 1] holds its random number."""
+    """A spike takes the one synapse whose part of [0, 1] contains its random number."""
     routes = network.excitatory.tocoo()
     rows = [network.excitatory[[i]].data for i in range(network.n_neurons)]
     upper = np.concatenate([np.cumsum(row) for row in rows])
@@ -465,41 +461,3 @@ SIMULATORS = (
         (3_000, 10_000, 100_000),
     ),
 )
-
-PEERS: dict[str, tuple[Competitor, ...]] = {
-    "fit": FACTORISATIONS,
-    "encode": FACTORISATIONS,
-    "scale": FACTORISATIONS,
-    "simulate": SIMULATORS,
-}
-DEFAULT_OF_SCALE = ("nmf-cd",)
-
-
-def chosen(
-    kind: Kind, names: Sequence[str] | None = None
-) -> tuple[list[Competitor], dict[str, str]]:
-    """The peers that take part, and those that do not, with the reason.
-
-    By default all that are installed do (in "scale", one); of those that are named, all must be.
-
-    >>> [peer.name for peer in chosen("fit", ["nmf-mu", "nmf-cd"])[0]]
-    ['nmf-mu', 'nmf-cd']
-    """
-    known = {peer.name: peer for peer in PEERS[kind]}
-    if names:
-        peers = [_find(name, kind, known) for name in dict.fromkeys(names)]
-        for peer in peers:
-            if peer.missing is not None:
-                raise ModuleNotFoundError(f"{peer.name} is {peer.missing}")
-        return peers, {}
-    peers = [known[name] for name in (DEFAULT_OF_SCALE if kind == "scale" else known)]
-    left_out = {peer.title: peer.missing for peer in peers if peer.missing is not None}
-    return [peer for peer in peers if peer.missing is None], left_out
-
-
-def _find(name: str, kind: Kind, known: dict[str, Competitor]) -> Competitor:
-    if name not in known:
-        alike = get_close_matches(name.lower(), known, n=1)
-        meant = f"did you mean {alike[0]!r}? " if alike else ""
-        raise ValueError(f"{kind} has no contender {name!r}; {meant}Known are {', '.join(known)}")
-    return known[name]
