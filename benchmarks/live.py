@@ -18,7 +18,6 @@ from playwright.sync_api import Page, sync_playwright
 from common import load_mnist, report
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import load
-from lrnn.live import LivePage, Scene, live_page
 
 SECONDS = 6.0
 EVENTS = 20_000_000
@@ -70,30 +69,29 @@ def compiled(model: LRNNAutoencoder, row: np.ndarray) -> float:
 def main() -> None:
     """Measure, print and write down."""
     X, digits = load_mnist(dtype=np.float32)[:10_000], load("digits").data
-    settings = {"random_state": 0}
-    plain = LRNNAutoencoder(100, **settings).fit(X)
+    plain = LRNNAutoencoder(100, random_state=0).fit(X)
     priced = LRNNAutoencoder(
-        100, inhibition=True, spike_penalty=1e-6, fine_tune=10, **settings
+        100, inhibition=True, spike_penalty=1e-6, fine_tune=10, random_state=0
     ).fit(X)
-    small = LRNNAutoencoder(16, **settings).fit(digits)
+    small = LRNNAutoencoder(16, random_state=0).fit(digits)
     scenes = {
-        "MNIST 784→100": ({"lrnn": plain}, X, (28, 28)),
-        "MNIST 784→100, inhibition": ({"lrnn": priced}, X, (28, 28)),
-        "both side by side": ({"excitatory": plain, "inhibition": priced}, X, (28, 28)),
-        "digits 64→16": ({"lrnn": small}, digits, (8, 8)),
+        "MNIST 784→100": (plain, {}, X, (28, 28)),
+        "MNIST 784→100, inhibition": (priced, {}, X, (28, 28)),
+        "both side by side": (plain, {"inhibition": priced}, X, (28, 28)),
+        "digits 64→16": (small, {}, digits, (8, 8)),
     }
     rows = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        for name, (models, data, shape) in scenes.items():
-            html = live_page(Scene(models, data[:20], image_shape=shape))
-            path = LivePage(html).save(Path(folder) / "live.html")
+        for name, (model, others, data, shape) in scenes.items():
+            live = model.live(data, shape=shape, against=others)
+            path = live.save(Path(folder) / "live.html")
             page = browser.new_page(viewport={"width": 1300, "height": 900})
             found = measured(page, path.as_uri())
             page.close()
-            kernel = compiled(next(iter(models.values())), data[0])
+            kernel = compiled(model, data[0])
             size = path.stat().st_size / 1e6
             rows.append({"what": name, "MB": size, **found, "compiled, 10⁶ per s": kernel})
         browser.close()

@@ -13,6 +13,8 @@ does not store, which are missing, or 0.
 
 import sys
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +26,6 @@ from common import Stopwatch, console, load_mnist, report
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import load
 from lrnn.functional import refined_codes
-from lrnn.parameters import check_layer_sizes
 
 TABLES = ("wall_following", "wine", "sonar", "parkinsons", "glass")
 SHARE = 0.3
@@ -40,7 +41,7 @@ def data() -> dict[str, np.ndarray]:
 
 
 def lrnn_fills(gaps: np.ndarray) -> np.ndarray:
-    return LRNNAutoencoder(missing="allow", random_state=0).fit(gaps).impute(gaps)
+    return np.asarray(LRNNAutoencoder(missing="allow", random_state=0).fit(gaps).impute(gaps))
 
 
 def masked_nmf(gaps: np.ndarray, parts: int, steps: int = 200) -> np.ndarray:
@@ -56,8 +57,8 @@ def masked_nmf(gaps: np.ndarray, parts: int, steps: int = 200) -> np.ndarray:
     return np.where(np.isnan(gaps), np.clip(W @ H, 0, 1), gaps)
 
 
-def ways(X: np.ndarray) -> dict:
-    (parts,) = check_layer_sizes(None, X.shape[1])
+def ways(X: np.ndarray) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+    parts = min((X.shape[1] + 1) // 2, 100)  # as many as the default of lrnn
     found = {
         "lrnn": lrnn_fills,
         "masked NMF": lambda gaps: masked_nmf(gaps, parts),
@@ -100,7 +101,7 @@ def of_ratings() -> None:
     ratings = sparse.csr_array((said, (who, what)), shape=truth.shape)
     gaps = np.full(truth.shape, np.nan)
     gaps[who, what] = said
-    settings = {"scale": "max", "random_state": 0, "tol": 0.01}
+    settings: dict[str, Any] = {"scale": "max", "random_state": 0, "tol": 0.01}
     model = LRNNAutoencoder(6, missing="unstored", **settings).fit(ratings)
     found = {
         "lrnn": model.impute(ratings),
@@ -130,7 +131,8 @@ def main() -> None:
         console.print(name)
         gone = np.random.RandomState(0).rand(*X.shape) < SHARE
         gaps = np.where(gone, X.dtype.type(np.nan), X)
-        row, took = {"": name}, {"": name}
+        row: dict[str, Any] = {"": name}
+        took: dict[str, Any] = {"": name}
         for way, fill in ways(X).items():
             with warnings.catch_warnings(), Stopwatch() as watch:
                 warnings.simplefilter("ignore")

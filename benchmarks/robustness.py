@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import ndtr
 from sklearn.datasets import load_digits
 from sklearn.decomposition import NMF, PCA
 from sklearn.model_selection import train_test_split
@@ -31,7 +32,6 @@ from sklearn.model_selection import train_test_split
 from common import RESULTS, Stopwatch, load_mnist, report
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import load
-from lrnn.functional.corruption import clipped_noise
 
 CASES = (("mask", 0.5), ("mask", 0.75), ("noise", 0.1))
 NMF_ROWS = 20_000
@@ -42,13 +42,29 @@ def corrupted(X: np.ndarray, case: tuple[str, float]) -> np.ndarray:
     kind, level = case
     random = np.random.default_rng(2016)
     if kind == "mask":
-        return np.where(random.random(X.shape, dtype=np.float32) < level, 0, X).astype(X.dtype)
+        masked = np.where(random.random(X.shape, dtype=np.float32) < level, 0, X)
+        return masked.astype(X.dtype, copy=False)
     noise = random.standard_normal(X.shape, dtype=np.float32)
-    return np.clip(X + np.float32(level) * noise, 0, 1).astype(X.dtype)
+    return np.asarray(np.clip(X + np.float32(level) * noise, 0, 1), dtype=X.dtype)
 
 
 def error(found: Any, wanted: np.ndarray) -> float:
     return float(np.mean((np.clip(found, 0, 1) - wanted) ** 2, dtype=np.float64))
+
+
+def clipped_noise(X: np.ndarray, deviation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of rows with Gaussian noise, clipped to [0, 1]."""
+
+    def lost(distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What clipping takes from the noise, and from its square, at a distance to the bound."""
+        z = distance / np.float32(deviation)
+        tail, density = ndtr(-z), np.exp(-z * z / 2) / np.float32(np.sqrt(2 * np.pi))
+        return density - z * tail, (1 - z * z) * tail + z * density
+
+    (low, low_square), (high, high_square) = lost(X), lost(1 - X)
+    shift = low - high
+    square = np.maximum(1 - low_square - high_square - shift * shift, 0)
+    return X + np.float32(deviation) * shift, np.float32(deviation**2) * square
 
 
 def best_linear(X: np.ndarray, case: tuple[str, float], rank: int) -> Any:

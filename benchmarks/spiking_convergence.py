@@ -4,25 +4,26 @@ python benchmarks/spiking_convergence.py
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from common import Stopwatch, load_mnist, report
-from lrnn import LRNNAutoencoder, plots
-from lrnn.plots.spikes import EVENTS_SHOWN
-from lrnn.spiking.estimators import ESTIMATORS
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork, plots
 
 IMAGES = 20
-EVENTS = (*EVENTS_SHOWN, 10_000_000)
+EVENTS = (10_000, 100_000, 1_000_000, 10_000_000)
+ESTIMATORS: tuple[Any, ...] = ("potential", "busy", "arrivals", "events")
 PICTURES = Path(__file__).parents[1] / "docs" / "images"
 
 
-def main():
+def main() -> None:
     train, test = load_mnist("train"), load_mnist("test")[:IMAGES]
     model = LRNNAutoencoder((100,), random_state=0).fit(train)
     rows = []
-    for start, least_rate in (("empty", 1), ("stationary", 1), ("empty", 0)):
+    runs: list[tuple[Any, int]] = [("empty", 1), ("stationary", 1), ("empty", 0)]
+    for start, least_rate in runs:
         network = model.to_network(least_rate)
         arrivals = model.arrivals(test, network)
         with Stopwatch() as watch:
@@ -55,7 +56,7 @@ def main():
     draw(model.to_network(), model.arrivals(test)[0])
 
 
-def draw(network, arrivals):
+def draw(network: RandomNeuralNetwork, arrivals: Any) -> None:
     long = network.simulate(arrivals, events=EVENTS[-1], random_state=0)
     plots.simulated_layers(long, shape=(28, 28)).savefig(PICTURES / "spiking-layers.png")
     figure = Figure(figsize=(11, 3.2), layout="constrained", dpi=150)
