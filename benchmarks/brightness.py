@@ -10,6 +10,7 @@ see simulation_gpu.py. "before" is the clock, which was the only engine.
 
 import warnings
 from functools import partial
+from typing import Any
 
 from common import available_cores, console, in_turns, load_mnist, report
 from lrnn import LRNNAutoencoder
@@ -21,7 +22,7 @@ ROUNDS = 3
 PEERS_FROM = 0.01  # steps of time are as many for a dark image: below, they are not waited for
 
 
-def ways(network, arrivals, brightness, client):
+def ways(network: Any, arrivals: Any, brightness: float, client: Any) -> dict[str, Any]:
     """Names, functions, and how many events each makes."""
     cores = available_cores()
     simulate = partial(network.simulate, arrivals, random_state=0)
@@ -38,7 +39,7 @@ def ways(network, arrivals, brightness, client):
     return found
 
 
-def client_of():
+def client_of() -> Any:
     """Of two workers, if there is Dask."""
     try:
         from dask.distributed import Client
@@ -47,12 +48,12 @@ def client_of():
     return Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
 
 
-def main():
+def main() -> None:
     warnings.simplefilter("ignore")
     model = LRNNAutoencoder((50,), random_state=0).fit(load_mnist("train"))
     network, image = model.to_network(), model.arrivals(load_mnist("test")[:1])[0]
     client = client_of()
-    rates = {}
+    rates: dict[str, dict[float, float]] = {}
     for brightness in BRIGHTNESS:
         found = ways(network, image * brightness, brightness, client)
         for run, _ in found.values():

@@ -9,9 +9,11 @@ do nothing but compute. Told are the medians, and how many times as long two thr
 import argparse
 import multiprocessing
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import sleep
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -49,7 +51,7 @@ def beside(count: int) -> Iterator[None]:
             other.join()
 
 
-def works(quick: bool):
+def works(quick: bool) -> Iterator[tuple[str, str, Callable[[], object], int]]:
     """Names of works, the works, and how often to repeat them."""
     mnist = load_mnist(dtype=np.float32)
     rng = np.random.default_rng(0)
@@ -66,12 +68,12 @@ def works(quick: bool):
         fitted = LRNNAutoencoder(hidden, max_iter=3, random_state=0).fit(X)
         again = max(1, int(2e7 // np.prod(X.shape)))  # short ones several times over
 
-        def transform(fitted=fitted, X=X, again=again) -> None:
+        def transform(fitted: Any = fitted, X: Any = X, again: int = again) -> None:
             for _ in range(again):
                 fitted.transform(X)
 
         size = f"{X.shape[0]:,} × {X.shape[1]} → {hidden}"
-        yield f"fit {name}", size, (lambda model=model, X=X: model.fit(X)), rounds
+        yield f"fit {name}", size, partial(model.fit, X), rounds
         yield f"transform {name}", size, transform, 2 * rounds + 1
         if quick:
             break
@@ -85,7 +87,7 @@ def main() -> None:
     rows = []
     for name, size, work, rounds in works(options.quick):
         for others in (0, 1, 2):
-            seconds = {n: [] for n in THREADS}
+            seconds: dict[int, list[float]] = {n: [] for n in THREADS}
             with beside(others):
                 for _ in range(rounds):
                     for n in THREADS:
@@ -93,7 +95,7 @@ def main() -> None:
                             work()
                         seconds[n].append(watch.seconds)
             one, two = (float(np.median(seconds[n])) for n in THREADS)
-            row = {"": name, "size": size, "other processes": others}
+            row: dict[str, Any] = {"": name, "size": size, "other processes": others}
             row |= {"1 thread s": one, "2 threads s": two, "times as long": two / one}
             rows.append(row)
             console.print(f"{name}, {others} others: {one:.4f} s, {two:.4f} s, {two / one:.2f}")

@@ -10,6 +10,7 @@ rows of MNIST with 100 parts.
 
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -46,10 +47,10 @@ def refined() -> None:
             one = squared(X, nmf.fit_transform(X) @ nmf.components_)
         model = LRNNAutoencoder(width, random_state=0).fit(X)
 
-        def share(sweeps: int, model=model, X=X, one=one) -> float:
+        def share(sweeps: int, model: Any = model, X: Any = X, one: float = one) -> float:
             return squared(X, model.inverse_transform(model.transform(X, refine=sweeps))) / one
 
-        def factors(alternations: int, X=X, width=width, one=one) -> float:
+        def factors(alternations: int, X: Any = X, width: int = width, one: float = one) -> float:
             W, H = factorize(X, width, alternations=alternations, random_state=0)
             return squared(X, W @ H) / one
 

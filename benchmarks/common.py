@@ -29,12 +29,12 @@ console = Console(width=140)
 def load_mnist(split: str = "train", dtype: type | None = np.float64) -> np.ndarray:
     """Images of MNIST ("train" or "test") as rows in [0, 1], or as uint8 (dtype None)."""
     rows = load("mnist", split=split, scaled=False).data
-    return rows if dtype is None else rows / dtype(255)
+    return np.asarray(rows if dtype is None else rows / dtype(255))
 
 
 def load_cifar10() -> np.ndarray:
     """All 60,000 images of CIFAR-10 as rows of uint8, those for testing last."""
-    return load("cifar10", scaled=False).data
+    return np.asarray(load("cifar10", scaled=False).data)
 
 
 class Stopwatch:

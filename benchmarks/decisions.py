@@ -46,7 +46,7 @@ def curve_row(what: str, curve: Any, seconds: float) -> dict[str, object]:
     return found
 
 
-def stop_row(what: str, score: float, mean: float, **more: object) -> dict[str, object]:
+def stop_row(what: str, score: float, mean: float, **more: object) -> dict[str, Any]:
     found = {"what": what, "accuracy": score, "mean events": mean, **more}
     print(found, flush=True)
     return found
@@ -65,7 +65,7 @@ def linear_row(what: str, curve: Any) -> dict[str, object]:
 
 def decided(
     model: Any, X: Any, y: Any, what: str, start: str, ratio: float | None, chosen: Any
-) -> dict[str, object]:
+) -> dict[str, Any]:
     with Stopwatch() as watch:
         found = model.decide(
             X, confidence=CONFIDENCE, ratio=ratio, events=chosen.limit, start=start,

@@ -101,6 +101,7 @@ def frontier(
         })  # fmt: skip
         if output is not None:
             output.mkdir(parents=True, exist_ok=True)
+            assert p.model is not None
             p.model.save(output / f"{name.replace('→', '-')}-{number:02}.safetensors")
     return [*rows, {"what": f"{name}, all of it", "svd": found.svd, "seconds": found.seconds}]
 
@@ -140,6 +141,7 @@ def look() -> None:
     """What each layer of weights does, and what is lost without it."""
     X = load_mnist(dtype=np.float32)[:QUICK]
     model = looked_at(structures(50, 300)[0]).fit(X)
+    assert model.weights_.inhibitory is not None
     pairs = list(zip(model.weights_.excitatory, model.weights_.inhibitory, strict=True))
     rates, rows, q = model.firing_rates_, [], X
     for layer, (plus, minus) in enumerate(pairs):
@@ -236,7 +238,7 @@ def show(path: Path, networks: list[Path], device: str | None) -> None:
     ax = figure.add_subplot()
     images = np.concatenate([np.clip(few, 0, 1) for few, _ in lines.values()])
     image_grid(images, (28, 28), columns=len(chosen), own_scale=False, ax=ax)
-    height = ax.get_images()[0].get_array().shape[0] / len(lines)
+    height = np.asarray(ax.get_images()[0].get_array()).shape[0] / len(lines)
     for number, (name, (_, rows)) in enumerate(lines.items()):
         error = f"\n{((rows - test) ** 2).sum(axis=1).mean():.2f}" if number else ""
         ax.text(-4, (number + 0.5) * height, name + error, ha="right", va="center", fontsize=7)
@@ -254,8 +256,9 @@ def show_parts(path: Path, networks: list[Path]) -> None:
     else:
         model = looked_at(structures(50, 300)[1]).fit(load_mnist(dtype=np.float32)[:QUICK])
     weights = model.weights_
-    codes = len(weights.encoders)
-    first, *_, last = zip(weights.decoders, weights.inhibitory[codes:], strict=True)
+    assert weights.inhibitory is not None
+    inhibitory = weights.inhibitory[len(weights.encoders) :]
+    first, *_, last = zip(weights.decoders, inhibitory, strict=True)
     own = first[0].argmax(axis=0)
     drive = (first[0] * (last[0] + last[1]).sum(axis=1)).sum(axis=1)
     lines = []
@@ -264,7 +267,7 @@ def show_parts(path: Path, networks: list[Path]) -> None:
         behind = [n for n in np.argsort(-excites) if excites[n] > 1e-3 * excites.max()]
         alone = np.zeros((len(FAINT), first[0].shape[0]))
         alone[:, code] = FAINT
-        for plus, minus in zip(weights.decoders, weights.inhibitory[codes:], strict=True):
+        for plus, minus in zip(weights.decoders, inhibitory, strict=True):
             alone = np.minimum(alone @ plus / (1 + alone @ minus), 1)
         shapes = np.zeros((BEHIND, last[0].shape[1]))
         found = np.maximum((last[0] - last[1])[behind[:BEHIND]], 0)

@@ -29,7 +29,7 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
@@ -145,7 +145,7 @@ def others() -> Iterator[Task]:
 def lrnn(**given: Any) -> Detector:
     def judged(seen: Any, new: Any, seed: int) -> np.ndarray:
         model = LRNNOutlierDetector(random_state=seed, **given).fit(seen)
-        return -model.score_samples(seen if new is None else new)
+        return -np.asarray(model.score_samples(seen if new is None else new))
 
     return judged
 
@@ -153,7 +153,7 @@ def lrnn(**given: Any) -> Detector:
 def plain_errors(seen: Any, new: Any, seed: int) -> np.ndarray:
     scale = "levels" if seen.dtype == np.uint8 else "minmax"
     model = LRNNAutoencoder(scale=scale, random_state=seed).fit(seen)
-    return -model.score_samples(seen if new is None else new)
+    return -np.asarray(model.score_samples(seen if new is None else new))
 
 
 def neighbours(seen: Any, new: Any, seed: int) -> np.ndarray:
@@ -163,13 +163,14 @@ def neighbours(seen: Any, new: Any, seed: int) -> np.ndarray:
 
 def outlier_factors(seen: Any, new: Any, seed: int) -> np.ndarray:
     model = LocalOutlierFactor(novelty=new is not None).fit(seen)
-    return -(model.negative_outlier_factor_ if new is None else model.score_samples(new))
+    return -np.asarray(model.negative_outlier_factor_ if new is None else model.score_samples(new))
 
 
 def half_of_components(seen: Any, new: Any, seed: int) -> np.ndarray:
     model = PCA(max(1, min(seen.shape) // 2), random_state=seed).fit(seen)
     rows = seen if new is None else new
-    return ((model.inverse_transform(model.transform(rows)) - rows) ** 2).mean(axis=1)
+    error = (model.inverse_transform(model.transform(rows)) - rows) ** 2
+    return np.asarray(error.mean(axis=1))
 
 
 def of_sklearn(kind: Callable[..., Any], *, seeded: bool = False) -> Detector:
@@ -199,7 +200,7 @@ def of_pyod(name: str, passes: int | None = None) -> Detector:
             model = ECOD()
         model.fit(seen)
         found = model.decision_scores_ if new is None else model.decision_function(new)
-        return np.nan_to_num(np.asarray(found))  # PCA: infinite, where columns are constant
+        return np.asarray(np.nan_to_num(found))  # PCA: infinite, where columns are constant
 
     return judged
 
@@ -289,10 +290,11 @@ def told(data: str, detector: str, values: np.ndarray) -> dict[str, Any]:
 
 def compare(
     tasks: Iterator[Task], splits: int, *, unsupervised: bool = False, ours: bool = False
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Results of each detector (or of ours alone) on each task, and the means over tasks."""
     detectors = OURS if ours else OURS | contenders()
-    results, all_of = [], {name: [] for name in detectors}
+    results = []
+    all_of: dict[str, list[np.ndarray]] = {name: [] for name in detectors}
     for each in tasks:
         found = measured(each, splits, detectors, unsupervised=unsupervised)
         for name, values in found.items():
@@ -304,13 +306,15 @@ def compare(
     return results
 
 
-def beside_stored(results: list[dict], stored: list[dict]) -> list[dict]:
+def beside_stored(
+    results: list[dict[str, Any]], stored: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """What was measured now in the place of what was stored of the same detectors."""
     new = {(row["data"], row["detector"]): row for row in results}
     return [new.get((row["data"], row["detector"]), row) for row in stored]
 
 
-def by_detector(results: list[dict]) -> None:
+def by_detector(results: list[dict[str, Any]]) -> None:
     """Print areas, the best detector first."""
     names = list(dict.fromkeys(row["data"] for row in results))
     areas = {(row["detector"], row["data"]): row["ROC-AUC"] for row in results}
@@ -397,7 +401,7 @@ def seconds(rounds: int, *, quick: bool) -> list[dict[str, Any]]:
         for name in names:
             rows = raw if name in OURS else coded
             work = timed_ones[name]
-            results.append(timed(data, name, lambda w=work, r=rows: w(r, None, 0), rounds))
+            results.append(timed(data, name, partial(work, rows, None, 0), rounds))
 
     for name in ("pima", "arrhythmia"):
         table = labelled(name)[0]

@@ -23,7 +23,7 @@ LOOP = RandomNeuralNetwork(
 )
 ONE = RandomNeuralNetwork([1.0], [[0.0]])
 THREE = RandomNeuralNetwork([1.0, 2.0, 1.0], np.zeros((3, 3)))
-CASES = {
+CASES: dict[str, tuple[RandomNeuralNetwork, list[float], Precision | Decision]] = {
     "one neuron, q = 0.5, width 0.1": (ONE, [0.5], Precision(0.1, level=LEVEL)),
     "one neuron, q = 0.02, width 0.02": (ONE, [0.02], Precision(0.02, level=LEVEL)),
     "a loop with inhibition, width 0.1": (LOOP, [0.45, 0.3, 0.35], Precision(0.1, level=LEVEL)),

@@ -9,6 +9,8 @@ some hundredths of a second. NMF goes on until scikit-learn's own tolerance, as 
 ``side_by_side.py encode``.
 """
 
+from typing import Any
+
 import numpy as np
 
 from common import Stopwatch, in_turns, load_mnist, report
@@ -25,12 +27,12 @@ def main() -> None:
             model = LRNNAutoencoder(sizes, stacking="joint", max_iter=5, random_state=0).fit(X)
             outs = [np.empty((len(X), width), dtype) for width in sizes]
 
-            def bare(X=X, model=model, outs=outs) -> None:
+            def bare(X: Any = X, model: LRNNAutoencoder = model, outs: Any = outs) -> None:
                 layer = X
                 for weight, out in zip(model.encoders_, outs, strict=True):
                     layer = np.matmul(layer, weight, out=out)
 
-            def ours(X=X, model=model) -> None:
+            def ours(X: Any = X, model: LRNNAutoencoder = model) -> None:
                 model.transform(X)
 
             least = in_turns({"bare": bare, "ours": ours}, 15, PAUSE)

@@ -7,7 +7,9 @@ several brightnesses and lengths; what would take the clock more than some secon
 """
 
 import warnings
+from collections.abc import Iterator
 from time import process_time
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +25,7 @@ MOST_RINGS = 2e8
 ROUNDS = 3
 
 
-def networks():
+def networks() -> Iterator[tuple[str, RandomNeuralNetwork, Any]]:
     """Names, networks and arrivals."""
     yield "2 neurons", RandomNeuralNetwork([1.0, 1.0], np.eye(2, k=1)), np.array([0.5, 0.0])
     images = load_mnist()[:5_000]
@@ -42,19 +44,23 @@ def networks():
     yield "100,000 neurons", network, np.append(rng.uniform(0.1, 0.6, width), np.zeros(4 * width))
 
 
-def plan_of(network, arrivals, events, replicas, engine):
+def plan_of(
+    network: RandomNeuralNetwork, arrivals: Any, events: int, replicas: int, engine: Any
+) -> Any:
     return make_plan(
         network, arrivals, None, events=events, time=None, observe_every=1_000, replicas=replicas,
         warm_up=0, start="empty", snapshot_bytes=1 << 28, random_state=0, engine=engine,
     )  # fmt: skip
 
 
-def milliseconds(*arguments):
+def milliseconds(
+    network: RandomNeuralNetwork, arrivals: Any, events: int, replicas: int, engine: str
+) -> float:
     """CPU time of one of a plan's runs."""
-    plan = plan_of(*arguments)
+    plan = plan_of(network, arrivals, events, replicas, engine)
     began = process_time()
     RunQueue(plan, Statistics.of(plan), None, False).work()
-    return 1e3 * (process_time() - began) / plan.replicas
+    return 1e3 * (process_time() - began) / int(plan.replicas)
 
 
 def main() -> None:

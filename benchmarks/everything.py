@@ -135,7 +135,7 @@ def of_today(call: str) -> bool:
     )
 
 
-def stored(name: str) -> dict[str, object]:
+def stored(name: str) -> dict[str, Any]:
     """A file of results; an empty one if there is none."""
     path = RESULTS / f"{name}.json"
     return dict(json.loads(path.read_text())) if path.exists() else {}

@@ -11,6 +11,7 @@ same run.
 import argparse
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import torch
@@ -46,13 +47,13 @@ def device_rates() -> tuple[float, float]:
     return product, copy
 
 
-def steps_to(error: float, hidden: int, X: object, **settings: object) -> int:
+def steps_to(error: float, hidden: int, X: object, **settings: Any) -> int:
     """After how many steps the error is low enough."""
     curve = LRNNAutoencoder(hidden, tol=0, **settings).fit(X).history_[0]
     return int(np.argmax(curve.errors <= error)) or len(curve.errors) - 1
 
 
-def fit(name: str, what: str, X: object, hidden: int, **settings: object) -> dict[str, object]:
+def fit(name: str, what: str, X: object, hidden: int, **settings: Any) -> dict[str, object]:
     """One row of the table: a whole fit that ends when the error is low enough."""
     steps = steps_to(ENOUGH[name], hidden, X, **settings)
     model = LRNNAutoencoder(hidden, max_iter=steps, tol=0, **settings)
@@ -140,7 +141,7 @@ def main() -> None:
     limits = device_rates()
     levels = load_mnist(dtype=None)
     on_device = torch.asarray(levels, device="cuda") / 255
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "what": f"{torch.cuda.get_device_name()}: {limits[0] / 1e12:.1f} TFLOP/s in float32, "
             f"{limits[1] / 1e12:.2f} TB/s"

@@ -73,7 +73,9 @@ def main() -> None:
         console.print(f"{name}: {found[name][1]:.5f} after {found[name][0]:.1f} s")
     if hidden == 50:
         name = "the paper's error, against the printed algorithm's time to its own"
-        found[name] = found[PRINTED][0], STRUCTURES["mnist-50"].paper
+        papers = STRUCTURES["mnist-50"].paper
+        assert papers is not None
+        found[name] = found[PRINTED][0], papers
     for name, (seconds, error) in found.items():
         after = reached(curve, error)
         if after is not None and "printed" in name:

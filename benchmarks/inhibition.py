@@ -21,7 +21,7 @@ from lrnn import LRNNAutoencoder, bounds, plots
 from lrnn.frontiers import Frontier, Point
 from lrnn.paper import STRUCTURES
 
-DEEP = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
+DEEP: dict[str, Any] = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
 PENALTIES = 24  # of the frontier
 GROUPS = ("shallow", "deep", "frontier", "cifar")
 TRAINING = 50_000  # of CIFAR-10's images
@@ -42,13 +42,14 @@ def row(what: str, model: LRNNAutoencoder, X: Any, X_new: Any) -> dict[str, obje
 
 def frontier(X: Any, X_new: Any, output: Path | None, **settings: Any) -> list[dict[str, object]]:
     found = lrnn.frontier(X, 50, X_test=X_new, penalties=PENALTIES, random_state=0, **settings)
-    rows = [
+    rows: list[dict[str, object]] = [
         {"what": f"784→50, {p.name}", "train": p.error, "test": p.test_error, "spikes": p.spikes}
         for p in found.points
     ]
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         for number, point in enumerate(found.points):
+            assert point.model is not None
             point.model.save(output / f"{number:02}.safetensors")
     return [*rows, {"what": "784→50, the whole frontier", "seconds": found.seconds}]
 
@@ -64,8 +65,9 @@ def draw(path: Path) -> None:
             points.append(Point(penalty.get(r["what"], 1.0), r["train"], r["test"], r["spikes"]))
     figure = Figure(figsize=(5.6, 3.8), dpi=150, layout="constrained")
     found = Frontier(((784, 50),), tuple(points), svd, 0.0)
-    paper = {"Yin & Gelenbe 2016": STRUCTURES["mnist-50"].paper}
-    plots.frontier(found, known=paper, ax=figure.add_subplot())
+    papers = STRUCTURES["mnist-50"].paper
+    assert papers is not None
+    plots.frontier(found, known={"Yin & Gelenbe 2016": papers}, ax=figure.add_subplot())
     figure.savefig(path)
 
 

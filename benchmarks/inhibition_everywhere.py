@@ -23,7 +23,7 @@ from lrnn.paper.experiments import MODEST
 def compared(name: str, device: str | None) -> dict[str, Any]:
     X = load(name, scaled=DATA_SETS[name].white is None).data
     width = next(s.hidden[0] for s in STRUCTURES.values() if s.data == name and len(s.hidden) == 1)
-    common = {"device": device, "random_state": 0}
+    common: dict[str, Any] = {"device": device, "random_state": 0}
     plain = LRNNAutoencoder(width, **common).fit(X)
     tuned = LRNNAutoencoder(width, fine_tune=20, **common).fit(X)
     penalty = MODEST * plain.reconstruction_err_ / plain.spike_cost_

@@ -31,7 +31,7 @@ from common import RESULTS, console, known, report, write
 from lrnn import RandomNeuralNetwork
 
 LEVEL = 0.95
-ESTIMATORS = ("potential", "busy", "arrivals")
+ESTIMATORS: tuple[Any, ...] = ("potential", "busy", "arrivals")
 MEMORIES = (1, 4, 16, 50, 200, 1_000)
 RUNS = (1, 20)
 FEW, MANY, LONG = 200, 1_000, 1e7  # seeds, those at corners, and up to which length

@@ -75,7 +75,7 @@ def percent(share: float, digits: int = 2) -> str:
 
 
 def marked(
-    values: Sequence[float | None], shown: Sequence[str], best: Callable[..., float] = min
+    values: Sequence[float | None], shown: Sequence[str], best: Callable[..., Any] = min
 ) -> list[str]:
     """What is shown of some values, the best of them (as shown) in bold."""
     winner = best(

@@ -52,7 +52,7 @@ def speed(copies: int, folder: Path) -> list[dict[str, Any]]:
         "a function of blocks": lambda: iter([mnist] * copies),
         ".npy, in any order": folder / "rows.npy",
     }
-    found = []
+    found: list[dict[str, Any]] = []
     for kind, data in kinds.items():
         began, worked = perf_counter(), process_time()
         LRNNAutoencoder(100, solver="minibatch", max_iter=1, random_state=0).fit(data)
@@ -82,7 +82,7 @@ def errors(passes: int, folder: Path) -> list[dict[str, Any]]:
         "sorted, in order (a function)": lambda: iter(np.array_split(ordered, 100)),
         "shuffled before, in order (a function)": lambda: iter(np.array_split(shuffled, 100)),
     }
-    ways = {
+    ways: dict[str, dict[str, Any]] = {
         "as printed": {"solver": "minibatch", "max_iter": passes},
         "unit rates": {"rates": "unit", "max_iter": passes},
         "fine-tuned": {"fine_tune": passes // 2},

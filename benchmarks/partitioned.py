@@ -14,6 +14,7 @@ import hashlib
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -51,7 +52,7 @@ def peak(pid: int | str = "self") -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1000
 
 
-def measure(plan, parts, events):
+def measure(plan: Any, parts: Any, events: int) -> dict[str, Any]:
     """Events per second of a run, bytes per event that went from part to part, its spikes."""
     run = NeuronRun.of(plan, 0, parts)
     for _ in run.go_on(events // 10, None, []):
@@ -69,14 +70,14 @@ def measure(plan, parts, events):
     }
 
 
-def on_processes(plan, count, events):
+def on_processes(plan: Any, count: int, events: int) -> dict[str, Any]:
     with ProcessParts(Division.of(plan, count), PROCESS_WINDOW) as parts:
         row = measure(plan, parts, events)
         peaks = [peak(process.pid) for process in parts._processes]
     return row | {"peak MB": round(max(peaks))}
 
 
-def on_workers(plan, count, events, limit):
+def on_workers(plan: Any, count: int, events: int, limit: int | str) -> dict[str, Any]:
     from distributed import Client, LocalCluster
 
     with (

@@ -9,6 +9,7 @@ state differs from the forward pass.
 """
 
 import argparse
+from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -25,7 +26,9 @@ RUNS = [
 ]
 
 
-def measure(X: np.ndarray, sizes: tuple[int, ...], stacking: str, seed: int, every: int) -> dict:
+def measure(
+    X: np.ndarray, sizes: tuple[int, ...], stacking: Any, seed: int, every: int
+) -> dict[str, Any]:
     model = LRNNAutoencoder(
         sizes, solver="minibatch", stacking=stacking, max_iter=10, tol=0, evaluate_every=every,
         random_state=seed, verbose=1,

@@ -33,7 +33,7 @@ FOLDS = RepeatedStratifiedKFold(n_splits=3, n_repeats=3, random_state=5)
 
 
 def models() -> dict[str, Any]:
-    regularised = {"label_smoothing": 0.1, "corruption": ("noise", 0.05)}
+    regularised: dict[str, Any] = {"label_smoothing": 0.1, "corruption": ("noise", 0.05)}
     return {
         "LogisticRegression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
         "x alone": LRNNClassifier(complement=False, random_state=0),

@@ -41,11 +41,11 @@ REGULARISED = (  # hidden layers, noise on inputs, smoothing of labels, passes
     ((200, 100), 0.2, 0.1, 40), ((200, 100), 0.2, 0.1, 250),
 )  # fmt: skip
 
-FREE = {  # the best that was found where spikes are free
+FREE: dict[str, Any] = {  # the best that was found where spikes are free
     "hidden_layer_sizes": (1000, 500, 300), "dropout": 0.4, "corruption": ("mask", 0.1),
     "label_smoothing": 0.1, "max_iter": 80,
 }  # fmt: skip
-PRICED = {
+PRICED: dict[str, Any] = {
     "hidden_layer_sizes": (2000,), "dropout": 0.1, "corruption": ("mask", 0.03),
     "label_smoothing": 0.05, "max_iter": 80,
 }  # fmt: skip

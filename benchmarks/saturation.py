@@ -8,6 +8,7 @@ over the layers (what lrnn does), layer-wise training, and random weights. Some 
 """
 
 import argparse
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ STARTS = [
 ]
 
 
-def run(**settings: object) -> Run:
+def run(**settings: Any) -> Run:
     return Run(Settings(**settings), np.random.RandomState(0), Observer())
 
 

@@ -9,9 +9,9 @@ end stand its predictions for sizes that are out of reach here.
 """
 
 import math
-import sys
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def cost(rows: float, width: float, hidden: float, workers: float, at: Machine) 
     held = share * width * 4
     read = held / at.reading
     touched = held / at.memory
-    tasks = math.ceil(rows * width * 4 / BLOCK) if workers > 1 else 0
+    tasks: float = math.ceil(rows * width * 4 / BLOCK) if workers > 1 else 0
     waiting = at.latency * tasks / workers
     rounds = math.ceil(math.log(max(tasks, 1), 4))
     codes = 2 * share * width * hidden / at.operations
@@ -90,8 +90,9 @@ def cost(rows: float, width: float, hidden: float, workers: float, at: Machine) 
     sweeps = 2 * 2 * hidden**2 * width / at.operations
     rank = rank_for(int(hidden))
     sketched = STEPS - max(1, STEPS // EXACT)
-    on_sketch = gram_steps(width, hidden, sketched)
-    on_sketch *= 3 * 4 * width * rank * hidden / at.operations + 2 * sweeps + at.overhead
+    on_sketch = gram_steps(width, hidden, sketched) * (
+        3 * 4 * width * rank * hidden / at.operations + 2 * sweeps + at.overhead
+    )
     if width**2 <= ENOUGH:
         total = 8 * width**2
         forming = read + touched + 2 * share * width**2 / at.operations + waiting + at.startup
@@ -178,7 +179,11 @@ def on_workers(at: Machine) -> list[dict[str, object]]:
             began = perf_counter()
             square.result()
             network = 8e6 / (perf_counter() - began)
-            startup = fastest(lambda X=X: X[:, :1].sum().compute())
+
+            def one_pass(X: Any = X) -> None:
+                X[:, :1].sum().compute()
+
+            startup = fastest(one_pass)
             one = Machine(
                 at.operations / 2, at.memory / 2, at.memory / 2, network, at.overhead, latency,
                 startup,
@@ -233,4 +238,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -11,8 +11,10 @@ and scikit-learn, scaled by their largest. (``--all`` adds CIFAR-10, some minute
 import argparse
 import os
 import pkgutil
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
@@ -31,10 +33,10 @@ def table(name: str, delimiter: str | None = ",", skip: int = 0) -> np.ndarray:
     path = Path(os.environ["LRNN_DATA_DIR"]) / name
     cells = np.genfromtxt(path, delimiter=delimiter, skip_header=skip)
     numbers = cells[:, ~np.isnan(cells).any(axis=0)]
-    return MinMaxScaler().fit_transform(numbers)
+    return np.asarray(MinMaxScaler().fit_transform(numbers))
 
 
-def words() -> np.ndarray:
+def words() -> Any:
     texts = []
     for package in ("numpy", "scipy", "sklearn"):
         for found in pkgutil.iter_modules(import_module(package).__path__):
@@ -47,7 +49,7 @@ def words() -> np.ndarray:
     return (counts / counts.max()).astype(np.float64)
 
 
-DATA = {
+DATA: dict[str, tuple[Callable[[], Any], int]] = {
     "MNIST digits": (lambda: load_mnist(dtype=None), 100),
     "MNIST digits, narrow": (lambda: load_mnist(dtype=None), 50),
     "small digits": (lambda: load("digits").data, 16),
@@ -63,7 +65,7 @@ DATA = {
 
 
 def error(X: np.ndarray, hidden: int, powers: tuple[float, ...]) -> float:
-    gram.POWERS = powers
+    gram.POWERS = powers  # type: ignore[assignment]
     return LRNNAutoencoder(hidden, random_state=0).fit(X).reconstruction_err_
 
 

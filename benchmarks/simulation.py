@@ -8,7 +8,9 @@ the machine only ever makes them slower.
 """
 
 import argparse
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -21,9 +23,11 @@ from peers import SIMULATORS, simulate_on_one_core
 ROUNDS = 7
 
 
-@njit(cache=True)
-def plain_uniformisation(chances, aliases, first, route_chances, route_aliases, targets,
-                         potentials, n_arrivals, events, seed):  # fmt: skip
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def plain_uniformisation(
+    chances: Any, aliases: Any, first: Any, route_chances: Any, route_aliases: Any, targets: Any,
+    potentials: Any, n_arrivals: int, events: int, seed: int,
+) -> None:  # fmt: skip
     """As one would write it down: float alias tables, a clock for every neuron, a branch."""
     np.random.seed(seed)
     done = 0
@@ -48,7 +52,7 @@ def plain_uniformisation(chances, aliases, first, route_chances, route_aliases, 
                 potentials[targets[route]] += 1
 
 
-def alias(weights):
+def alias(weights: Any) -> tuple[Any, Any]:
     """Walker's table of one distribution, in floats."""
     share = weights / weights.sum() * len(weights)
     chances, aliases = np.ones(len(weights)), np.arange(len(weights))
@@ -62,7 +66,7 @@ def alias(weights):
     return chances, aliases
 
 
-def with_leaving(network):
+def with_leaving(network: Any) -> tuple[Any, list[Any], Any]:
     """Routes of each neuron, −1 for leaving the network last."""
     first, chances, targets = [0], [], []
     for neuron in range(network.n_neurons):
@@ -73,7 +77,7 @@ def with_leaving(network):
     return np.array(first), chances, np.concatenate(targets)
 
 
-def plain(network, arrivals):
+def plain(network: Any, arrivals: Any) -> Callable[[int], None]:
     first, rows, targets = with_leaving(network)
     tables = [alias(row) for row in rows]
     route_chances = np.concatenate([t[0] for t in tables])
@@ -84,7 +88,7 @@ def plain(network, arrivals):
     weights = np.concatenate([arrivals, network.rates])
     chances, aliases = alias(weights)
 
-    def run(events):
+    def run(events: int) -> None:
         plain_uniformisation(
             chances, aliases, first, route_chances, route_aliases, targets,
             np.zeros(n, np.int64), n, events, 0,
@@ -93,7 +97,7 @@ def plain(network, arrivals):
     return run
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=20_000_000)
     events = parser.parse_args().events
@@ -102,7 +106,7 @@ def main():
     arrivals = model.arrivals(load_mnist("test")[:1])[0]
 
     lrnn = "lrnn, all statistics"
-    ways = {
+    ways: dict[str, Callable[[int], object]] = {
         lrnn: partial(simulate_on_one_core, network, arrivals),
         "plain uniformisation (numba), potentials only": plain(network, arrivals),
     }
@@ -125,12 +129,10 @@ def main():
 
     cores = available_cores()
     many = {"events": events // 4, "replicas": 4 * cores, "random_state": 0}
-    best = in_turns(
-        {n: partial(network.simulate, arrivals, threads=n, **many) for n in (1, cores)}, ROUNDS
-    )
-    rows.append(
-        {"": f"lrnn, {cores} threads against 1", "lrnn is faster by": best[1] / best[cores]}
-    )
+    threads = {str(n): partial(network.simulate, arrivals, threads=n, **many) for n in (1, cores)}
+    best = in_turns(threads, ROUNDS)
+    faster = best["1"] / best[str(cores)]
+    rows.append({"": f"lrnn, {cores} threads against 1", "lrnn is faster by": faster})
     report("simulation", "Simulating MNIST 784→100, one image, one core", rows)
 
 

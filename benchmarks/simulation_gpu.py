@@ -7,8 +7,10 @@ python benchmarks/simulation_gpu.py --alone    # only one run of one network
 
 import argparse
 import warnings
+from collections.abc import Callable
 from functools import partial
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -34,15 +36,15 @@ ALONE = (50, 1_000, 10_000, 100_000)  # neurons of a level, of one network; the 
 class Kernel:
     """Seconds that kernels take, of all that `simulate` does."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.seconds = 0.0
         for kind in (Runs, NeuronRuns):
-            kind.advance = self.timed(kind.advance)
+            kind.advance = self.timed(kind.advance)  # type: ignore[method-assign]
 
-    def timed(self, advance):
+    def timed(self, advance: Callable[..., object]) -> Callable[..., None]:
         """It, with its seconds counted."""
 
-        def made(runs, *arguments):
+        def made(runs: Any, *arguments: Any) -> None:
             began = perf_counter()
             advance(runs, *arguments)
             self.seconds += perf_counter() - began
@@ -50,14 +52,14 @@ class Kernel:
         return made
 
 
-def warm_up(run, events):
+def warm_up(run: Callable[..., object], events: int) -> None:
     """A short run, after which all is compiled; it is too short to know much, and would say so."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run(events=events)
 
 
-def same_as_on_the_cpu(network, arrivals):
+def same_as_on_the_cpu(network: Any, arrivals: Any) -> dict[str, bool]:
     """Whether both devices count the same, by either engine."""
     found = {}
     for engine in ("clock", "neurons"):
@@ -67,7 +69,7 @@ def same_as_on_the_cpu(network, arrivals):
     return found
 
 
-def alone(network, arrivals, quick):
+def alone(network: Any, arrivals: Any, quick: bool) -> None:
     """One run of one network: on the whole device, and on a thread of the CPU."""
     rows = []
     for width in ALONE:
@@ -79,7 +81,7 @@ def alone(network, arrivals, quick):
             else:
                 tried, coming = layered(width, inhibition)
                 title = f"3 levels of {width:,}" + (", a third inhibitory" if inhibition else "")
-            row = {"network": title}
+            row: dict[str, Any] = {"network": title}
             length = 20_000_000 if quick or width == ALONE[0] else 100_000_000
             for name, device, events in (
                 ("GPU", "cuda", length),
@@ -98,7 +100,7 @@ def alone(network, arrivals, quick):
     report("one_run_gpu", "One run of one network", rows)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--hidden", type=int, default=50)
@@ -112,7 +114,7 @@ def main():
     same = same_as_on_the_cpu(network, arrivals)
     console.print(f"spikes of 8 images × 40 replicas × 20,000 events as on the CPU: {same}")
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for images, replicas, events, brightness in () if asked.alone else CASES:
         shown = arrivals[:images] * brightness
         for engine in ("clock", "neurons"):

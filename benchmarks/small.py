@@ -26,7 +26,8 @@ LARGEST = 10_000  # rows of data that are called small
 
 def measured(X: np.ndarray, hidden: int) -> dict[str, object]:
     """One row of the table."""
-    theirs, ours, startup, curve = np.inf, np.inf, np.inf, ()
+    theirs, ours, startup = np.inf, np.inf, np.inf
+    curve: tuple[tuple[float, float], ...] = ()
     for _ in range(FITS):
         nmf = NMF(hidden, max_iter=20, tol=0, random_state=0)
         with Stopwatch() as watch:

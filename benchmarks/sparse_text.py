@@ -23,6 +23,7 @@ docs/images/sparse-growth.png.
 import argparse
 import tracemalloc
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -84,7 +85,7 @@ def compared(X: sparse.csr_array, codes: int, rounds: int, traced: bool) -> list
     """Rows of the table, for as many threads as there are now."""
     target = fit(NMF(codes, max_iter=10, tol=0, random_state=0), X)[1]
     steps = steps_to(X, codes, target)
-    models = {
+    models: dict[str, Callable[[], Any]] = {
         "NMF, 10 iterations": lambda: NMF(codes, max_iter=10, tol=0, random_state=0),
         "NMF, 20 iterations": lambda: NMF(codes, max_iter=20, tol=0, random_state=0),
         "lrnn": lambda: LRNNAutoencoder(codes, random_state=0),

@@ -11,6 +11,7 @@ the attributes, as a share of it; and the error itself.
 
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -57,10 +58,11 @@ def unmixing() -> None:
         for seed in range(4):
             pixels, materials = scene(seed, decibel, most)
             bands = np.ascontiguousarray(pixels.T)
-            for way, train in {
+            ways: dict[str, Callable[[np.ndarray], LRNNAutoencoder]] = {
                 "profiles alone": profiles_alone,
                 "anchors themselves, too": lambda X: LRNNAutoencoder(MATERIALS, tol=0).fit(X),
-            }.items():
+            }
+            for way, train in ways.items():
                 with Stopwatch() as watch:
                     model = train(bands)
                 parts = model.transform(bands).T
@@ -71,8 +73,8 @@ def unmixing() -> None:
                 left = pixels - nmf.fit_transform(pixels) @ nmf.components_
             figures = float((left**2).mean()), angle(nmf.components_, materials), watch.seconds
             found.setdefault("NMF (pixels × bands)", []).append(figures)
-        for way, figures in found.items():
-            error, degrees, seconds = np.mean(figures, axis=0)
+        for way, of_seeds in found.items():
+            error, degrees, seconds = np.mean(of_seeds, axis=0)
             rows.append(
                 {
                     "scene": name,
@@ -93,9 +95,10 @@ def order() -> None:
         X = load_mnist()[:2_000] if name == "mnist" else np.nan_to_num(load(name).data)
         hidden = {"mnist": 50, "digits": 16}.get(name, (X.shape[1] + 1) // 2)
         orders = [np.random.RandomState(seed).permutation(X.shape[1]) for seed in range(5)]
+        orders.insert(0, np.arange(X.shape[1]))
         errors = [
             LRNNAutoencoder(hidden, tol=1e-3).fit(np.ascontiguousarray(X[:, o])).reconstruction_err_
-            for o in (slice(None), *orders)
+            for o in orders
         ]
         spread = (max(errors) - min(errors)) / max(errors)
         rows.append({"data": name, "error": f"{errors[0]:.4e}", "spread": f"{spread:.4%}"})

@@ -96,7 +96,7 @@ def limited(path: Path, who: str, task: str) -> dict[str, float]:
     )  # fmt: skip
     if done.returncode:
         sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    return dict(json.loads(done.stdout))
 
 
 def main() -> None:

@@ -6,6 +6,8 @@ What it finds is kept by the number of cores.
 """
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 from common import console, in_turns, layered, load_mnist, report
 from lrnn import LRNNAutoencoder
@@ -14,7 +16,7 @@ EVENTS = 20_000_000
 ROUNDS = 3
 
 
-def networks():
+def networks() -> Iterator[tuple[str, Any, Any]]:
     """Their names, the networks, and what comes to them."""
     images = load_mnist("train")
     model = LRNNAutoencoder((50,), random_state=0).fit(images)
@@ -25,13 +27,15 @@ def networks():
         yield f"3 levels of {width:,}", *layered(width)
 
 
-def main():
+def main() -> None:
     counts = [n for n in (1, 2, 4, 8, 16) if n <= (os.cpu_count() or 1)]
     rows = []
     for title, network, arrivals in networks():
-        fired = {}
+        fired: dict[int, Any] = {}
 
-        def run(threads, network=network, arrivals=arrivals, fired=fired):
+        def run(
+            threads: int, network: Any = network, arrivals: Any = arrivals, fired: Any = fired
+        ) -> None:
             result = network.simulate(
                 arrivals, events=EVENTS, engine="neurons", threads=threads, random_state=0,
                 snapshot_bytes=0,

@@ -7,6 +7,9 @@ rates can pass, the data's variance, and what the printed algorithm reaches unde
 constraint (6,000 iterations).
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from common import Stopwatch, load_mnist, report
@@ -22,17 +25,17 @@ class RowSums:
         self.steps = 0
         self._step = Adam.step
 
-        def watched(adam: Adam, gradients: list, size: float) -> None:
+        def watched(adam: Adam, gradients: Sequence[Any], size: Any) -> None:
             self._step(adam, gradients, size)
             sums = (w.sum(axis=1, dtype=np.float64).max() for w in adam.weights)
             self.largest = max(self.largest, *map(float, sums))
             self.steps += 1
 
-        Adam.step = watched
+        Adam.step = watched  # type: ignore[method-assign,assignment]
         return self
 
     def __exit__(self, *error: object) -> None:
-        Adam.step = self._step
+        Adam.step = self._step  # type: ignore[method-assign]
 
 
 def main() -> None:

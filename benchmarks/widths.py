@@ -38,7 +38,7 @@ def made_of(parts: int, rows: int, attributes: int, noise: float, seed: int) -> 
     thin = 0.4 if attributes < 20 else 0.7
     X = codes @ (random.rand(parts, attributes) * (random.rand(parts, attributes) > thin))
     X /= X.max()
-    return np.clip(X + noise * 2 * X.std() * random.randn(rows, attributes), 0, 1)
+    return np.asarray(np.clip(X + noise * 2 * X.std() * random.randn(rows, attributes), 0, 1))
 
 
 def by_nmf(X: np.ndarray, widths: list[int], folds: int = 5) -> WidthPath:
