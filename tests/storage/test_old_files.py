@@ -60,6 +60,14 @@ def printed(rows=X, **settings):
     return autoencoder(rows, solver="minibatch", batch_size=10, **settings)
 
 
+def inhibited(rows=X, **settings):
+    return autoencoder(rows, inhibition=True, fine_tune=3, **settings)
+
+
+def unit(rows=X, **settings):
+    return autoencoder(rows, rates="unit", **settings)
+
+
 def classifier(rows=X, classes=ILL, **settings):
     settings = {"hidden_layer_sizes": 3, "max_iter": 10} | settings
     return LRNNClassifier(random_state=0, **settings).fit(rows, classes)
@@ -124,15 +132,24 @@ def only(*names):
     return {name: SCALES[name] for name in names}
 
 
+PARTS = ("none", "uint8", "uint16", "bits", "given", "recipe", "both")  # what streams may have
 GRID = [  # each of these on each kind of rows
     ("autoencoder", autoencoder, SCALES),
     ("printed", printed, SCALES),
     ("classifier", classifier, SCALES),
     ("detector", detector, SCALES | {"open": (RAW, "open")}),
-    ("stream", stream, only("none", "uint8", "uint16", "bits", "given", "recipe", "both")),
-    ("printed-stream", printed_stream, only("none", "uint8", "uint16", "given")),
-    ("classifier-stream", classifier_stream, only("none", "uint8", "uint16", "given", "recipe")),
-    ("detector-stream", detector_stream, only("none", "uint8", "uint16", "given", "recipe")),
+    ("inhibition", inhibited, only("uint8", "uint16", "levels", "given", "recipe", "both")),
+    ("unit", unit, only("uint8", "levels", "given", "recipe")),
+    ("stream", stream, only(*PARTS)),
+    ("printed-stream", printed_stream, only(*PARTS)),
+    ("inhibition-stream", partial(stream, inhibition=True), only("uint8", "given")),
+    ("unit-stream", partial(stream, rates="unit"), only("uint8", "given")),
+    ("classifier-stream", classifier_stream, only(*PARTS)),
+    (
+        "detector-stream",
+        detector_stream,
+        only(*PARTS, "auto", "minmax", "max", "levels", "levels-16", "levels-as-floats"),
+    ),
 ]
 KINDS = {  # what to write, and rows to ask it of
     "shallow": (autoencoder, X),
@@ -142,9 +159,9 @@ KINDS = {  # what to write, and rows to ask it of
         lambda: autoencoder(decoder_layer_sizes=(3,), inhibition=True, fine_tune=3),
         X,
     ),
-    "unit": (lambda: autoencoder(rates="unit"), X),
+    "unit": (unit, X),
     "printed": (printed, X),
-    "inhibition": (lambda: autoencoder(inhibition=True, fine_tune=3), X),
+    "inhibition": (inhibited, X),
     "start": (lambda: autoencoder(init=START), X),
     "corrupted": (lambda: autoencoder(corruption=("mask", 0.3)), X),
     "missing": (lambda: autoencoder(GAPS, missing="allow"), GAPS),
@@ -321,7 +338,7 @@ def test_an_earlier_version_s_file_gives_what_it_gave(path, tmp_path):
 
 def test_no_file_is_lost():
     counts = Counter(path.parent.name for path in FILES)
-    assert counts >= Counter({"before-0.1.0": 10, "0.1.0": 136})
+    assert counts >= Counter({"before-0.1.0": 10, "0.1.0": 163})
 
 
 def test_a_release_has_files_of_every_kind():
