@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from lrnn import RandomNeuralNetwork
 from lrnn.network.gradient import drive
@@ -42,10 +43,14 @@ def test_many_runs_that_are_not_filled_yet_are_marked(q, replicas, events):
 
 
 def test_one_that_was_never_seen_excited_has_an_interval():
-    dim = SINGLE.simulate([0.001], events=20, time=None, replicas=2, random_state=0)
+    """Most of these runs look at it while it is at rest each time, though 10,000 spikes came."""
+    dim = SINGLE.simulate([[0.01]] * 100, events=20_000, engine="clock", random_state=0)
+    assert (dim.activation("potential") == 0).sum() > 25
     for estimator in intervals.ESTIMATORS:
         low, high = dim.confidence_interval(0.95, estimator)
-        assert low[0] < 0.001 < high[0]
+        assert (low < high).all()
+        held = ((low <= 0.01) & (high >= 0.01)).sum()
+        assert binom.cdf(held, 100, 0.95) > 1e-3
 
 
 @pytest.mark.filterwarnings("ignore:the simulated time is too short")
