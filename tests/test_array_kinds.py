@@ -12,6 +12,7 @@ import pytest
 from lrnn import LRNNAutoencoder, bounds, frontier, load
 from lrnn.arrays import backend_of, to_numpy
 from lrnn.rows.checks import SaturationWarning
+from naming import naming
 
 
 class Kind:
@@ -237,17 +238,17 @@ def test_types_may_be_mixed(digits, kind):
 
 @kinds
 def test_bad_data_are_refused_with_their_place(digits, kind):
-    for value, words in [(np.nan, "NaN"), (np.inf, "infinity"), (-0.5, "Negative values")]:
+    for value, named in [(np.nan, "NaN"), (np.inf, "infinity"), (-0.5, -0.5)]:
         bad = digits.copy()
         bad[1_200, 7] = value
-        with pytest.raises(ValueError, match=rf"{words}.*row 1201, column 8"):
+        with pytest.raises(ValueError, match=naming(named, "row 1201", "column 8")):
             LRNNAutoencoder(4, max_iter=2).fit(kind.make(bad))
-    with pytest.raises(ValueError, match="2D array"):
+    with pytest.raises(ValueError, match=naming("2D", "1D")):
         LRNNAutoencoder(4).fit(kind.make(digits)[0, :])
     model = LRNNAutoencoder(4, max_iter=2).fit(kind.make(digits))
-    with pytest.raises(ValueError, match="X has 63 features, but LRNNAutoencoder is expecting 64"):
+    with pytest.raises(ValueError, match=naming("X", 63, 64)):
         model.transform(kind.make(digits[:, 1:]))
-    with pytest.raises(ValueError, match="5 columns, but this LRNNAutoencoder has 4 code neurons"):
+    with pytest.raises(ValueError, match=naming("codes", 5, 4)):
         model.inverse_transform(kind.make(digits[:, :5]))
 
 
@@ -293,5 +294,5 @@ def test_a_device_that_is_not_there_is_an_error(digits):
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     if torch.cuda.is_available():
         pytest.skip("is about machines without a CUDA device, and this one has one")
-    with pytest.raises(ValueError, match=r"device='cuda' cannot be used: .* no CUDA device"):
+    with pytest.raises(ValueError, match=naming("device='cuda'", "torch")):
         LRNNAutoencoder(4, device="cuda").fit(digits)

@@ -1,5 +1,6 @@
 """The estimator: what it promises of its results, and what it says to bad input."""
 
+import re
 import tracemalloc
 import warnings
 from dataclasses import replace
@@ -19,6 +20,7 @@ from lrnn.audit import Audit
 from lrnn.functional import activations
 from lrnn.parameters import hidden_width
 from lrnn.rows.checks import SaturationWarning
+from naming import naming
 
 KINDS = [
     {"hidden_layer_sizes": (10,)},
@@ -184,7 +186,7 @@ def test_a_stream_is_learnt_part_by_part(digits):
 def test_partial_fit_goes_on_from_fit_and_fit_begins_anew(digits):
     model = LRNNAutoencoder((12, 6), max_iter=3, random_state=0).fit(digits)
     before = model.transform(digits)
-    with pytest.warns(UserWarning, match="the second moment of the rows before is not there"):
+    with pytest.warns(UserWarning, match=naming("partial_fit", "Moment.of")):
         model.partial_fit(digits)
     assert (model.transform(digits) != before).any()
     np.testing.assert_array_equal(model.fit(digits).transform(digits), before)
@@ -192,7 +194,7 @@ def test_partial_fit_goes_on_from_fit_and_fit_begins_anew(digits):
 
 def test_partial_fit_wants_the_same_attributes(digits):
     model = LRNNAutoencoder(3, random_state=0).partial_fit(digits)
-    with pytest.raises(ValueError, match="63 features, but LRNNAutoencoder is expecting 64"):
+    with pytest.raises(ValueError, match=naming("X", 63, 64)):
         model.partial_fit(digits[:, :63])
 
 
@@ -217,8 +219,8 @@ def test_values_above_one_count_as_one_with_one_warning(digits):
         model = LRNNAutoencoder(5, max_iter=2, tol=0, random_state=0)
         codes = model.fit_transform(bright)
     assert [w.category for w in caught] == [SaturationWarning]
-    assert "values above 1: 1.21875 at row 1, column 4" in str(caught[0].message)
-    assert "scale='minmax'" in str(caught[0].message)
+    said = naming("1.21875", "row 1", "column 4", "scale='minmax'")
+    assert re.search(said, str(caught[0].message))
     same = LRNNAutoencoder(5, max_iter=2, tol=0, random_state=0).fit_transform(
         np.minimum(bright, 1)
     )
@@ -256,10 +258,10 @@ def test_unsigned_integers_are_levels_and_never_converted_as_a_whole(digits, sol
 
 
 def test_arrivals_are_for_a_network_of_the_model(fitted, digits):
-    with pytest.raises(TypeError, match=r"network must be what to_network returned, got 0\.5"):
+    with pytest.raises(TypeError, match=naming("network", "to_network", 0.5)):
         fitted.arrivals(digits, 0.5)
     other = LRNNAutoencoder(3, max_iter=1).fit(digits).to_network()
-    with pytest.raises(ValueError, match="the network has 131 neurons, but this model"):
+    with pytest.raises(ValueError, match=naming("network", 131, "to_network")):
         fitted.arrivals(digits, other)
 
 
@@ -322,7 +324,7 @@ def test_levels_have_one_rule_in_every_container(digits, tmp_path, container, dt
 def test_zeros_and_ones_are_no_levels_and_this_is_said(digits, tmp_path, container):
     cells = (digits[:200] > 0.5).astype(np.uint8)
     expected = LRNNAutoencoder(4, max_iter=5).fit(cells.astype(np.float32))
-    with pytest.warns(UserWarning, match="uint8 with no value above 1: it is read as 0 and 1"):
+    with pytest.warns(UserWarning, match=naming("X", "uint8", 0, 1, 255)):
         model = LRNNAutoencoder(4, max_iter=5).fit(container(cells, tmp_path))
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-4)
     assert model.white_ == 1
@@ -332,9 +334,9 @@ def test_zeros_and_ones_are_no_levels_and_this_is_said(digits, tmp_path, contain
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
 def test_levels_for_a_model_of_zeros_and_ones_are_refused(digits, tmp_path, container):
     cells = (digits[:200] > 0.5).astype(np.uint8)
-    with pytest.warns(UserWarning, match="0 and 1"):
+    with pytest.warns(UserWarning, match=naming("uint8", 0, 1)):
         model = LRNNAutoencoder(4, max_iter=2).fit(cells)
-    with pytest.raises(ValueError, match="above 1, but the model was fitted on zeros and ones"):
+    with pytest.raises(ValueError, match=naming("X", "uint8", "above 1")):
         model.transform(container(200 * cells, tmp_path))
 
 
@@ -355,7 +357,7 @@ def test_what_levels_are_is_decided_when_a_model_is_fitted(digits, tmp_path):
         np.testing.assert_allclose(
             one.transform(dark), one.transform(np.float32(dark / 255)), rtol=1e-5
         )
-    with pytest.warns(UserWarning, match="0 and 1"):
+    with pytest.warns(UserWarning, match=naming("uint8", 0, 1)):
         model = LRNNAutoencoder(4, max_iter=5).fit((digits > 0.5).astype(np.uint8))
     np.testing.assert_allclose(model.transform(dark), model.transform(np.float32(dark)), rtol=1e-5)
 
@@ -367,22 +369,21 @@ def bad(digits, row, column, value):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("value", "named"),
     [
-        (-0.31, r"Negative values in data passed to LRNNAutoencoder: -0\.31 at row 4, column 5"),
-        (np.nan, r"NaN at row 4, column 5; .*SimpleImputer"),
-        (np.inf, r"infinity at row 4, column 5"),
-        (-np.inf, r"infinity at row 4, column 5"),
+        (-0.31, (-0.31, "scale='minmax'")),
+        (np.nan, ("NaN", "missing='allow'", "SimpleImputer")),
+        (np.inf, ("infinity",)),
+        (-np.inf, ("infinity",)),
     ],
 )
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, pd.DataFrame])
-def test_a_bad_value_is_named_with_its_place(digits, value, message, container):
+def test_a_bad_value_is_named_with_its_place(digits, value, named, container):
     data = container(bad(digits, 3, 4, value))
-    with pytest.raises(ValueError, match=message):
-        LRNNAutoencoder(3).fit(data)
     model = LRNNAutoencoder(3, max_iter=1).fit(digits[:20])
-    with pytest.raises(ValueError, match=message):
-        model.transform(data)
+    for work in (LRNNAutoencoder(3).fit, model.transform):
+        with pytest.raises(ValueError, match=naming("row 4", "column 5", *named)):
+            work(data)
 
 
 @pytest.mark.parametrize("method", ["transform", "reconstruct"])
@@ -392,7 +393,7 @@ def test_a_value_deep_in_the_data_is_found_on_the_way(digits, method):
     expected = getattr(model, method)(tall)
     last = len(tall) - 1
     tall[last, 5] = -1
-    with pytest.raises(ValueError, match=f"row {last + 1}, column 6") as caught:
+    with pytest.raises(ValueError, match=naming(f"row {last + 1}", "column 6")) as caught:
         getattr(model, method)(tall)
     assert caught.value.__context__ is None
     tall[last] = digits[-1] * 3
@@ -405,61 +406,61 @@ def test_a_value_deep_in_the_data_is_found_on_the_way(digits, method):
 
 def test_a_bad_value_is_named_with_its_column(digits):
     frame = pd.DataFrame(bad(digits, 3, 4, -1.0), columns=[f"pixel{i}" for i in range(64)])
-    with pytest.raises(ValueError, match=r"row 4, column 5 \('pixel4'\)\. Scale X to \[0, 1\]"):
+    with pytest.raises(ValueError, match=naming("row 4", "column 5", "pixel4")):
         LRNNAutoencoder(3).fit(frame)
     words = frame.abs().astype(object)
     words.iloc[5, 2] = "many"
-    with pytest.raises(ValueError, match=r"'many' at row 6, column 3 \('pixel2'\), which is not a"):
+    with pytest.raises(ValueError, match=naming("many", "row 6", "column 3", "pixel2")):
         LRNNAutoencoder(3).fit(words)
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("data", "named"),
     [
-        (np.empty((0, 3)), "0 sample"),
-        (np.empty((3, 0)), "0 feature"),
-        (np.zeros(3), "Expected 2D array, got 1D array"),
-        ([["a", "b"]], "'a' at row 1, column 1, which is not a number"),
-        (np.ones((2, 2)) * 1j, "Complex data not supported"),
+        (np.empty((0, 3)), ("(0, 3)",)),
+        (np.empty((3, 0)), ("(3, 0)",)),
+        (np.zeros(3), ("2D", "1D")),
+        ([["a", "b"]], ("'a'", "row 1", "column 1")),
+        (np.ones((2, 2)) * 1j, ("Complex",)),
     ],
 )
-def test_what_is_no_table_of_numbers_is_refused(data, message):
-    with pytest.raises(ValueError, match=message):
+def test_what_is_no_table_of_numbers_is_refused(data, named):
+    with pytest.raises(ValueError, match=naming(*named)):
         LRNNAutoencoder(3).fit(data)
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("parameters", "named"),
     [
-        ({"hidden_layer_sizes": ()}, "hidden_layer_sizes is empty"),
-        ({"hidden_layer_sizes": 0}, r"hidden_layer_sizes\[0\] is 0"),
-        ({"hidden_layer_sizes": (5, 0)}, r"hidden_layer_sizes\[1\] is 0"),
-        ({"hidden_layer_sizes": (5, -2)}, r"hidden_layer_sizes\[1\] is -2"),
-        ({"hidden_layer_sizes": (5.5,)}, r"hidden_layer_sizes\[0\] is 5.5"),
-        ({"hidden_layer_sizes": "many"}, "'hidden_layer_sizes' parameter"),
-        ({"solver": "magic"}, "'solver' parameter .* 'magic'"),
-        ({"rates": "fast"}, "'rates' parameter .* 'fast'"),
-        ({"stacking": "none"}, "'stacking' parameter"),
-        ({"init": "zeros"}, "'init' parameter"),
-        ({"batch_size": 0}, "'batch_size' parameter"),
-        ({"max_iter": 0}, "'max_iter' parameter"),
-        ({"tol": -1}, "'tol' parameter"),
-        ({"evaluate_every": 0}, "'evaluate_every' parameter"),
-        ({"fine_tune": -1}, "'fine_tune' parameter"),
-        ({"moment": "large"}, "'moment' parameter"),
-        ({"solver": "minibatch", "init": "anchors"}, "needs solver='gram'"),
+        ({"hidden_layer_sizes": ()}, ("hidden_layer_sizes", "(100,)")),
+        ({"hidden_layer_sizes": 0}, ("hidden_layer_sizes[0]", 0)),
+        ({"hidden_layer_sizes": (5, 0)}, ("hidden_layer_sizes[1]", 0)),
+        ({"hidden_layer_sizes": (5, -2)}, ("hidden_layer_sizes[1]", -2)),
+        ({"hidden_layer_sizes": (5.5,)}, ("hidden_layer_sizes[0]", 5.5)),
+        ({"hidden_layer_sizes": "many"}, ("hidden_layer_sizes", "many")),
+        ({"solver": "magic"}, ("solver", "magic")),
+        ({"rates": "fast"}, ("rates", "fast")),
+        ({"stacking": "none"}, ("stacking", "none")),
+        ({"init": "zeros"}, ("init", "zeros")),
+        ({"batch_size": 0}, ("batch_size", 0)),
+        ({"max_iter": 0}, ("max_iter", 0)),
+        ({"tol": -1}, ("tol", -1)),
+        ({"evaluate_every": 0}, ("evaluate_every", 0)),
+        ({"fine_tune": -1}, ("fine_tune", -1)),
+        ({"moment": "large"}, ("moment", "large")),
+        ({"solver": "minibatch", "init": "anchors"}, ("init='anchors'", "solver='gram'")),
     ],
 )
-def test_a_bad_option_is_named(digits, parameters, message):
-    with pytest.raises((ValueError, TypeError), match=message):
+def test_a_bad_option_is_named(digits, parameters, named):
+    with pytest.raises((ValueError, TypeError), match=naming(*named)):
         LRNNAutoencoder(**parameters).fit(digits[:20])
 
 
 def test_codes_of_another_width_are_refused(digits):
     model = LRNNAutoencoder(3, max_iter=1).fit(digits[:20])
-    with pytest.raises(ValueError, match="4 columns, but this LRNNAutoencoder has 3 code neurons"):
+    with pytest.raises(ValueError, match=naming("codes", 4, 3)):
         model.inverse_transform(np.zeros((2, 4)))
-    with pytest.raises(ValueError, match="Negative values"):
+    with pytest.raises(ValueError, match=naming("codes", -1, "row 1", "column 2")):
         model.inverse_transform([[0, -1, 0]])
 
 
@@ -476,7 +477,7 @@ def test_an_interrupted_fit_says_so(digits, monkeypatch):
     from lrnn.training.minibatch import joint_step
 
     monkeypatch.setattr(minibatch, "joint_step", interrupted)
-    with pytest.warns(UserWarning, match="interrupted after 2 passes .* the best weights"):
+    with pytest.warns(UserWarning, match=naming("interrupted", 2)):
         model = LRNNAutoencoder(5, solver="minibatch", random_state=0).fit(digits)
     assert model.n_iter_ == 2
     assert model.reconstruction_err_ == model.history_[0].lowest
@@ -548,7 +549,7 @@ def test_warnings_name_the_line_of_the_caller(digits):
 
 @pytest.mark.parametrize("once", [iter, lambda blocks: (block for block in blocks)])
 def test_what_can_be_read_only_once_is_refused(digits, once):
-    with pytest.raises(TypeError, match="read only once; give a function"):
+    with pytest.raises(TypeError, match=naming("X", "once", "lambda")):
         LRNNAutoencoder(2).fit(once([digits]))
 
 
@@ -580,11 +581,11 @@ def test_codes_beyond_the_unit_interval_get_advice_for_codes(kind):
     rng = np.random.default_rng(0)
     model = LRNNAutoencoder(2, random_state=0).fit(rng.random((20, 5)))
     codes = np.array([[0.2, 0.3], [1.5, 0.1]])
-    with pytest.warns(SaturationWarning, match=r"codes have values above 1: 1\.5 at row 2") as seen:
+    with pytest.warns(SaturationWarning, match=naming("codes", 1.5, "row 2", "transform")) as seen:
         got = model.inverse_transform(kind(codes))
     np.testing.assert_allclose(got, model.inverse_transform(np.minimum(codes, 1)), rtol=1e-12)
     assert "scale" not in str(seen[0].message)
-    assert "as transform returns them" in str(seen[0].message)
-    with pytest.raises(ValueError, match=r"Negative .* codes .* as transform returns") as bad:
+
+    with pytest.raises(ValueError, match=naming("codes", -0.2, "row 1", "transform")) as bad:
         model.inverse_transform(kind(-codes))
     assert "cale" not in str(bad.value)

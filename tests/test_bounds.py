@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from sklearn.decomposition import TruncatedSVD
 
 from lrnn import LRNNAutoencoder, bounds
+from naming import naming
 
 
 def rows(seed, shape=(30, 8), density=0.7):
@@ -101,7 +102,7 @@ def test_the_number_of_hidden_neurons_is_checked():
         bounds.svd(rows(0), 0)
     with pytest.raises(TypeError, match="n_hidden"):
         bounds.unit_rate(rows(0), 2.5)
-    with pytest.raises(ValueError, match=r"Negative values in data passed to bounds.unit_rate"):
+    with pytest.raises(ValueError, match=naming("bounds.unit_rate", -1, "row 1")):
         bounds.unit_rate([[-1.0]], 1)
 
 
@@ -110,6 +111,6 @@ def test_svd_of_full_rank_reads_what_it_is_given():
         return lambda: iter([np.full((1, 3), value)])
 
     for value in (np.inf, -0.25):
-        with pytest.raises(ValueError, match="row 1, column 1"):
+        with pytest.raises(ValueError, match=naming("bounds.svd", "row 1", "column 1")):
             bounds.svd(rows(value), 1)
     assert bounds.svd(rows(0.5), 1) == 0

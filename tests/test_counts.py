@@ -15,6 +15,7 @@ from lrnn import (
     frontier,
     widths,
 )
+from naming import naming
 
 HUGE = 10**400  # no float holds it
 X = np.random.default_rng(0).random((40, 4))
@@ -49,7 +50,7 @@ COUNTS = [
 @pytest.mark.parametrize("value", [2**70, HUGE, True])
 @pytest.mark.parametrize(("make", "name", "others"), COUNTS)
 def test_counts_of_estimators(make, name, others, value):
-    with pytest.raises((ValueError, TypeError), match=name):
+    with pytest.raises((ValueError, TypeError), match=naming(name)):
         make(**{**others, name: value})
 
 
@@ -79,7 +80,7 @@ def test_counts_of_estimators(make, name, others, value):
 )
 @pytest.mark.filterwarnings("ignore:the error was still falling")
 def test_counts_of_functions(name, work, value):
-    with pytest.raises((ValueError, TypeError), match=name):
+    with pytest.raises((ValueError, TypeError), match=naming(name)):
         work(value)
 
 
@@ -106,7 +107,7 @@ def simulated(**arguments):
     ],
 )
 def test_numbers_that_no_float_holds(name, work):
-    with pytest.raises((ValueError, TypeError), match=name):
+    with pytest.raises((ValueError, TypeError), match=naming(name)):
         work()
 
 
@@ -130,7 +131,7 @@ def test_numbers_that_no_float_holds(name, work):
 def test_cells_that_no_float_holds(work, kind, sign):
     cells = X.astype(object)
     cells[7, 2] = sign * HUGE
-    with pytest.raises(ValueError, match=r"row 8, column 3"):
+    with pytest.raises(ValueError, match=naming("row 8", "column 3")):
         work(kind(cells))
 
 
@@ -138,7 +139,7 @@ def test_raw_cells_that_no_float_holds():
     cells = X.astype(object)
     cells[7, 2] = HUGE
     for work in (Scaling.fit, Scaling.fit(9 * X, "minmax").apply):
-        with pytest.raises(ValueError, match=r"row 8, column 3"):
+        with pytest.raises(ValueError, match=naming("row 8", "column 3")):
             work(cells)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import lrnn
 from lrnn import LRNNAutoencoder, LRNNClassifier, Moment, checkpoints, frontier
+from naming import naming
 
 LAYERS = {"hidden_layer_sizes": 8, "decoder_layer_sizes": (40, 30), "random_state": 0}
 WIDTHS = (64, 8, 40, 30, 64)
@@ -74,7 +75,7 @@ def test_a_run_that_was_interrupted_goes_on(digits, tmp_path):
     again = checkpoints.fit(LRNNAutoencoder(**settings), digits[:200], path)
     np.testing.assert_array_equal(again.reconstruct(digits), first.reconstruct(digits))
     other = LRNNAutoencoder(**settings | {"decoder_layer_sizes": (40, 31)})
-    with pytest.raises(checkpoints.CheckpointError, match="decoder_layer_sizes"):
+    with pytest.raises(checkpoints.CheckpointError, match=naming("decoder_layer_sizes", [40, 31])):
         checkpoints.fit(other, digits[:200], path)
 
 
@@ -99,19 +100,19 @@ def test_they_are_a_structure_of_a_frontier(digits):
     for point in found.points:
         widths = point.sizes if len(point.sizes) > 2 else (64, 8, 64)
         assert point.model.weights_.sizes == widths
-    with pytest.raises(ValueError, match="has the keys hidden_layer_sizes and decoder_layer_sizes"):
+    with pytest.raises(ValueError, match=naming("structures", "layers", "decoder_layer_sizes")):
         frontier(digits[:30], structures=[{"layers": 8}])
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "named"),
     [
-        ({"solver": "minibatch"}, "needs solver='gram' and rates='free'"),
-        ({"rates": "unit"}, "needs solver='gram' and rates='free'"),
-        ({"decoder_layer_sizes": (5, 0)}, r"decoder_layer_sizes\[1\] is 0"),
-        ({"init": (np.ones((64, 8)), np.ones((8, 64)))}, "leave init=None"),
+        ({"solver": "minibatch"}, ("decoder_layer_sizes=(40, 30)", "solver='gram'")),
+        ({"rates": "unit"}, ("decoder_layer_sizes=(40, 30)", "rates='free'")),
+        ({"decoder_layer_sizes": (5, 0)}, ("decoder_layer_sizes[1]", 0)),
+        ({"init": (np.ones((64, 8)), np.ones((8, 64)))}, ("init", "decoder_layer_sizes")),
     ],
 )
-def test_what_does_not_go_with_them(digits, settings, words):
-    with pytest.raises(ValueError, match=words):
+def test_what_does_not_go_with_them(digits, settings, named):
+    with pytest.raises(ValueError, match=naming(*named)):
         LRNNAutoencoder(**LAYERS | settings).fit(digits[:50])

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
 from lrnn import LRNNOutlierDetector, plots
+from naming import naming
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +60,10 @@ def test_nothing_strange_has_bars_of_no_length(ax):
     assert [bar.get_width() for bar in ax.patches] == [0, 0]
 
 
-@pytest.mark.parametrize(("row", "count"), [(3, 10), (-1, 10), (0, 0)])
-def test_rows_that_are_not_there_are_refused(model, rows, row, count):
-    with pytest.raises(ValueError, match=r"rows are explained|at least one"):
-        plots.explanation(model.explain(rows[:3]), row, count=count)
+@pytest.mark.parametrize(("name", "value"), [("row", 3), ("row", -1), ("count", 0)])
+def test_rows_that_are_not_there_are_refused(model, rows, name, value):
+    with pytest.raises(ValueError, match=naming(name, value)):
+        plots.explanation(model.explain(rows[:3]), **{name: value})
 
 
 def test_names_are_shown_as_they_are(ax):

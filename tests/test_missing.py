@@ -17,6 +17,7 @@ from lrnn.functional import code_prior, fill_gaps
 from lrnn.moments.known import KnownMoment
 from lrnn.storage.model_files import ModelFileError
 from lrnn.training import filling as learning
+from naming import naming
 from nearness import assert_near, of_training
 
 QUICK = {"max_iter": 5, "random_state": 0}
@@ -314,12 +315,12 @@ def test_a_row_that_is_wholly_missing_becomes_what_is_usual(gappy):
 def test_a_column_that_is_wholly_missing_is_refused(gappy):
     gaps = gappy[0].copy()
     gaps[:, [3, 5]] = np.nan
-    with pytest.raises(ValueError, match=r"no known cell in column 4 \(and 1 more\)"):
+    with pytest.raises(ValueError, match=naming("X", "column 4", "1 more")):
         LRNNAutoencoder(8, missing="allow").fit(gaps)
-    with pytest.raises(ValueError, match="no cell of column 4 is known"):
+    with pytest.raises(ValueError, match=naming("column 4")):
         LRNNAutoencoder(8, missing="allow", scale="minmax").fit(gaps)
     named = pd.DataFrame(gaps, columns=[f"c{i}" for i in range(64)])
-    with pytest.raises(ValueError, match=r"no known cell in column 4 \('c3'\)"):
+    with pytest.raises(ValueError, match=naming("X", "column 4", "c3")):
         LRNNAutoencoder(8, missing="allow").fit(named)
 
 
@@ -461,20 +462,20 @@ def test_blocks_of_sparse_rows_have_gaps_too(gappy):
 def test_sparse_rows_that_are_too_large_or_cannot_tell_are_refused(dask_here):
     _, given, _ = ratings()
     model = LRNNAutoencoder(4, scale="max", missing="unstored", **QUICK)
-    with pytest.raises(ValueError, match=r"format 'bsr'.*csr_array"):
+    with pytest.raises(ValueError, match=naming("bsr", "csr_array", "missing='unstored'")):
         model.fit(given.asformat("bsr"))
     da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
     lazy = da.from_array(given.toarray(), chunks=(50, 20)).map_blocks(sparse.csr_array)
-    with pytest.raises(ValueError, match=r"Dask array of sparse blocks.*X\.compute\(\)"):
+    with pytest.raises(ValueError, match=naming("Dask", "missing='unstored'", "X.compute()")):
         model.fit(lazy)
     large = sparse.csr_array(([1.0], ([0], [0])), shape=(1_000_000, 2_000))
     for X in (large, lambda: iter([large])):
-        with pytest.raises(ValueError, match=r"1,000,000 × 2,000 cells.*14.9 GiB.*than 1.0 GiB"):
+        with pytest.raises(ValueError, match=naming("1,000,000 × 2,000", "14.9 GiB", "1.0 GiB")):
             model.fit(X)
     nan = sparse.csr_array(([np.nan], ([0], [0])), shape=(1_000_000, 2_000))
-    with pytest.raises(ValueError, match=r"14.9 GiB.*than 1.0 GiB"):
+    with pytest.raises(ValueError, match=naming("14.9 GiB", "1.0 GiB")):
         LRNNAutoencoder(4, missing="allow").fit(nan)
-    with pytest.raises(ValueError, match=r"14.9 GiB.*than 1.0 GiB"):
+    with pytest.raises(ValueError, match=naming("14.9 GiB", "1.0 GiB")):
         lrnn.factorize(large, 3, missing="unstored")
 
 
@@ -508,7 +509,9 @@ def test_where_all_were_stored_nothing_was_learnt_to_fill(digits):
     few = sparse.csr_array(digits[:50])
     count = few.shape[0] * few.shape[1] - few.nnz
     for work in (model.transform, model.score, model.impute):
-        with pytest.raises(ValueError, match=rf"{count:,} cells of X are not stored.*toarray"):
+        with pytest.raises(
+            ValueError, match=naming(f"{count:,}", "missing='unstored'", "X.toarray()")
+        ):
             work(few)
 
 
@@ -517,20 +520,20 @@ def test_where_all_were_stored_nothing_was_learnt_to_fill(digits):
 
 def test_by_default_missing_cells_are_refused_and_the_remedy_is_named(gappy):
     for X in (gappy[0], pd.DataFrame(gappy[0]), np.ma.masked_invalid(gappy[0])):
-        with pytest.raises(ValueError, match="missing='allow'"):
+        with pytest.raises(ValueError, match=naming("row 1", "column 2", "missing='allow'")):
             LRNNAutoencoder(4).fit(X)
-    with pytest.raises(ValueError, match="missing"):
+    with pytest.raises(ValueError, match=naming("missing", "drop")):
         LRNNAutoencoder(4, missing="drop").fit(gappy[0])
 
 
 def refusal(work, *arguments):
-    """What is said of the first gap of some data."""
-    with pytest.raises(ValueError, match=r"NaN at|is masked|is missing") as found:
+    """The text of the error about the first gap of some data."""
+    with pytest.raises(ValueError, match=naming("row 1")) as found:
         work(*arguments)
     return str(found.value)
 
 
-REMEDIES = r"(SimpleImputer|Scaling\.fit|missing='\w+'|filled\(0\)|[Tt]rain on rows)"
+REMEDIES = r"(SimpleImputer|Scaling\.fit|missing='\w+'|filled\(0\))"
 
 
 @pytest.mark.parametrize("scale", [None, "auto", "minmax"])
@@ -553,25 +556,25 @@ def test_what_fills_no_gaps_does_not_offer_it(gappy, digits, monkeypatch):
     for work in (lrnn.widths, lrnn.Moment.of, lrnn.bounds.variance):
         text = refusal(work, gaps)
         assert "LRNNAutoencoder(missing='allow').fit(X).impute(X)" in text
-        assert "Train with" not in text
+        assert re.findall(REMEDIES, text) == ["missing='allow'"]
     text = refusal(lrnn.widths, np.ma.masked_invalid(gaps))
     assert re.findall(REMEDIES, text) == ["filled(0)"]
     model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(whole)
-    assert "In training no cell was missing" in refusal(model.transform, gaps)
+    assert re.findall(REMEDIES, refusal(model.transform, gaps)) == []
     codes = model.transform(whole)
     codes[0, 0] = np.nan
-    assert refusal(model.inverse_transform, codes).endswith("Give what transform returned")
+    assert re.search(naming("column 1", "transform"), refusal(model.inverse_transform, codes))
     monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 1_000)
     text = refusal(LRNNAutoencoder(4).fit, lambda: iter([gaps]))
     assert re.findall(REMEDIES, text)[0] == "SimpleImputer"
-    assert "no more than 1,000 bytes" in text
+    assert "1,000 bytes" in text
 
 
 def test_a_model_of_complete_rows_does_not_know_what_to_fill(digits, gappy):
     model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(digits[:50])
-    with pytest.raises(ValueError, match=r"contains NaN.*[Tt]rain on rows that have some"):
+    with pytest.raises(ValueError, match=naming("NaN", "row 1", "column 2", "training")):
         model.transform(gappy[0])
-    with pytest.raises(ValueError, match="trained to refuse missing cells"):
+    with pytest.raises(ValueError, match=naming("missing='refuse'", "missing='allow'")):
         LRNNAutoencoder(4, **QUICK).fit(digits[:50]).impute(digits)
 
 
@@ -591,7 +594,7 @@ def test_collections_with_gaps_are_gathered(gappy, dask_here, monkeypatch):
     whole = LRNNAutoencoder(4, missing="allow", **QUICK).fit(da.nan_to_num(lazy))
     assert is_dask(whole.transform(da.nan_to_num(lazy)))  # nothing is missing, and nothing moves
     monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 1_000)
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match=naming("NaN", "column 2", "SimpleImputer", "1,000 bytes")):
         LRNNAutoencoder(4, missing="allow", **QUICK).fit(lazy)
 
 
@@ -619,23 +622,23 @@ def test_files_blocks_and_tensors_are_brought_to_memory(gappy, tmp_path, monkeyp
         known = ~np.isnan(gaps)
         np.testing.assert_array_equal(model.impute(X)[known], gaps[known])
     monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 100)
-    with pytest.raises(ValueError, match=r"missing|NaN"):
+    with pytest.raises(ValueError, match=naming("NaN", "row 1", "column 1", "SimpleImputer")):
         LRNNAutoencoder(4, **settings).fit(tmp_path / "gaps.npy")
 
 
-@pytest.mark.parametrize(("value", "message"), [(-0.5, "Negative"), (np.inf, "infinity")])
-def test_other_unfit_numbers_are_refused_as_ever(gappy, model, value, message):
+@pytest.mark.parametrize(("value", "named"), [(-0.5, -0.5), (np.inf, "infinity")])
+def test_other_unfit_numbers_are_refused_as_ever(gappy, model, value, named):
     X = gappy[0].copy()
     X[2, 3] = value
     for work in (LRNNAutoencoder(4, missing="allow").fit, model.transform):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=naming(named, "row 3", "column 4")):
             work(X)
 
 
 def test_what_is_above_1_counts_as_1(gappy):
     X = gappy[0].copy()
     X[np.isnan(X).argmin(axis=0)[5], 5] = 3.0
-    with pytest.warns(UserWarning, match="above 1"):
+    with pytest.warns(UserWarning, match=naming("row 1", "column 6", "scale='minmax'")):
         LRNNAutoencoder(4, missing="allow", **QUICK).fit(X)
 
 
@@ -664,7 +667,7 @@ def test_a_filling_that_makes_no_sense_is_not_read(model, tmp_path, change):
 
     broken = pickle.loads(pickle.dumps(model))
     broken.filling_ = replace(model.filling_, **change)
-    with pytest.raises(ValueError, match="cannot be saved: what fills missing cells"):
+    with pytest.raises(ValueError, match=naming("saved", "missing cells")):
         broken.save(tmp_path / "model.safetensors")
     assert issubclass(ModelFileError, ValueError)
 
@@ -736,21 +739,21 @@ def test_errors_of_corrupted_rows_are_those_of_known_cells(corruption, digits):
 
 def test_nothing_known_is_no_perfect_score(digits, gappy):
     model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(gappy[0])
-    with pytest.raises(ValueError, match="no cell of X is known"):
+    with pytest.raises(ValueError, match=naming("X", "known")):
         model.score(np.full((3, 64), np.nan))
-    with pytest.raises(ValueError, match="rows without missing cells"):
+    with pytest.raises(ValueError, match=naming("score_entries", "missing cells")):
         score_entries(model, gappy[0])
 
 
 def test_a_small_first_part_is_little_to_fill_by(gappy):
-    with pytest.warns(UserWarning, match="first part alone, of 40 rows, which is little for 64"):
+    with pytest.warns(UserWarning, match=naming("40 rows", "64 attributes")):
         LRNNAutoencoder(4, missing="allow", **QUICK).partial_fit(gappy[0][:40])
 
 
 def test_what_is_cut_off_beside_a_gap_has_a_size():
     X = np.array([[0.1, 0.2], [0.4, 0.3], [0.2, np.nan], [0.3, 0.1]])
     model = LRNNAutoencoder(1, scale="minmax", missing="allow", **QUICK).fit(X)
-    with pytest.warns(UserWarning, match="as far as 5,"):
+    with pytest.warns(UserWarning, match=naming("column 1", 5)):
         model.score(np.array([[5.0, 0.2], [np.nan, 0.3]]))
 
 
@@ -776,7 +779,7 @@ def test_full_matrices_have_no_unstored_cells():
     model.fit(ratings)
     zeros = ratings.shape[0] * ratings.shape[1] - ratings.nnz
     for work in (model.transform, model.fit):
-        with pytest.warns(UserWarning, match=rf"its {zeros:,} zeros count as known, although"):
+        with pytest.warns(UserWarning, match=naming("X", zeros, "missing='unstored'")):
             work(ratings.toarray())
 
 
@@ -784,7 +787,7 @@ def test_masked_levels_want_to_be_scaled():
     rng = np.random.default_rng(0)
     levels = rng.integers(0, 256, (40, 5)).astype(np.uint8)
     masked = np.ma.masked_array(levels, rng.random(levels.shape) < 0.1)
-    with pytest.raises(ValueError, match=r"masked array of uint8.*scale='levels'"):
+    with pytest.raises(ValueError, match=naming("X", "uint8", "scale='levels'")):
         LRNNAutoencoder(2, missing="allow").fit(masked)
     model = LRNNAutoencoder(2, missing="allow", scale="levels", max_iter=5).fit(masked)
     np.testing.assert_array_equal(model.impute(masked)[~masked.mask], levels[~masked.mask])

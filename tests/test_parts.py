@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork
+from naming import naming
 from nearness import assert_near
 
 KINDS = {
@@ -87,20 +88,19 @@ def test_what_does_not_fit_is_refused(data):
     model = LRNNAutoencoder((5,), max_iter=2).fit(data)
     other = LRNNAutoencoder((6,), max_iter=2).fit(data)
     encoder, decoder = (model.to_network(part=part) for part in ("encoder", "decoder"))
-    with pytest.raises(ValueError, match="part must be 'all', 'encoder' or 'decoder', got 'code'"):
+    with pytest.raises(ValueError, match=naming("part", "all", "encoder", "decoder", "code")):
         model.to_network(part="code")
-    with pytest.raises(TypeError, match="least_rate must be a number, got 'encoder'; a part is"):
+    with pytest.raises(TypeError, match=naming("least_rate", "encoder", "part=")):
         model.to_network("encoder")
-    with pytest.raises(ValueError, match=r"the codes have 16 columns, but this .* has 5 code"):
+    with pytest.raises(ValueError, match=naming("codes", 16, 5)):
         model.arrivals(data, decoder)
-    with pytest.raises(ValueError, match="X has 5 features"):
+    with pytest.raises(ValueError, match=naming("X", 5, 16)):
         model.arrivals(model.transform(data), encoder)
-    for part, count in (("encoder", 22), ("decoder", 22)):
-        message = f"the network has {count} neurons, but this model's {part} 21"
-        with pytest.raises(ValueError, match=message):
+    for part in ("encoder", "decoder"):
+        with pytest.raises(ValueError, match=naming("network", 22, part, 21)):
             model.arrivals(data, other.to_network(part=part))
     shuffled = RandomNeuralNetwork(np.ones(37), np.zeros((37, 37)), layer_sizes=(5, 16, 16))
-    with pytest.raises(ValueError, match=r"in layers \(5, 16, 16\), but this model 37 in layers"):
+    with pytest.raises(ValueError, match=naming("network", "(5, 16, 16)", "(16, 5, 16)")):
         model.arrivals(data, shuffled)
 
 
