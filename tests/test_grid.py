@@ -33,6 +33,7 @@ from lrnn import (
 )
 from lrnn.arrays import backend_of
 from lrnn.rows.checks import SaturationWarning
+from naming import naming
 
 SHAPE = (40, 6)
 DTYPES = ["float64", "float32", "uint8"]
@@ -361,7 +362,7 @@ def of_another_type(case):
 
 def after_fit(case):
     model = case.reference()
-    with pytest.warns(UserWarning, match="second moment"):
+    with pytest.warns(UserWarning, match=naming("partial_fit", "Moment.of")):
         return model.partial_fit(case.rows).reconstruction_err_
 
 
@@ -679,7 +680,7 @@ def test_zeros_and_ones_are_no_levels(kind, dtype, tmp_path):
     """Where no number is above 1, 1 is 1; and it is said."""
     values = (rows_of("float64") > 0.4).astype(np.float64)
     X = kind(values.astype(dtype), tmp_path)
-    with pytest.warns(UserWarning, match="0 and 1"):
+    with pytest.warns(UserWarning, match=naming(0, 1)):
         model = learnt(X)
     expected = learnt(values)
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=2e-3)
@@ -727,7 +728,7 @@ def dask_of(frame):
 def test_columns_of_levels_of_two_types_are_refused(held, tmp_path):
     """What is 1 in one column is not in the other."""
     X = held(columns_of_several_types(rows_of("uint8"), np.uint16), tmp_path)
-    with pytest.raises(ValueError, match=r"uint8 in column 'c0', uint16 in column 'c5'"):
+    with pytest.raises(ValueError, match=naming("uint8", "'c0'", "uint16", "'c5'")):
         learnt(X)
 
 
@@ -748,7 +749,7 @@ def test_levels_beside_other_columns_are_numbers(held, other, tmp_path):
 @pytest.mark.filterwarnings("ignore:X has values above 1")  # more than once, of blocks
 def test_levels_beside_other_columns_are_cut_off_with_a_warning(held, tmp_path):
     X = held(columns_of_several_types(rows_of("uint8"), np.float64), tmp_path)
-    with pytest.warns(SaturationWarning, match="row 1, column 1"):
+    with pytest.warns(SaturationWarning, match=naming("row 1", "column 1")):
         learnt(X)
 
 
@@ -780,7 +781,7 @@ def test_cells_of_every_sparse_kind_may_be_missing(kind, dtype, tmp_path):
 def test_missing_numbers_have_a_place(held, kind, tmp_path):
     frame = dataframe(rows_of("uint8") // 200, tmp_path).astype(kind)
     frame.loc[17, "c2"] = pd.NA
-    with pytest.raises(ValueError, match="NaN at row 18, column 3"):
+    with pytest.raises(ValueError, match=naming("NaN", "row 18", "column 3")):
         learnt(held(frame, tmp_path))
 
 
@@ -811,29 +812,29 @@ def dask_parts(parts, folder):
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array])
 def test_blocks_of_levels_and_others_are_refused(second, wrap):
     parts = [wrap(part) for part in blocks_of(*second)]
-    with pytest.raises(ValueError, match=f"from row 21 on holds {second[1]}.*{second[0]}"):
+    with pytest.raises(ValueError, match=naming("row 21", *second)):
         learnt(lambda: iter(parts))
 
 
 @pytest.mark.parametrize("second", SEVERAL, ids="-".join)
 def test_files_of_levels_and_others_are_refused(second, tmp_path):
     X = parquet_parts(blocks_of(*second), tmp_path)
-    with pytest.raises(ValueError, match=f"1.parquet.* holds {second[1]}.*{second[0]}"):
+    with pytest.raises(ValueError, match=naming("1.parquet", *second)):
         learnt(X)
 
 
 @pytest.mark.parametrize("second", SEVERAL, ids="-".join)
 def test_dask_blocks_of_other_types_than_promised_are_refused(second, tmp_path):
-    with pytest.raises(ValueError, match=f"from row 21 on holds {second[1]}.*{second[0]}"):
+    with pytest.raises(ValueError, match=naming("row 21", *second)):
         learnt(dask_parts(blocks_of(*second), tmp_path))
 
 
 @pytest.mark.parametrize("kind", HOLDING_LEVELS, ids=named)
 @pytest.mark.parametrize("method", ["transform", "reconstruct", "score", "partial_fit"])
 def test_levels_are_refused_by_a_model_of_zeros_and_ones(kind, method, tmp_path):
-    with pytest.warns(UserWarning, match="0 and 1"):
+    with pytest.warns(UserWarning, match=naming("uint8", 0, 1)):
         model = learnt((rows_of("uint8") > 100).astype(np.uint8))
-    with pytest.raises(ValueError, match="fitted on zeros and ones"):
+    with pytest.raises(ValueError, match="above 1"):
         host(getattr(model, method)(kind(rows_of("uint8"), tmp_path)))
 
 
@@ -877,7 +878,7 @@ def test_entries_for_one_cell_are_added_up(kind, tmp_path):
 
 def test_levels_for_one_cell_do_not_wrap_around():
     cells = (np.array([200, 100], dtype=np.uint8), np.array([3, 3]), np.array([0, 2]))
-    with pytest.raises(ValueError, match="several entries for a cell, whose sum is 300, above 255"):
+    with pytest.raises(ValueError, match=naming(300, 255)):
         learnt(rows_of("float64")).transform(sparse.csr_array(cells, shape=(1, 6)))
 
 
@@ -901,35 +902,35 @@ def test_bad_cells_have_their_place_in_all_rows(kind, method, tmp_path, monkeypa
     values = np.array(rows_of("float64"))
     values[33, 4] = np.nan
     model = learnt(rows_of("float64")).set_params(solver="minibatch", max_iter=1)
-    with pytest.raises(ValueError, match="NaN at row 34, column 5"):
+    with pytest.raises(ValueError, match=naming("NaN", "row 34", "column 5")):
         host(getattr(model, method)(kind(values, tmp_path)))
 
 
 def test_dates_and_groups_are_no_numbers(tmp_path):
     frame = dataframe(rows_of("float64"), tmp_path)
     frame["c3"] = pd.Timestamp(2016, 9, 26)
-    with pytest.raises(ValueError, match="column 'c3' of X holds datetime64"):
+    with pytest.raises(ValueError, match=r"'c3'.* datetime64"):
         learnt(frame)
-    with pytest.raises(ValueError, match="X holds datetime64"):
+    with pytest.raises(ValueError, match=r"X.* datetime64"):
         learnt(np.zeros((9, 3), dtype="M8[s]"))
     h5py = pytest.importorskip("h5py", reason="pip install h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["data"] = rows_of("float64")
-        with pytest.raises(TypeError, match=r"holds 'data'; give one of its arrays"):
+        with pytest.raises(TypeError, match=naming("'data'")):
             learnt(file)
 
 
 def test_text_in_a_dask_frame_is_named():
     dd = pytest.importorskip("dask.dataframe", reason="pip install 'lrnn[dask]'")
     frame = dataframe(rows_of("float64"), None).assign(c3="x")
-    with pytest.raises(ValueError, match="column 'c3' of X holds"):
+    with pytest.raises(ValueError, match=naming("X", "'c3'")):
         learnt(dd.from_pandas(frame, npartitions=2))
 
 
 def test_tensors_of_rare_kinds():
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     model, X = learnt(rows_of("float64")), torch.tensor(np.array(rows_of("float64")))
-    with pytest.raises(TypeError, match=r"layout torch.sparse_coo; give X.to_dense\(\)"):
+    with pytest.raises(TypeError, match=naming("torch.sparse_coo", "X.to_dense()")):
         model.transform(X.to_sparse())
     half = X.to(torch.bfloat16)
     expected = model.transform(half.to(torch.float64).numpy())
@@ -943,5 +944,5 @@ def test_a_missing_level_is_not_taken_for_zeros_and_ones(tmp_path):
     frame.to_parquet(tmp_path / "a.parquet")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ValueError, match="NaN at row 21, column 4"):
+        with pytest.raises(ValueError, match=naming("NaN", "row 21", "column 4")):
             learnt(tmp_path / "a.parquet")

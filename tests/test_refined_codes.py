@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lrnn import LRNNAutoencoder
+from naming import naming
 
 
 @pytest.fixture(scope="module")
@@ -72,15 +73,10 @@ def test_data_in_their_own_units(digits):
 
 
 @pytest.mark.parametrize(
-    ("refine", "error", "message"),
-    [
-        (-1, ValueError, "refine must be from 0 .* got -1"),
-        (1.5, TypeError, "refine must be a whole number, got 1.5"),
-        (True, TypeError, "refine must be a whole number, got True"),
-    ],
+    ("refine", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)]
 )
-def test_what_is_no_number_of_sweeps_is_refused(model, digits, refine, error, message):
-    with pytest.raises(error, match=message):
+def test_what_is_no_number_of_sweeps_is_refused(model, digits, refine, error):
+    with pytest.raises(error, match=naming("refine", refine)):
         model.transform(digits, refine=refine)
 
 
@@ -88,7 +84,7 @@ def test_inhibition_has_no_refined_codes(digits):
     model = LRNNAutoencoder(4, inhibition=True, fine_tune=30, max_iter=2).fit(digits[:200])
     assert model.inhibitory_decoders_ is not None
     assert model.transform(digits[:5]).shape == (5, 4)
-    with pytest.raises(ValueError, match="refine=1 needs a decoder without inhibition"):
+    with pytest.raises(ValueError, match=naming("refine=1", "refine=0", "inhibition=True")):
         model.transform(digits[:5], refine=1)
 
 

@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lrnn import LRNNAutoencoder, LRNNClassifier, LRNNOutlierDetector
+from naming import naming
 
 
 def refusals(estimator):
@@ -119,7 +120,7 @@ def test_output_can_be_pandas_with_names(digits):
 def test_other_column_names_than_in_fit_are_refused(digits):
     frame = pd.DataFrame(digits[:50], columns=[f"pixel{i}" for i in range(64)])
     model = LRNNAutoencoder(3, max_iter=2).fit(frame)
-    with pytest.raises(ValueError, match="feature names should match"):
+    with pytest.raises(ValueError, match=naming("feature names", "other", "pixel7")):
         model.transform(frame.rename(columns={"pixel7": "other"}))
 
 

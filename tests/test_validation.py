@@ -1,5 +1,7 @@
 """What comes in: truth values, masks, tensors, and functions that give blocks."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from scipy.io import savemat
 
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork, Scaling, bounds, checkpoints, load
 from lrnn.datasets import read
+from naming import naming
 
 X = np.random.default_rng(0).random((40, 4)).round(2)
 TRUTHS = X > 0.5
@@ -80,14 +83,14 @@ def test_masked_cells_are_refused(tmp_path, dtype):
     model, rows = fitted(X), MASKED.astype(dtype)
     row, column = np.argwhere(rows.mask)[0] + 1
     more = rows.mask.sum() - 1
-    said = rf"masked array: row {row}, column {column} is masked \(and {more} more\)\. (Train|Fill)"
+    said = naming("masked", f"row {row}", f"column {column}", f"{more} more", "X.filled(0)")
     for work in (fitted, model.transform, model.score, bounds.svd, list_of_rows):
         arguments = (rows, 2) if work is bounds.svd else (rows,)
         with pytest.raises(ValueError, match=said):
             work(*arguments)
     with pytest.raises(ValueError, match=said):
         checkpoints.fit(LRNNAutoencoder(2), rows, tmp_path / "checkpoint")
-    with pytest.raises(ValueError, match="row 1, column 1 is masked"):
+    with pytest.raises(ValueError, match=naming("masked", "row 1", "column 1")):
         model.inverse_transform(np.ma.array(model.transform(X), mask=True))
 
 
@@ -97,14 +100,14 @@ def list_of_rows(rows):
 
 def test_masked_cells_elsewhere_are_missing_ones():
     row, column = np.argwhere(MASKED.mask)[0] + 1
-    with pytest.raises(ValueError, match=f"NaN at row {row}, column {column}"):
+    with pytest.raises(ValueError, match=naming("NaN", f"row {row}", f"column {column}")):
         fitted(lambda: iter([MASKED[:20], MASKED[20:]]))
-    with pytest.raises(ValueError, match=f"row {row}, column {column} is missing"):
+    with pytest.raises(ValueError, match=naming("missing", f"row {row}", f"column {column}")):
         Scaling.fit(MASKED, "minmax")
     scaled = Scaling.fit(X, "minmax").apply(MASKED)
     np.testing.assert_array_equal(np.isnan(scaled), MASKED.mask)
     network = RandomNeuralNetwork([1.0, 1.0], [[0, 0.5], [0, 0]])
-    with pytest.raises(ValueError, match="the rate at neuron 1 is nan"):
+    with pytest.raises(ValueError, match=naming("arrivals", "neuron 1", "nan")):
         network.steady_state(np.ma.array([0.1, 0.1], mask=[False, True]))
 
 
@@ -128,7 +131,7 @@ def test_masked_arrays_without_masked_cells():
 def test_masks_of_dask_arrays():
     da = pytest.importorskip("dask.array", reason="pip install 'lrnn[dask]'")
     rows = da.from_array(X, chunks=(20, 4))
-    with pytest.raises(ValueError, match="NaN at row"):
+    with pytest.raises(ValueError, match=naming("NaN", "row", "column")):
         fitted(da.ma.masked_where(rows > 0.9, rows))
 
 
@@ -160,17 +163,17 @@ def test_tensors_of_rare_kinds(tmp_path, scale, blocks):
 def test_tensors_that_are_no_matrices_of_numbers(tmp_path):
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     tensor = torch.tensor(X)
-    said = r"tensor of the layout torch.sparse_coo; give X\.to_dense\(\)"
+    layout = "torch.sparse_coo", "X.to_dense()"
     for scale in (None, "minmax"):
-        with pytest.raises(TypeError, match=said):
+        with pytest.raises(TypeError, match=naming("X", *layout)):
             fitted(tensor.to_sparse(), scale=scale)
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises(TypeError, match=naming("X", *layout)):
         checkpoints.fit(LRNNAutoencoder(2), tensor.to_sparse(), tmp_path / "checkpoint")
-    with pytest.raises(TypeError, match=rf"block 2 of <lambda>\(\) is a {said}"):
+    with pytest.raises(TypeError, match=naming("block 2", "<lambda>()", *layout)):
         fitted(lambda: iter([X, tensor.to_sparse()]))
-    with pytest.raises(TypeError, match="X is a tensor of the device meta, which holds no numbers"):
+    with pytest.raises(TypeError, match=naming("X", "device", "meta")):
         fitted(tensor.to("meta"))
-    with pytest.raises(TypeError, match="X is a nested tensor"):
+    with pytest.raises(TypeError, match=naming("X", "nested")):
         fitted(torch.nested.nested_tensor([tensor[0], tensor[1, :2]]))
 
 
@@ -182,17 +185,17 @@ def test_frames_of_blocks_have_the_same_columns(scale):
     model = fitted(frames(FRAME[20:]), scale=scale)
     assert model.reconstruction_err_ == pytest.approx(fitted(X, scale=scale).reconstruction_err_)
     assert list(model.feature_names_in_) == list("abcd")
-    for other, said in (
-        (FRAME[20:][list("bacd")], "'b' where that has 'a'"),
-        (FRAME[20:].rename(columns={"c": "z"}), "'z' where that has 'c'"),
-        (FRAME[20:][list("abc")], "'nothing' where that has 'd'"),
-        (X[20:], "no names where that has names"),
+    for other, named in (
+        (FRAME[20:][list("bacd")], ("'b'", "'a'")),
+        (FRAME[20:].rename(columns={"c": "z"}), ("'z'", "'c'")),
+        (FRAME[20:][list("abc")], ("'d'",)),
+        (X[20:], ("names",)),
     ):
-        with pytest.raises(ValueError, match=f"block 2 has other columns than the first, {said}"):
+        with pytest.raises(ValueError, match=naming("block 2", "columns", *named)):
             fitted(frames(other), scale=scale)
-    with pytest.raises(ValueError, match="names where that has none"):
+    with pytest.raises(ValueError, match=naming("block 2", "columns", "names")):
         fitted(lambda: iter([X[:20], FRAME[20:]]))
-    with pytest.raises(ValueError, match="a column 'b' where the model was trained with 'a'"):
+    with pytest.raises(ValueError, match=naming("X", "'b'", "'a'")):
         model.transform(lambda: iter([FRAME[list("bacd")]]))
     assert not hasattr(fitted(lambda: iter([pd.DataFrame(X), X])), "feature_names_in_")
 
@@ -210,21 +213,21 @@ ONCE = (block for block in [X[:20], X[20:]])
 
 
 @pytest.mark.parametrize(
-    ("rows", "error", "said"),
+    ("rows", "error", "named"),
     [
-        (one_row, ValueError, r"one_row\(\) gives a block of the shape \(4,\) \(block 2\).*\[None"),
-        (nothing, TypeError, r"nothing\(\) gives None; it should give an iterator of blocks"),
-        (lambda: ONCE, TypeError, "gives the same generator each time, which can be read only"),
-        (lambda: X, TypeError, r"gives a ndarray; it should give an iterator of blocks, such as"),
-        (lambda: FRAME, TypeError, r"gives a DataFrame; it should give an iterator of blocks"),
-        (lambda path: iter([X]), TypeError, "cannot be called without arguments .*'path'"),
-        ((b for b in [X]), TypeError, "X is a generator, which can be read only once; give a func"),
-        (map(abs, [X]), TypeError, "X is a map, which can be read only once; give a function"),
+        (one_row, ValueError, ("one_row()", "(4,)", "block 2", "row[None, :]")),
+        (nothing, TypeError, ("nothing()", None, "iterator")),
+        (lambda: ONCE, TypeError, ("<lambda>()", "generator", "once")),
+        (lambda: X, TypeError, ("<lambda>()", "ndarray", "iter([X])")),
+        (lambda: FRAME, TypeError, ("<lambda>()", "DataFrame", "iter([X])")),
+        (lambda path: iter([X]), TypeError, ("X", "<lambda>", "'path'")),
+        ((b for b in [X]), TypeError, ("X", "generator", "once", "function")),
+        (map(abs, [X]), TypeError, ("X", "map", "once", "function")),
     ],
 )
-def test_functions_that_give_no_blocks(tmp_path, rows, error, said):
+def test_functions_that_give_no_blocks(tmp_path, rows, error, named):
     for work in (fitted, lambda X: checkpoints.fit(LRNNAutoencoder(2), X, tmp_path / "checkpoint")):
-        with pytest.raises(error, match=said):
+        with pytest.raises(error, match=naming(*named)):
             work(rows)
 
 
@@ -233,12 +236,11 @@ def test_groups_are_no_arrays(tmp_path, library):
     module = pytest.importorskip(library, reason=f"{library} is not installed")
     opened = module.open_group if library == "zarr" else module.File
     group = opened(str(tmp_path / "a"), mode="w")
-    with pytest.raises(TypeError, match=r"X is a group, '/', that holds nothing; give one of its"):
+    with pytest.raises(TypeError, match=naming("X", "group", "'/'", "X['data']")):
         fitted(group)
     group.create_group("photos")
-    said = r"X is a group, '/', that holds 'photos'; give one of its arrays, such as X\['photos'\]"
     for work in (fitted, fitted(X).transform):
-        with pytest.raises(TypeError, match=said):
+        with pytest.raises(TypeError, match=naming("X", "group", "'/'", "X['photos']")):
             work(group)
 
 
@@ -246,13 +248,15 @@ def test_groups_are_no_arrays(tmp_path, library):
 @pytest.mark.parametrize("shape", [(0, 5), (5, 0)])
 def test_data_without_rows_or_columns(shape):
     """One clear line, whatever holds them."""
+    what = "rows" if shape[0] == 0 else "columns"
+    named = f"{re.escape(str(shape))}|no {what}"
     da = pytest.importorskip("dask.array", reason="Dask is not installed")
     torch = pytest.importorskip("torch", reason="torch is not installed")
     empty = np.zeros(shape)
     for X in (empty, da.from_array(empty, chunks=(2, -1)), torch.from_numpy(empty),
               pd.DataFrame(empty), lambda: iter([empty])):  # fmt: skip
         for scale in (None, "max"):
-            with pytest.raises(ValueError, match=r"no (rows|columns)|0 (sample|feature)|shape"):
+            with pytest.raises(ValueError, match=named):
                 LRNNAutoencoder(2, scale=scale).fit(X)
 
 
@@ -289,5 +293,5 @@ def test_a_function_that_gives_more_rows_the_second_time():
     def fickle():
         return iter(blocks.pop(0) if len(blocks) > 1 else blocks[0])
 
-    with pytest.raises(ValueError, match="fickle has 6 rows now, but it had 2"):
+    with pytest.raises(ValueError, match=naming("fickle", "6 rows", 2)):
         model.arrivals(fickle)
