@@ -1,6 +1,7 @@
 """Figures of outlier detection show what they are given."""
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -45,8 +46,8 @@ def test_bars_are_the_shares_of_the_strongest_attributes(model, rows, ax):
     assert sum(widths) == pytest.approx(100)
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [*(found.names[i] for i in shown), "4 others"]
-    assert texts(ax)[0] == f"99 (expected {found.expected[4][1]:.4g})"
-    assert ax.get_title(loc="left").startswith("row 2: strangeness ")
+    assert re.search(naming(99, f"{found.expected[4][1]:.4g}"), texts(ax)[0])
+    assert "row 2" in ax.get_title(loc="left")
 
 
 def test_all_attributes_have_a_bar_if_there_are_few(model, rows, ax):

@@ -244,9 +244,10 @@ def test_text_is_explained_in_its_own_words(rng):
     assert found.names[found.strongest(0)[0]] == "kind"
     assert found.values[20][0] == "small"
     assert found.expected[20][0] == "large"
-    assert found.sentence(0, 1).startswith("kind is small (expected large")
+    assert re.search(naming("kind", "small", "large"), found.sentence(0, 1))
     with pytest.warns(UserWarning, match=naming("kind", "huge")):
-        assert model.explain(new.assign(kind="huge")).values[20][0] == "(none of those seen)"
+        unseen = model.explain(new.assign(kind="huge")).values[20][0]
+    assert unseen not in ("small", "large", "huge")
 
 
 def test_where_rows_alike_differ_in_a_text_its_words_are_expected_with_their_shares(rng):
@@ -257,16 +258,16 @@ def test_where_rows_alike_differ_in_a_text_its_words_are_expected_with_their_sha
     model = LRNNOutlierDetector(1, scale=scaling, random_state=0)
     found = model.fit(frame).explain(frame)
     mixed = re.compile(r"(common|rare) (\d+) %, (common|rare) (\d+) %")
-    told = [mixed.fullmatch(text) for text in found.expected[2]]
-    assert any(told[:3])
-    for match in filter(None, told):
+    shares = [mixed.fullmatch(text) for text in found.expected[2]]
+    assert any(shares[:3])
+    for match in filter(None, shares):
         first, more, other, less = match.groups()
         assert first != other
         assert int(more) >= int(less) >= 10
         assert 99 <= int(more) + int(less) <= 101
     assert not any(
         match is None and text not in ("common", "rare")
-        for match, text in zip(told, found.expected[2], strict=True)
+        for match, text in zip(shares, found.expected[2], strict=True)
     )
 
 

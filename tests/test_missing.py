@@ -526,7 +526,7 @@ def test_by_default_missing_cells_are_refused_and_the_remedy_is_named(gappy):
 
 def refusal(work, *arguments):
     """The text of the error about the first gap of some data."""
-    with pytest.raises(ValueError, match=naming("row 1")) as found:
+    with pytest.raises(ValueError, match=naming("row", "column")) as found:
         work(*arguments)
     return str(found.value)
 
@@ -554,7 +554,7 @@ def test_what_fills_no_gaps_does_not_offer_it(gappy, digits, monkeypatch):
     for work in (lrnn.widths, lrnn.Moment.of, lrnn.bounds.variance):
         text = refusal(work, gaps)
         assert "LRNNAutoencoder(missing='allow').fit(X).impute(X)" in text
-        assert re.findall(REMEDIES, text) == ["missing='allow'"]
+        assert re.findall(REMEDIES, text) == ["missing='allow'", "SimpleImputer"]
     text = refusal(lrnn.widths, np.ma.masked_invalid(gaps))
     assert re.findall(REMEDIES, text) == ["filled(0)"]
     model = LRNNAutoencoder(4, missing="allow", **QUICK).fit(whole)
