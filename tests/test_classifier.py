@@ -172,7 +172,7 @@ def test_weights_of_classes_are_numbers(digits, labels):
         LRNNClassifier(**QUICK, class_weight=dict.fromkeys(range(10), 0)).fit(X, y)
 
 
-def test_what_keeps_it_from_learning_is_told(digits, labels):
+def test_what_keeps_it_from_learning_is_reported(digits, labels):
     few = digits[:10], np.arange(10)
     with pytest.warns(UserWarning, match=naming("early_stopping=True")):
         LRNNClassifier(**QUICK, early_stopping=True).fit(*few)
@@ -504,7 +504,7 @@ def test_training_says_nothing_without_need(digits, labels):
 # Audits
 
 
-def test_an_audit_tells_how_well_it_recognises(digits, labels, model):
+def test_an_audit_says_how_well_it_recognises(digits, labels, model):
     X, y = digits[1000:], labels[1000:]
     found = model.audit(X, y)
     assert found.valid

@@ -172,7 +172,7 @@ def test_numbers_beyond_the_range_are_cut_off_in_the_units_of_the_data(raw):
     np.testing.assert_array_equal(found, model.transform(beyond))
 
 
-@pytest.mark.filterwarnings("ignore:no pass has lowered the loss:UserWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_nothing_is_stored_twice(rng, dtype):
     """Rows in [0, 1] are coded as they are read: pairs of all would take twice the memory."""
@@ -199,7 +199,7 @@ def auto(X, y=None, **settings):
     return scaling is not None and scaling.complemented
 
 
-@pytest.mark.filterwarnings("ignore:no pass has lowered the loss:UserWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
 def test_only_raw_columns_are_seen_with_complements_unasked(raw, rng):
     unit = rng.random((200, 5))
     levels = rng.integers(0, 256, (200, 5)).astype(np.uint8)
@@ -218,7 +218,7 @@ def test_only_raw_columns_are_seen_with_complements_unasked(raw, rng):
     assert auto(unit, complement=True, scale=None)
 
 
-@pytest.mark.filterwarnings("ignore:no pass has lowered the loss:UserWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
 def test_a_scaling_that_is_given_says_itself_whether_complements_are_seen(raw):
     """Also where one of the same kind, made of the data, would be seen with them."""
     for complement in (False, True):
@@ -244,7 +244,7 @@ def test_the_scaling_that_a_stream_is_advised_to_take_shows_what_it_would_have_s
             refused.partial_fit(raw, y, classes=[False, True])
 
 
-@pytest.mark.filterwarnings("ignore:no pass has lowered the loss:UserWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
 @pytest.mark.parametrize("complement", [False, True])
 def test_a_pretrained_encoder_decides(raw, complement):
     codes = LRNNAutoencoder(3, scale="minmax", complement=complement).fit(raw)
@@ -261,7 +261,7 @@ def test_a_pretrained_encoder_decides(raw, complement):
         LRNNClassifier(4, pretrain=codes, complement=not complement).fit(raw, y)
 
 
-@pytest.mark.filterwarnings("ignore:.*beyond the range of training")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
 def test_wine_is_recognised_as_it_comes():
     """13 columns from 0.1 to 1,680: as accurate as behind a pipeline that does it by hand."""
     X, y = load_wine(return_X_y=True)
@@ -478,7 +478,7 @@ def test_a_checkpoint_is_of_the_same_coding(raw, tmp_path):
 # Held-out entries, and pictures
 
 
-def test_entries_are_not_foretold_from_their_complements(rng):
+def test_entries_are_not_predicted_from_their_complements(rng):
     """Columns that know nothing of each other; 1 - x would tell x."""
     X = rng.random((300, 6))
     model = LRNNAutoencoder(3, complement=True).fit(X)

@@ -49,8 +49,8 @@ SETTINGS = {"max_iter": 8, "batch_size": 16, "random_state": 0}
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning"),
-    pytest.mark.filterwarnings("ignore:.*make no output spike:UserWarning"),
-    pytest.mark.filterwarnings("ignore:no pass has lowered the loss:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*output spike:UserWarning"),
+    pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning"),
 ]
 
 

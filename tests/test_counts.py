@@ -78,7 +78,6 @@ def test_counts_of_estimators(make, name, others, value):
         ("time", lambda n: simulated(time=n)),
     ],
 )
-@pytest.mark.filterwarnings("ignore:the error was still falling")
 def test_counts_of_functions(name, work, value):
     with pytest.raises((ValueError, TypeError), match=naming(name)):
         work(value)

@@ -1,4 +1,4 @@
-"""Decisions spike by spike: what they are, what they cost, and what is told of those not made."""
+"""Decisions spike by spike: what they are, what they cost, and errors where none is made."""
 
 import warnings
 
@@ -168,7 +168,7 @@ def test_a_score_does_not_count_rows_without_spikes(found):
     assert silent.score(truth) == 0
 
 
-# What is told of decisions that are not made
+# Errors and warnings about decisions that are not made
 
 
 def test_networks_whose_spikes_are_free_are_refused_at_once(digits, labels):
@@ -201,7 +201,7 @@ def test_a_remedy_is_none_that_the_model_has_already(model, rows):
         alike.decide([[0.5, 0.5]], events=500)
 
 
-def test_undecided_rows_are_told_of_with_the_reason(digits, model, rows):
+def test_undecided_rows_are_reported_with_the_reason(digits, model, rows):
     X = np.vstack([rows[:5], np.zeros((2, 64))])
     with pytest.warns(UserWarning, match=naming("2 of 7", "28.6", "1,000,000 events", "in 2")):
         found = model.decide(X, random_state=0, progress=False)
@@ -235,7 +235,7 @@ def test_spikes_that_cannot_be_kept_are_refused(model, rows, monkeypatch):
     assert found.decided.all()
 
 
-def test_what_takes_long_is_told_of_before(model, rows, monkeypatch):
+def test_what_takes_long_is_announced(model, rows, monkeypatch):
     monkeypatch.setattr(decisions, "LONG", 1e4)
     with pytest.warns(UserWarning, match=naming("events", "minutes")):
         model.decide(rows[:3], random_state=0, progress=False)

@@ -178,13 +178,13 @@ def test_p_values_are_ranks_among_rows_held_out(model, table):
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.3])
-@pytest.mark.filterwarnings("ignore:.*were learnt from are called outliers")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
 def test_contamination_is_the_share_of_the_rows_of_fit(table, share):
     model = LRNNOutlierDetector(contamination=share, random_state=0).fit(table)
     assert np.mean(model.predict(table) == -1) == pytest.approx(share)
 
 
-def test_a_rate_that_is_another_on_rows_held_out_is_told(rng):
+def test_a_share_that_differs_on_held_out_rows_is_reported(rng):
     X = rng.normal(size=(60, 40))  # each row is its own neighbour
     with pytest.warns(UserWarning, match=naming("contamination=0.1", 60, "contamination='auto'")):
         model = LRNNOutlierDetector(8, contamination=0.1, n_neighbors=1, random_state=0).fit(X)
@@ -197,9 +197,9 @@ def test_strange_rows_in_training_are_found(rng):
     strange = rng.choice(400, 30, replace=False)
     X[strange] = X[strange][:, ::-1] * 10.0 ** (2 * np.arange(-2, 6) - 3)  # in a group of their own
     known = np.isin(np.arange(400), strange)
-    told = LRNNOutlierDetector(contamination=0.08, random_state=0)
-    verdict = told.fit_predict(X)
-    assert roc_auc_score(known, -told.score_samples(X)) > 0.95
+    model = LRNNOutlierDetector(contamination=0.08, random_state=0)
+    verdict = model.fit_predict(X)
+    assert roc_auc_score(known, -model.score_samples(X)) > 0.95
     right = np.sum((verdict == -1) & known)
     assert right > binom.ppf(0.999, 32, 0.08)  # more than by chance, by far
     assert right >= 25
@@ -341,7 +341,7 @@ def test_absurd_cells_in_training_do_not_hide_all_others(table):
     assert (model.predict(odd) == -1).all()
 
 
-@pytest.mark.filterwarnings("ignore:.*beyond the range of training")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
 def test_sparse_rows_stay_sparse(rng):
     X = sparse.random_array((400, 3000), density=0.01, format="csr", rng=rng)
     model = LRNNOutlierDetector(4, max_iter=5, random_state=0).fit(X)
@@ -373,7 +373,7 @@ def test_one_row_is_too_few():
 
 
 @pytest.mark.parametrize("rows", [5, 12, 18, 19, 40])
-def test_rows_that_are_too_few_for_the_line_are_told_of(rows, rng, recwarn):
+def test_rows_that_are_too_few_for_the_line_are_reported(rows, rng, recwarn):
     X = rng.random((rows, 3))
     model = LRNNOutlierDetector(1, random_state=0).fit(X)
     warned = [w for w in recwarn if "p-value" in str(w.message)]
@@ -465,7 +465,7 @@ def test_an_open_scale_is_not_taken_for_a_plain_one(model, table):
         model.autoencoder_.to_torch(scaling=True)
 
 
-def test_the_width_is_chosen_and_told(model):
+def test_the_width_is_chosen_and_reported(model):
     assert model.width_path_ is not None
     chosen = model.autoencoder_.hidden_layer_sizes
     assert chosen == (model.width_path_.suggested.width,)

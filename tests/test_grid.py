@@ -746,7 +746,9 @@ def test_levels_beside_other_columns_are_numbers(held, other, tmp_path):
 
 
 @of_frames
-@pytest.mark.filterwarnings("ignore:X has values above 1")  # more than once, of blocks
+@pytest.mark.filterwarnings(
+    "ignore::lrnn.rows.checks.SaturationWarning"
+)  # more than once, of blocks
 def test_levels_beside_other_columns_are_cut_off_with_a_warning(held, tmp_path):
     X = held(columns_of_several_types(rows_of("uint8"), np.float64), tmp_path)
     with pytest.warns(SaturationWarning, match=naming("row 1", "column 1")):
@@ -776,7 +778,7 @@ def test_cells_of_every_sparse_kind_may_be_missing(kind, dtype, tmp_path):
 
 
 @of_frames
-@pytest.mark.filterwarnings("ignore:X (has values above 1|is uint)")
+@pytest.mark.filterwarnings("ignore::lrnn.rows.checks.SaturationWarning", "ignore:.*uint")
 @pytest.mark.parametrize("kind", ["UInt8", "UInt16", "Int64", "Float32"])
 def test_missing_numbers_have_a_place(held, kind, tmp_path):
     frame = dataframe(rows_of("uint8") // 200, tmp_path).astype(kind)
@@ -894,7 +896,7 @@ IN_PLACE = [memory_map, large_memory_map, npy_path, zarr_path, hdf5_path, parque
             function_of_blocks, dask_array]  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:solver='minibatch' takes rows in random order")
+@pytest.mark.filterwarnings("ignore:solver=.minibatch.")
 @pytest.mark.parametrize("kind", IN_PLACE, ids=named)
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "transform", "score"])
 def test_bad_cells_have_their_place_in_all_rows(kind, method, tmp_path, monkeypatch):

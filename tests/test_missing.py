@@ -294,7 +294,7 @@ def test_frames_without_gaps_or_names_come_back_as_they_are(gappy):
     pd.testing.assert_frame_equal(model.impute(holes), filled.astype(holes.dtypes.iloc[0]))
 
 
-@pytest.mark.filterwarnings("ignore:.*rows with missing cells are left out")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
 def test_rows_that_a_scaling_leaves_out_are_left_out_of_a_filled_frame():
     frame = pd.DataFrame(load_wine().data[:, :5], columns=list("abcde"))
     frame.loc[[3, 8], "b"] = np.nan

@@ -357,7 +357,7 @@ def test_what_training_cuts_off_is_said():
         LRNNAutoencoder(1, scale=how, max_iter=2).fit(frame.dropna().to_numpy())
 
 
-@pytest.mark.filterwarnings("default", "ignore:the error was still falling")
+@pytest.mark.filterwarnings("default", "ignore::sklearn.exceptions.ConvergenceWarning")
 def test_what_is_cut_off_is_counted_by_the_columns_of_the_file(call, tmp_path):
     """Also where columns before it are left out, and where text became several attributes."""
     table = pd.DataFrame({"id": ["u", "v", "w", "x"], "note": "none"})

@@ -54,30 +54,30 @@ def refusals(estimator):
     ],
     expected_failed_checks=refusals,
 )
-@pytest.mark.filterwarnings("ignore:X has values above 1")
-@pytest.mark.filterwarnings("ignore:X is a full matrix")
+@pytest.mark.filterwarnings("ignore::lrnn.rows.checks.SaturationWarning")
+@pytest.mark.filterwarnings("ignore:.*missing=.unstored.")
 def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 
 
 @parametrize_with_checks([LRNNClassifier(max_iter=40)])  # enough for what the checks ask
-@pytest.mark.filterwarnings("ignore:.*beyond the range of training")
-@pytest.mark.filterwarnings("ignore:the first part of the stream is not in")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.filterwarnings("ignore:.*Scaling.fit")
 def test_scikit_learns_checks_of_classifiers_pass(estimator, check):
     check(estimator)
 
 
 @parametrize_with_checks([LRNNOutlierDetector()])
-@pytest.mark.filterwarnings("ignore:.* rows were held out, of which no p-value")  # few rows
-@pytest.mark.filterwarnings("ignore:.*beyond the range of training")  # of sparse rows
+@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")  # few rows
+@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")  # of sparse rows
 def test_scikit_learns_checks_of_outlier_detectors_pass(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @parametrize_with_checks([LRNNClassifier()])
-@pytest.mark.filterwarnings("ignore:.*beyond the range of training")
-@pytest.mark.filterwarnings("ignore:the first part of the stream is not in")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.filterwarnings("ignore:.*Scaling.fit")
 def test_scikit_learns_checks_of_the_default_classifier_pass(estimator, check):
     check(estimator)
 

@@ -111,7 +111,7 @@ def test_masked_cells_elsewhere_are_missing_ones():
         network.steady_state(np.ma.array([0.1, 0.1], mask=[False, True]))
 
 
-@pytest.mark.filterwarnings("ignore:.*rows with missing cells are left out")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
 def test_masked_cells_are_missing_where_a_scaling_fills_them():
     missing = np.where(MASKED.mask, np.nan, X)
     for rule in ("median", "drop"):
