@@ -680,7 +680,7 @@ def test_zeros_and_ones_are_no_levels(kind, dtype, tmp_path):
     """Where no number is above 1, 1 is 1; and it is said."""
     values = (rows_of("float64") > 0.4).astype(np.float64)
     X = kind(values.astype(dtype), tmp_path)
-    with pytest.warns(UserWarning, match=naming(0, 1)):
+    with pytest.warns(UserWarning, match=naming(np.dtype(dtype).name, 0, 1)):
         model = learnt(X)
     expected = learnt(values)
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=2e-3)

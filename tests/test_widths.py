@@ -165,9 +165,9 @@ def test_wrong_arguments_are_refused(four, arguments, error, named):
 
 
 def test_what_has_nothing_to_hold_out_is_refused():
-    with pytest.raises(ValueError, match=naming("X", "row")):
+    with pytest.raises(ValueError, match=naming("X", "one row")):
         lrnn.widths(np.ones((1, 4)))
-    with pytest.raises(ValueError, match=naming("X", "attribute")):
+    with pytest.raises(ValueError, match=naming("X", "one attribute")):
         lrnn.widths(np.ones((9, 1)))
 
 
