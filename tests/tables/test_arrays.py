@@ -7,6 +7,7 @@ from scipy.io import savemat
 
 from lrnn.datasets import Reading, open_table, read
 from lrnn.tables.read import open_source
+from naming import naming
 
 NUMBERS = np.array([[0.5, 1.25, 0.0], [0, -2, 1e20]])
 h5py = pytest.importorskip("h5py", reason="pip install h5py")
@@ -40,22 +41,21 @@ def made(folder, suffix, arrays):
 @pytest.mark.parametrize("suffix", [".npz", ".mat", ".zarr", ".h5", ".hdf5"])
 def test_one_of_several_arrays_by_its_name(tmp_path, suffix):
     path = made(tmp_path, suffix, {"train": NUMBERS, "test": NUMBERS[:, :2]})
-    with pytest.raises(ValueError, match=r"several matrices: .*; choose one: --key t") as error:
+    with pytest.raises(
+        ValueError, match=naming(path, "train (2, 3)", "test (2, 2)", "--key", "Reading(key=")
+    ):
         read(path)
-    for words in ("train (2, 3)", "test (2, 2)", "Reading(key='t", str(path)):
-        assert words in str(error.value)
     np.testing.assert_array_equal(read(path, Reading(key="test")).data, NUMBERS[:, :2])
     np.testing.assert_array_equal(open_table(path, True, Reading(key="train")).data.shape, (2, 3))
-    with pytest.raises(ValueError, match=r"no array 'valid', but .*test \(2, 2\)"):
+    with pytest.raises(ValueError, match=naming(path, "valid", "train (2, 3)", "test (2, 2)")):
         read(path, Reading(key="valid"))
 
 
 @pytest.mark.parametrize("suffix", [".mat", ".zarr", ".h5"])
 def test_arrays_in_groups_go_by_their_path(tmp_path, suffix):
     path = made(tmp_path, suffix, {"a/sub/data": NUMBERS, "a/other": NUMBERS + 1})
-    with pytest.raises(ValueError, match=r"choose one: --key a/") as error:
+    with pytest.raises(ValueError, match=naming("a/sub/data (2, 3)", "a/other (2, 3)", "--key")):
         read(path)
-    assert "a/sub/data (2, 3)" in str(error.value)
     for key in ("a/sub/data", "/a/sub/data"):
         np.testing.assert_array_equal(read(path, Reading(key=key)).data, NUMBERS)
     (tmp_path / "one").mkdir()
@@ -65,7 +65,7 @@ def test_arrays_in_groups_go_by_their_path(tmp_path, suffix):
 
 def test_many_arrays_are_not_all_listed(tmp_path):
     path = made(tmp_path, ".npz", {f"x{i}": NUMBERS for i in range(50)})
-    with pytest.raises(ValueError, match=r"x19 \(2, 3\), and 30 more; choose one: --key x0 "):
+    with pytest.raises(ValueError, match=naming("x19 (2, 3)", 30, "--key x0")):
         read(path)
 
 
@@ -80,15 +80,15 @@ def test_links_of_hdf5(tmp_path):
 
 def test_an_array_that_needs_no_key(tmp_path):
     zarr.create_array(store=str(tmp_path / "a.zarr"), data=NUMBERS)
-    with pytest.raises(ValueError, match="is one array, which needs no key"):
+    with pytest.raises(ValueError, match=naming("a.zarr", "key")):
         read(tmp_path / "a.zarr", Reading(key="data"))
 
 
 def test_what_is_asked_for_may_be_no_matrix(tmp_path):
     path = made(tmp_path, ".h5", {"data": NUMBERS, "words": [b"a", b"b"], "vector": np.arange(3)})
-    with pytest.raises(ValueError, match=r"a\.h5' holds .*, not numbers"):
+    with pytest.raises(ValueError, match=naming("a.h5", "object")):
         read(path, Reading(key="words"))
-    with pytest.raises(ValueError, match=r"a\.h5 should be rows × attributes, .* \(3,\)"):
+    with pytest.raises(ValueError, match=naming("a.h5", "(3,)")):
         read(path, Reading(key="vector"))
 
 
@@ -119,7 +119,7 @@ def test_sparse_matrices_stay_sparse(tmp_path, form):
 def test_a_sparse_matrix_with_places_outside(tmp_path):
     parts = {"indices": [0, 9], "indptr": [0, 1, 2], "data": [1.0, 1.0]}
     np.savez(tmp_path / "a.npz", format=b"csr", shape=(2, 3), **parts)
-    with pytest.raises(ValueError, match=r"a\.npz' is not a \.npz file, or damaged"):
+    with pytest.raises(ValueError, match=naming("a.npz", "damaged", "indices")):
         read(tmp_path / "a.npz")
 
 
@@ -147,10 +147,9 @@ def matlab_73(path):
 def test_newer_files_of_matlab(tmp_path, monkeypatch):
     path = tmp_path / "a.mat"
     matlab_73(path)
-    with pytest.raises(ValueError, match="several matrices") as error:
+    matrices = ("counts (2, 3)", "fea (2, 3)", "mask (2, 3)", "set/inner (2, 3)")
+    with pytest.raises(ValueError, match=naming(path, *matrices)) as error:
         read(path)
-    for words in ("counts (2, 3)", "fea (2, 3)", "mask (2, 3)", "set/inner (2, 3)"):
-        assert words in str(error.value)
     assert "title" not in str(error.value)
     assert "refs" not in str(error.value)
     np.testing.assert_array_equal(read(path, Reading(key="fea")).data, NUMBERS)
@@ -160,7 +159,7 @@ def test_newer_files_of_matlab(tmp_path, monkeypatch):
     assert mask.dtype == np.float64
     np.testing.assert_array_equal(mask, NUMBERS > 0)
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
-    with pytest.raises(ValueError, match=r"a\.mat' needs h5py: pip install h5py, or save it with"):
+    with pytest.raises(ValueError, match=naming("a.mat", "pip install h5py", "-v7")):
         read(path)
 
 
@@ -172,10 +171,10 @@ def test_damaged_arrays_of_hdf5(tmp_path):
         file.seek(place)
         file.write(b"damaged")
     for opened in (read, lambda path: list(open_source(path).blocks(0, 9))):
-        with pytest.raises(ValueError, match=r"a\.h5' is damaged, and cannot be read"):
+        with pytest.raises(ValueError, match=naming("a.h5", "damaged")):
             opened(tmp_path / "a.h5")
     matlab_73(tmp_path / "a.mat")
     with h5py.File(tmp_path / "a.mat", "r+") as file:
         file["counts/ir"][0] = 99
-    with pytest.raises(ValueError, match=r"a\.mat' is damaged: indices must be < 2"):
+    with pytest.raises(ValueError, match=naming("a.mat", "damaged", "indices")):
         read(tmp_path / "a.mat", Reading(key="counts"))

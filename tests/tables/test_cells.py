@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from lrnn.tables.cells import Cells
 from lrnn.tables.frame import is_text
 from lrnn.tables.reading import Reading
 from lrnn.tables.text import TextFile
+from naming import naming
 
 ALWAYS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -206,21 +208,22 @@ def test_tables_in_blocks_from_any_row_on(tmp_path, monkeypatch, rows):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "told"),
     [
-        ("1,2\n3,4\n5\n", "line 3: 1 cells, but 2 in the lines before"),
-        ('1,2\n"3\n",4\n\n5,6,7\n', "line 5: 3 cells, but 2 in the lines before"),
-        ("1,2\r3,4\r\n5,6,7\n", "line 3: 3 cells"),
-        ("1,2\n3,\0\n", "line 2: it is not text: it holds zero bytes"),
-        ('1,2\n3,"4\n' + "5,6\n" * 40_000, "line 32770: field larger than field limit (131072)"),
-        ("1,2\n3," + "4" * 131_073 + "\n", "line 2: field larger than field limit (131072)"),
+        ("1,2\n3,4\n5\n", ["line 3", 1, 2]),
+        ('1,2\n"3\n",4\n\n5,6,7\n', ["line 5", 3, 2]),
+        ("1,2\r3,4\r\n5,6,7\n", ["line 3", 3, 2]),
+        ("1,2\n3,\0\n", ["line 2", "zero bytes"]),
+        ('1,2\n3,"4\n' + "5,6\n" * 40_000, ["line 32770", 131072]),
+        ("1,2\n3," + "4" * 131_073 + "\n", ["line 2", 131072]),
     ],
 )
-def test_complaints_are_those_of_csv(tmp_path, monkeypatch, text, words):
+def test_complaints_are_those_of_csv(tmp_path, monkeypatch, text, told):
     path = tmp_path / "a.csv"
     path.write_text(text, newline="")
-    assert words in same(path, monkeypatch, Reading(delimiter=",", header=False))
-    assert words in same(path, monkeypatch, Reading(delimiter=",", header=False), chunk=1_000)
+    for chunk in (1 << 20, 1_000):
+        said = same(path, monkeypatch, Reading(delimiter=",", header=False), chunk=chunk)
+        assert re.search(naming(path, *told), said)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", " ", "|", "§", "e", "-", "."])

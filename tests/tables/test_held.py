@@ -25,7 +25,7 @@ def passes(monkeypatch):
     return seen
 
 
-@pytest.mark.filterwarnings("ignore:.*missing cell")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
 @pytest.mark.parametrize("missing", ["median", "drop"])
 def test_one_pass_for_the_scaling_and_one_for_the_rows(path, passes, missing):
     scaling = lrnn.Scaling.fit(open_columns(path), "minmax", missing=missing)

@@ -25,6 +25,7 @@ from lrnn.cli.inputs import DataOf
 from lrnn.datasets import read
 from lrnn.tables.read import READERS, open_source, read_idx
 from lrnn.tables.reading import ENDINGS
+from naming import naming
 
 NUMBERS = np.array([[0.5, 1.25, 3e-7], [0, -2, 1e20]])
 
@@ -97,17 +98,16 @@ def test_folders_of_parquet_files_and_arrays_on_disk(tmp_path):
 
 def test_parquet_files_that_are_no_table_of_numbers(tmp_path):
     path = tmp_path / "a.parquet"
-    for columns, names, words in [
-        ([["x"]], ["a"], "column 'a' holds string, not numbers"),
-        ([[1.0], [2.0]], ["a", "a"], "more than one column 'a'"),
-        ([[]], ["a"], r"rows × attributes, but its shape is \(0, 1\)"),
-        ([], [], r"rows × attributes, but its shape is \(0, 0\)"),
+    for columns, names, told in [
+        ([["x"]], ["a"], ["column 'a'", "string"]),
+        ([[1.0], [2.0]], ["a", "a"], ["column 'a'"]),
+        ([[]], ["a"], ["(0, 1)"]),
+        ([], [], ["(0, 0)"]),
     ]:
         arrays = [pa.array(c, pa.string() if c == ["x"] else pa.float64()) for c in columns]
         parquet.write_table(pa.Table.from_arrays(arrays, names=names), path)
-        with pytest.raises(ValueError, match=words) as error:
+        with pytest.raises(ValueError, match=naming(path, *told)):
             read(path)
-        assert str(path) in str(error.value)
 
 
 def test_idx_files_are_images(tmp_path):
@@ -119,56 +119,55 @@ def test_idx_files_are_images(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "told"),
     [
-        ("a.csv", b"", "is empty"),
-        ("a.csv", b"\n \n", "is empty"),
-        ("a.csv", b"a,b\n", "a line of names, but no rows"),
+        ("a.csv", b"", ["empty"]),
+        ("a.csv", b"\n \n", ["empty"]),
+        ("a.csv", b"a,b\n", ["names", "no rows"]),
         (
             "a.csv",
             b"a,b\n1,2\n3,x\n",
-            r"column 2 \('b'\) holds text, such as 'x' in row 2; categories='onehot'",
+            ["column 2", "'b'", "'x'", "row 2", "categories='onehot'", 2, "index='b'", "drop='b'"],
         ),
-        ("a.csv", b"1,2\n\n3,\n", r"row 2, column 2 is missing; missing='allow'"),
-        ("a.csv", b"1,2\n3,4,5\n", r"line 2: 3 cells, but 2 in the lines before"),
-        ("a.csv", b"a,b,c\n1,2\n", r"line 2: 2 cells, but 3 in the lines before"),
-        ("a.csv", b"1,2\nnan,4\n", r"row 2, column 1 is missing"),
-        ("a.csv", b"a,b\n1,2\n\n3,inf\n", r"row 2, column 2 \('b'\) is inf, not a finite number"),
-        ("a.csv", b"1,2\n\xff,4\n", r"byte 0xff in line 2 is no utf-8; try encoding='cp1252'"),
-        ("a.csv", b"1,2\n\x00,4\n", r"not text: it holds zero bytes"),
-        ("a.csv.gz", gzip.compress(b"1,2\n", mtime=0)[:-5], "damaged gzip file"),
-        ("a.npy", b"no array", r"not a \.npy file, or damaged"),
-        ("a.npz", b"no zip", r"not a \.npz file, or damaged"),
-        ("a.mat", b"no matrix" * 50, "not a MATLAB file, or damaged"),
-        ("a.txt", b"1 2", r"of no known format; its name should end in \.npy"),
-        ("a-ubyte", b"\x00\x00", "not an idx file"),
+        ("a.csv", b"1,2\n\n3,\n", ["row 2", "column 2", "missing='allow'", "missing='median'"]),
+        ("a.csv", b"1,2\n3,4,5\n", ["line 2", 3]),
+        ("a.csv", b"a,b,c\n1,2\n", ["line 2", 3]),
+        ("a.csv", b"1,2\nnan,4\n", ["row 2", "column 1", "missing='allow'", "missing='drop'"]),
+        ("a.csv", b"a,b\n1,2\n\n3,inf\n", ["row 2", "column 2", "'b'", "inf", "drop='b'"]),
+        ("a.csv", b"1,2\n\xff,4\n", ["0xff", "line 2", "utf-8", "encoding='cp1252'"]),
+        ("a.csv", b"1,2\n\x00,4\n", ["line 2", "zero bytes"]),
+        ("a.csv.gz", gzip.compress(b"1,2\n", mtime=0)[:-5], ["gzip", "damaged"]),
+        ("a.npy", b"no array", [".npy", "damaged"]),
+        ("a.npz", b"no zip", [".npz", "damaged"]),
+        ("a.mat", b"no matrix" * 50, ["MATLAB", "damaged"]),
+        ("a.txt", b"1 2", [".npy", ".csv", ".parquet", "-ubyte", "images"]),
+        ("a-ubyte", b"\x00\x00", ["idx"]),
     ],
 )
-def test_what_cannot_be_read_is_named(tmp_path, name, content, message):
+def test_what_cannot_be_read_is_named(tmp_path, name, content, told):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=message) as error:
+    with pytest.raises(ValueError, match=naming(path, *told)):
         read(path)
-    assert str(path) in str(error.value)
 
 
 def test_what_is_no_table_of_numbers(tmp_path):
     np.save(tmp_path / "words.npy", np.array([["a", "b"]]))
-    with pytest.raises(ValueError, match="holds <U1, not numbers"):
+    with pytest.raises(ValueError, match=naming("words.npy", "<U1")):
         read(tmp_path / "words.npy")
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match=r"objects\.npy' holds object, not numbers"):
+    with pytest.raises(ValueError, match=naming("objects.npy", "object")):
         read(tmp_path / "objects.npy")
     np.save(tmp_path / "none.npy", np.zeros((0, 3)))
-    with pytest.raises(ValueError, match=r"no rows of numbers; its shape is \(0, 3\)"):
+    with pytest.raises(ValueError, match=naming("none.npy", "(0, 3)")):
         read(tmp_path / "none.npy")
     np.savez(tmp_path / "two.npz", a=NUMBERS, b=NUMBERS)
-    with pytest.raises(ValueError, match=r"several matrices: a \(2, 3\), b \(2, 3\); .*--key a"):
+    with pytest.raises(ValueError, match=naming("a (2, 3)", "b (2, 3)", "--key a")):
         read(tmp_path / "two.npz")
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(FileNotFoundError, match=naming("nowhere.csv")):
         read(tmp_path / "nowhere.csv")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(ValueError, match="holds no images"):
+    with pytest.raises(ValueError, match=naming(tmp_path / "folder", ".png", ".tiff")):
         read(tmp_path / "folder")
 
 
@@ -176,18 +175,18 @@ def test_what_is_no_table_of_numbers(tmp_path):
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a.csv")
     for opened in (read, open_source):
-        with pytest.raises(ValueError, match=r"a\.csv' is neither a file nor a folder"):
+        with pytest.raises(ValueError, match=naming("a.csv", "pipe")):
             opened(tmp_path / "a.csv")
     os.mkfifo(tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=r"a\.parquet' is neither a file nor a folder"):
+    with pytest.raises(ValueError, match=naming("a.parquet", "pipe")):
         read(tmp_path)
     os.mkfifo(tmp_path / "a.idx")
-    with pytest.raises(ValueError, match=r"a\.idx' is neither a file nor a folder"):
+    with pytest.raises(ValueError, match=naming("a.idx", "pipe")):
         read_idx(tmp_path / "a.idx")
     os.mkfifo(tmp_path / "a.safetensors")
-    with pytest.raises(ValueError, match=r"a\.safetensors' is neither a file nor a folder"):
+    with pytest.raises(ValueError, match=naming("a.safetensors", "pipe")):
         lrnn.load(tmp_path / "a.safetensors")
-    with pytest.raises(ValueError, match=r"a\.safetensors' is neither a file nor a folder"):
+    with pytest.raises(ValueError, match=naming("a.safetensors", "pipe")):
         lrnn.checkpoints.fit(lrnn.LRNNAutoencoder(1), np.eye(3), tmp_path / "a.safetensors")
 
 
@@ -220,17 +219,16 @@ def forged_sizes(path):
 @pytest.mark.parametrize("name", ["a.npz", "a.h5", "a.zarr", "a.mat"])
 def test_memory_that_does_not_suffice_is_no_damage(tmp_path, name):
     forged_sizes(tmp_path / name)
-    with pytest.raises(MemoryError, match=r"728\.? TiB|727\.6 TiB") as error:
+    size = "728. TiB" if name == "a.npz" else "727.6 TiB"
+    with pytest.raises(MemoryError, match=naming(name, size, ".npy", ".parquet", ".zarr", ".h5")):
         read(tmp_path / name)
-    assert name in str(error.value)
-    assert "read block by block, if fit gets its name" in str(error.value)
 
 
 def test_a_row_that_no_memory_holds(tmp_path):
     h5py = pytest.importorskip("h5py", reason="pip install 'lrnn[files]'")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("data", shape=(2, 10**14), dtype="f8", chunks=(1, 1000))
-    with pytest.raises(MemoryError, match=r"a block of '.*a\.h5' is too large: .*728\. TiB"):
+    with pytest.raises(MemoryError, match=naming("a.h5", "728. TiB")):
         next(open_source(tmp_path / "a.h5").blocks(0, 1))
 
 
@@ -240,22 +238,22 @@ def test_memory_is_told_with_the_size(tmp_path, monkeypatch):
 
     np.save(tmp_path / "a.npy", np.zeros((1024, 1024)))
     monkeypatch.setattr(np, "load", full)
-    with pytest.raises(MemoryError, match=r"a\.npy' needs 8\.0 MiB"):
+    with pytest.raises(MemoryError, match=naming("a.npy", "8.0 MiB")):
         read(tmp_path / "a.npy")
     (tmp_path / "a.idx").write_bytes(bytes([0, 0, 8, 2, 0, 0, 4, 0, 0, 0, 4, 0]) + bytes(1 << 20))
     monkeypatch.setattr(lrnn.tables.idx, "min", full, raising=False)
-    with pytest.raises(MemoryError, match=r"a\.idx' needs 1\.0 MiB"):
+    with pytest.raises(MemoryError, match=naming("a.idx", "1.0 MiB")):
         read(tmp_path / "a.idx")
     (tmp_path / "images").mkdir()
     Image.fromarray(np.zeros((2, 2), np.uint8)).save(tmp_path / "images" / "a.png")
     monkeypatch.setattr(np, "stack", full)
-    with pytest.raises(MemoryError, match=r"images' is too large"):
+    with pytest.raises(MemoryError, match=naming(tmp_path / "images")):
         read(tmp_path / "images")
 
 
 def test_a_header_that_promises_more_than_there_is(tmp_path):
     (tmp_path / "a.npy").write_bytes(npy_of((10**9, 1000)))
-    with pytest.raises(ValueError, match=r"a\.npy' is cut off: its header promises 8,000,000,000,"):
+    with pytest.raises(ValueError, match=naming("a.npy", "8,000,000,000,128 bytes", 228)):
         read(tmp_path / "a.npy")
 
 
@@ -345,7 +343,7 @@ def test_any_file_gives_a_table_or_one_clear_error(tmp_path_factory, case):
 def test_archives_may_hold_what_is_no_array(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("../../evil.npy", b"\x93NUMPY")
-    with pytest.raises(ValueError, match=r"a\.npz"):
+    with pytest.raises(ValueError, match=naming("a.npz", "damaged")):
         read(tmp_path / "a.npz")
 
 
@@ -384,9 +382,7 @@ def test_one_of_several_matrices(tmp_path):
             file.update(arrays)
     for suffix in ("npz", "h5"):
         np.testing.assert_array_equal(read(tmp_path / f"X.{suffix}").data, NUMBERS)
-        with pytest.raises(
-            ValueError, match=r"matrices: a \(2, 3\), other \(2, 1\); choose one: --key a "
-        ):
+        with pytest.raises(ValueError, match=naming("a (2, 3)", "other (2, 1)", "--key a")):
             read(tmp_path / f"bad.{suffix}")
 
 

@@ -10,6 +10,7 @@ from scipy.io import loadmat
 from lrnn.datasets import open_table, read
 from lrnn.tables.read import open_source
 from lrnn.tables.writers import WRITERS, check_output, write, write_arrays, write_blocks
+from naming import naming
 
 tables = hnp.arrays(
     np.float64,
@@ -18,7 +19,7 @@ tables = hnp.arrays(
 )
 
 
-@pytest.mark.filterwarnings("ignore:.*far from all others")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.words.TableWarning")
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_bit_for_bit(tmp_path_factory, suffix):
     if suffix == ".zarr":
@@ -43,12 +44,12 @@ def test_names_are_kept_and_quoted(tmp_path):
 
 
 def test_what_cannot_be_written_is_named_first(tmp_path):
-    with pytest.raises(ValueError, match=r"a\.xls' is of no known format; .* \.npy, \.npz"):
+    with pytest.raises(ValueError, match=naming("a.xls", *WRITERS)):
         check_output(tmp_path / "a.xls")
-    with pytest.raises(FileNotFoundError, match=r"there is no folder '.*nowhere' to write to"):
+    with pytest.raises(FileNotFoundError, match=naming(tmp_path / "nowhere")):
         check_output(tmp_path / "nowhere" / "a.csv")
     (tmp_path / "a.csv").mkdir()
-    with pytest.raises(IsADirectoryError, match="is a folder"):
+    with pytest.raises(IsADirectoryError, match=naming("a.csv", "folder")):
         check_output(tmp_path / "a.csv")
     check_output(tmp_path / "fine.csv")
     assert not (tmp_path / "fine.csv").exists()
@@ -59,7 +60,7 @@ def test_a_zarr_group_is_not_replaced_but_an_array_is(tmp_path, version):
     zarr = pytest.importorskip("zarr", reason="pip install 'lrnn[files]'")
     group = zarr.open_group(tmp_path / "group.zarr", mode="w", zarr_format=version)
     group.create_array("precious", data=np.arange(3.0))
-    with pytest.raises(IsADirectoryError, match="no Zarr array; it is left alone"):
+    with pytest.raises(IsADirectoryError, match=naming("group.zarr")):
         write(tmp_path / "group.zarr", np.ones((2, 2)))
     np.testing.assert_array_equal(zarr.open(tmp_path / "group.zarr")["precious"][:], [0, 1, 2])
     zarr.create_array(str(tmp_path / "a.zarr"), data=np.zeros((1, 1)), zarr_format=version)
@@ -91,9 +92,7 @@ def test_columns_of_formats_without_text(tmp_path, suffix):
         pytest.importorskip("zarr", reason="pip install zarr")
     write_blocks(path, [COLUMNS[:2]], (3, 2), np.float64)
     np.testing.assert_array_equal(read(path).data, np.column_stack(COLUMNS[:2]))
-    with pytest.raises(
-        ValueError, match=r"column 'label' holds text, which \.\w+ files do not.*csv"
-    ):
+    with pytest.raises(ValueError, match=naming("column 'label'", suffix, ".csv", ".parquet")):
         write_blocks(path, [COLUMNS], (3, 3), np.float64, ("x", "n", "label"))
     np.testing.assert_array_equal(read(path).data, np.column_stack(COLUMNS[:2]))
 
