@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -15,6 +16,8 @@ from scipy import sparse
 from lrnn import LRNNAutoencoder, Moment, Scaling, load_moment
 from lrnn.moments import moment as module
 from lrnn.tables.cut_off import RangeWarning
+from lrnn.tables.scaling import KINDS
+from naming import naming
 
 few = settings(max_examples=25)
 numbers = st.floats(0, 1, width=32) | st.sampled_from([0.0, 1.0])
@@ -77,7 +80,7 @@ def test_the_order_of_rows_does_not_matter(A, random):
 def test_a_weight_of_two_is_two_rows_and_one_of_zero_none(A, data):
     times = data.draw(st.lists(st.integers(0, 3), min_size=len(A), max_size=len(A)))
     if not any(times):
-        with pytest.raises(ValueError, match="no row has any weight"):
+        with pytest.raises(ValueError, match="sample_weight"):
             Moment.of(A, times)
         return
     weighed = Moment.of(A, times)
@@ -104,9 +107,9 @@ def test_rows_that_were_not_in_it_are_refused(A, data):
     foreign = np.zeros((1, 3))
     foreign[0, column] = 1
     A[:, column] = min(0.9 / len(A), 0.3)  # sums to less than 1
-    with pytest.raises(ValueError, match=rf"these rows were not in it.*column {column + 1}"):
+    with pytest.raises(ValueError, match=naming(f"column {column + 1}")):
         Moment.of(A) - Moment.of(foreign)
-    with pytest.raises(ValueError, match=r"these rows were not in it.*rows of weight -"):
+    with pytest.raises(ValueError, match=naming(f"{1 - len(A)} rows")):
         Moment.of(A[:1]) - Moment.of(A)
 
 
@@ -119,13 +122,13 @@ def test_rounding_is_no_foreign_row(rng):
     for i in rng.permutation(500):
         left = left - parts[i]
     assert (left.n_rows, left.weight) == (0, 0)
-    with pytest.raises(ValueError, match="has no rows"):
+    with pytest.raises(ValueError, match=naming(left, "weight")):
         LRNNAutoencoder(2).fit(left)
 
 
 def test_what_is_only_rounding_is_said():
     many, few = Moment.of(np.full((1, 2), 0.3)) * 1e12, Moment.of([[0.5, 0.1]])
-    with pytest.warns(UserWarning, match="so much was subtracted that the sums over the 1 rows"):
+    with pytest.warns(UserWarning, match=naming("subtracted", 1)):
         (many + few) - many
 
 
@@ -139,8 +142,8 @@ def test_it_is_of_the_data(rng):
     np.testing.assert_allclose(moment.column_sums, X.sum(axis=0), rtol=1e-13)
     np.testing.assert_array_equal([moment.low, moment.high], [X.min(axis=0), X.max(axis=0)])
     assert (moment.names, moment.weight, moment.shape) == (tuple("abcd"), 50, (50, 4))
-    assert repr(moment) == "Moment(50 rows, 4 attributes)"
-    assert repr(moment * 0.5) == "Moment(50 rows, weight 25, 4 attributes)"
+    assert re.search(naming("Moment", "50 rows", "4 attributes"), repr(moment))
+    assert re.search(naming("Moment", "50 rows", "weight 25", "4 attributes"), repr(moment * 0.5))
     assert pickle.loads(pickle.dumps(moment)) == copy.deepcopy(moment) == moment
     assert moment != moment * 2
     assert moment != "moment"
@@ -163,11 +166,11 @@ def test_levels_and_scalings_are_remembered(rng):
     moment = Moment.of(levels)
     np.testing.assert_allclose(moment.column_sums, levels.sum(axis=0) / 255, rtol=1e-6)
     assert moment.white == 255
-    assert "levels of which 255 is 1" in repr(moment)
+    assert re.search(naming("levels", 255), repr(moment))
     raw = levels * 7.0 - 3
     scaled = Moment.of(raw, scale="minmax")
     np.testing.assert_allclose(scaled.high, 1)
-    assert "scaled by minmax" in repr(scaled)
+    assert re.search(naming("minmax"), repr(scaled))
     model = LRNNAutoencoder(2, **SETTINGS).fit(scaled)
     assert model.scaling_ is scaled.scaling
     same = LRNNAutoencoder(2, scale="minmax", **SETTINGS).fit(raw)
@@ -176,54 +179,50 @@ def test_levels_and_scalings_are_remembered(rng):
         Moment.of(raw + 1, scale=scaled.scaling)
 
 
-def refused(one, other, match):
+def refused(one, other, *told):
     for work in (lambda: one + other, lambda: one - other):
-        with pytest.raises(
-            ValueError, match=rf"these moments cannot be (added|subtracted): .*{match}"
-        ):
+        with pytest.raises(ValueError, match=naming(*told)):
             work()
 
 
 def test_moments_of_different_columns_scalings_or_levels_do_not_add(rng):
     X = rng.random((20, 3))
     plain, frame = Moment.of(X), pd.DataFrame(X, columns=list("abc"))
-    refused(plain, Moment.of(X[:, :2]), "one has 3 columns, the other 2")
-    refused(Moment.of(frame), Moment.of(frame[list("acb")]), "column 2 is 'b' in one and 'c'")
+    refused(plain, Moment.of(X[:, :2]), 3, 2)
+    refused(Moment.of(frame), Moment.of(frame[list("acb")]), "column 2", "'b'", "'c'")
     scaled = Moment.of(X, scale="minmax")
-    refused(scaled, plain, "different scalings, Scaling.'minmax'.* and None.*fix one beforehand")
-    refused(scaled, Moment.of(X[:9], scale="minmax"), "attribute 1 goes from .* in one, from")
+    refused(scaled, plain, "'minmax'", None, "Moment.of(X, scale=...)")
+    refused(scaled, Moment.of(X[:9], scale="minmax"), "attribute 1", "Moment.of(X, scale=...)")
     levels = Moment.of(np.full((2, 3), 9, dtype=np.uint8))
-    refused(
-        plain, levels, "different levels: in one there are no levels, in the other the level 255"
-    )
+    refused(plain, levels, "levels", 255)
     fixed = Scaling.fit(X, "minmax")
     assert_close(
         Moment.of(X[:9], scale=fixed) + Moment.of(X[9:], scale=fixed), Moment.of(X, scale=fixed)
     )
     assert plain + Moment.of(X, scale="none") == plain + plain
-    with pytest.warns(UserWarning, match="only one of these moments knows the names"):
+    with pytest.warns(UserWarning, match="names"):
         assert (plain + Moment.of(frame)).names == tuple("abc")
     for wrong in (1, "x", None):
         with pytest.raises(TypeError):
             plain + wrong
-        with pytest.raises(TypeError, match=r"unsupported|not a Moment|only moments"):
+        with pytest.raises(TypeError, match=naming(repr(wrong))):
             Moment.merge([plain, wrong])
     for weight in (-1, np.inf, np.nan):
-        with pytest.raises(ValueError, match="multiplied by a weight, 0 or more"):
+        with pytest.raises(ValueError, match=naming("weight", weight)):
             plain * weight
-    with pytest.raises(ValueError, match="no moments to merge"):
+    with pytest.raises(ValueError, match="at least one"):
         Moment.merge([])
 
 
 def test_data_that_no_model_takes_are_refused(rng):
-    with pytest.raises(ValueError, match=r"Negative values in data passed to Moment: -1 at row 1"):
+    with pytest.raises(ValueError, match=naming("Moment", -1, "row 1", "column 1")):
         Moment.of([[-1.0, 0.5]])
-    with pytest.raises(ValueError, match="scale must be one of"):
+    with pytest.raises(ValueError, match=naming("scale", "auto", *KINDS, "'minimax'")):
         Moment.of([[0.5]], scale="minimax")
-    with pytest.raises(ValueError, match="sample_weight sums to infinity"):
+    with pytest.raises(ValueError, match=naming("sample_weight", "infinity")):
         Moment.of([[0.5], [0.1]], sample_weight=1e308)
     wide = sparse.csr_array((1, 20_000))
-    with pytest.raises(ValueError, match=r"20,000 attributes.*implicit moment.*is not additive"):
+    with pytest.raises(ValueError, match=naming("20,000", "16,384", "implicit")):
         Moment.of(wide)
 
 
@@ -305,20 +304,20 @@ def test_sites_that_pool_files_of_sums_have_the_pooled_model(rng, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "match"),
+    ("parameters", "told"),
     [
-        ({"solver": "minibatch"}, "solver='minibatch' trains on minibatches of rows"),
+        ({"solver": "minibatch"}, "solver='minibatch'"),
         ({"rates": "unit"}, "rates='unit'"),
         ({"fine_tune": 3}, "fine_tune=3"),
         ({"inhibition": True}, "inhibition=True"),
         ({"inhibition": True, "early_stopping": True}, "inhibition=True"),
     ],
 )
-def test_what_needs_rows_is_refused(rng, parameters, match):
+def test_what_needs_rows_is_refused(rng, parameters, told):
     X = rng.random((20, 4))
-    with pytest.raises(ValueError, match=match + ".*a Moment: that needs solver='gram'"):
+    with pytest.raises(ValueError, match=naming(told, "Moment", "solver='gram'")):
         LRNNAutoencoder(2, **parameters).fit(Moment.of(X))
-    with pytest.raises(ValueError, match=match + ".*sample_weight: that needs solver='gram'"):
+    with pytest.raises(ValueError, match=naming(told, "sample_weight", "solver='gram'")):
         LRNNAutoencoder(2, **parameters).fit(X, sample_weight=np.ones(20))
 
 
@@ -327,15 +326,13 @@ def test_a_moment_is_no_rows(rng):
     moment = Moment.of(X)
     model = LRNNAutoencoder(2, **SETTINGS).fit(moment)
     for method in ("fit_transform", "transform", "reconstruct", "score", "partial_fit", "audit"):
-        with pytest.raises(
-            TypeError, match="X is a Moment, which holds sums over rows and no rows"
-        ):
+        with pytest.raises(TypeError, match=naming("X", "Moment", "fit")):
             getattr(model, method)(moment)
-    with pytest.raises(ValueError, match=r"give it to Moment.of"):
+    with pytest.raises(ValueError, match=naming("sample_weight", "Moment.of")):
         model.fit(moment, sample_weight=np.ones(20))
-    with pytest.raises(ValueError, match="moment='implicit' goes through the rows"):
+    with pytest.raises(ValueError, match=naming("moment='implicit'", "Moment", "solver='gram'")):
         LRNNAutoencoder(2, moment="implicit").fit(moment)
-    with pytest.raises(ValueError, match=r"scale='max', but the moment was taken.*Moment.of"):
+    with pytest.raises(ValueError, match=naming("scale='max'", "scale=None", "Moment.of")):
         LRNNAutoencoder(2, scale="max").fit(moment)
     LRNNAutoencoder(2, scale="none", **SETTINGS).fit(moment)
 
@@ -408,12 +405,12 @@ def test_federated_is_pooled_on_a_cluster_of_processes(digits):
 
 def test_the_name_of_a_moments_file_is_not_the_moment(tmp_path, rng):
     Moment.of(rng.random((20, 4))).save(tmp_path / "m.safetensors")
-    with pytest.raises(ValueError, match=r"no data; .*lrnn\.load_moment a moment, which fit takes"):
+    with pytest.raises(ValueError, match=naming("m.safetensors", "lrnn.load_moment")):
         LRNNAutoencoder(2).fit(tmp_path / "m.safetensors")
     LRNNAutoencoder(2, max_iter=2, tol=0).fit(load_moment(tmp_path / "m.safetensors"))
 
 
 def test_what_is_not_in_range_names_its_own_scale(rng):
-    with pytest.raises(ValueError, match=r"as Moment\.of\(X, scale='minmax'\) does"):
+    with pytest.raises(ValueError, match=naming("Moment.of(X, scale='minmax')")):
         Moment.of(-rng.random((5, 3)))
     assert Moment.of(-rng.random((5, 3)), scale="minmax").n_rows == 5

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork, load, streaming
 from lrnn.rows.dask import dask_array_of, dask_rows, worker_memory
+from naming import naming
 
 distributed = pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
 import dask  # noqa: E402
@@ -168,7 +169,7 @@ def test_minibatches_of_partitions(client, digits, monkeypatch, rows):
     """Computed on workers, one of which dies, and brought here."""
     monkeypatch.setattr("lrnn.rows.base.BUFFER_BYTES", rows * 64 * 8)
     settings = SETTINGS | {"solver": "minibatch", "max_iter": 2}
-    some = pytest.warns(UserWarning, match="Of 1,797 rows 450 are shuffled at a time")
+    some = pytest.warns(UserWarning, match=naming("1,797", 450))
     told = nullcontext() if rows > len(digits) else some
     thread, victim = kill_one(client, after=0.8)
     with told:
@@ -188,7 +189,7 @@ def test_minibatches_of_partitions(client, digits, monkeypatch, rows):
 def test_a_bad_cell_is_named(client, digits):
     bad = digits.copy()
     bad[1_111, 3] = np.nan
-    with pytest.raises(ValueError, match=r"NaN at row 1112, column 4"):
+    with pytest.raises(ValueError, match=naming("NaN", "row 1112", "column 4")):
         LRNNAutoencoder(4).fit(da.from_array(bad, chunks=(200, 64)))
 
 
@@ -277,5 +278,5 @@ def test_the_command_line_trains_on_workers(client, digits, tmp_path):
         capture_output=True, text=True, cwd=tmp_path, timeout=120,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in done.stderr
+    assert "'tcp://127.0.0.1:1'" in done.stderr
     assert "Traceback" not in done.stderr

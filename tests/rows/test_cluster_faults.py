@@ -11,6 +11,7 @@ import pytest
 import lrnn.moments.sums
 from lrnn import LRNNAutoencoder, checkpoints
 from lrnn.rows.dask import dask_array_of
+from naming import naming
 
 distributed = pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
 import dask  # noqa: E402
@@ -28,7 +29,7 @@ def test_a_block_that_no_worker_can_hold():
         distributed.Client(cluster),
     ):  # fmt: skip
         huge = da.zeros((40_000, 2_000), chunks=(40_000, 2_000))
-        with pytest.raises(MemoryError, match=r"block of 40000 rows needs [\d,]+ bytes .*rechunk"):
+        with pytest.raises(MemoryError, match=naming(40000, "300,000,000", "X.rechunk")):
             LRNNAutoencoder(4, max_iter=2).fit(huge)
 
 
@@ -91,7 +92,7 @@ def test_losing_the_scheduler(digits, tmp_path, processes, monkeypatch):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checkpoints.Checkpoint, "checkpoint", and_kill)
-        with pytest.raises(ConnectionError, match=r"Dask scheduler cannot be reached any more"):
+        with pytest.raises(ConnectionError, match="scheduler"):
             checkpoints.fit(LRNNAutoencoder(**settings), rows(), path, every=0)
     client.close(timeout=2)
     _, client = processes()

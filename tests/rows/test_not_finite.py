@@ -9,6 +9,7 @@ from scipy import sparse
 
 from lrnn import LRNNAutoencoder
 from lrnn.rows.checks import UnfitNumbersError
+from naming import naming
 
 ROW, COLUMN = 34, 1
 
@@ -45,12 +46,12 @@ def test_a_cell_that_is_not_finite_is_named_and_nothing_else_is_said(rng, kind, 
     model = LRNNAutoencoder(2, max_iter=1, random_state=0).fit(KINDS[kind](X))
     X[ROW, COLUMN] = value
     bad = KINDS[kind](X)
-    name = r" \('b'\)" if kind == "frame" else ""
-    words = f"{'NaN' if np.isnan(value) else 'infinity'} at row 35, column 2{name};"
+    what, name = "NaN" if np.isnan(value) else "infinity", ["'b'"] if kind == "frame" else []
+    told = naming("X", what, "row 35", "column 2", *name)
     for method in ("transform", "reconstruct", "score", "partial_fit", "fit"):
         with (
             warnings.catch_warnings(action="error"),
-            pytest.raises(UnfitNumbersError, match=words),
+            pytest.raises(UnfitNumbersError, match=told),
         ):
             _computed(getattr(model, method)(bad))
 

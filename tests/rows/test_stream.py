@@ -21,6 +21,7 @@ from lrnn.tables.read import open_source
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.sources import ArraySource, Blocks, NpyFile, ParquetFiles, read_ahead
 from lrnn.validation import check_matrix
+from naming import naming
 
 ROWS = 300  # of a block in these tests
 
@@ -196,20 +197,18 @@ def test_types_are_read_as_those_of_arrays_are(digits, tmp_path, dtype):
 
 
 @pytest.mark.parametrize("make", [npy, one_parquet, factory, sparse_blocks])
-@pytest.mark.parametrize(
-    ("value", "words"), [(np.nan, "NaN"), (-1.0, "Negative"), (np.inf, "infinity")]
-)
-def test_a_bad_cell_is_named_by_its_row_in_the_whole(digits, tmp_path, make, value, words):
+@pytest.mark.parametrize(("value", "told"), [(np.nan, "NaN"), (-1.0, -1), (np.inf, "infinity")])
+def test_a_bad_cell_is_named_by_its_row_in_the_whole(digits, tmp_path, make, value, told):
     bad = digits.copy()
     bad[1_234, 5] = value
-    with pytest.raises(ValueError, match=rf"{words}.*row 1235, column 6"):
+    with pytest.raises(ValueError, match=naming(told, "row 1235", "column 6")):
         LRNNAutoencoder(4).fit(make(bad, tmp_path))
 
 
 def test_values_above_one_saturate(digits, tmp_path):
     high = digits.copy()
     high[1_500, 2] = 3
-    with pytest.warns(SaturationWarning, match="row 1501, column 3"):
+    with pytest.warns(SaturationWarning, match=naming(3, "row 1501", "column 3")):
         model = LRNNAutoencoder(4, max_iter=3).fit(npy(high, tmp_path))
     expected = LRNNAutoencoder(4, max_iter=3).fit(np.minimum(high, 1))
     assert model.reconstruction_err_ == pytest.approx(expected.reconstruction_err_, rel=1e-9)
@@ -227,7 +226,7 @@ def test_a_file_that_is_cut_off_between_the_passes(digits, tmp_path):
         return plain(first, height)
 
     source.blocks = watched
-    with pytest.raises(ValueError, match=r"data\.npy', rows from \d+ on: the file ends too early"):
+    with pytest.raises(ValueError, match=naming("data.npy", "rows")):
         LRNNAutoencoder(4, max_iter=3).fit(source)
 
 
@@ -237,7 +236,7 @@ def test_a_source_that_changes_is_noticed(digits):
     def fickle():
         yield digits[: next(lengths)]
 
-    with pytest.raises(ValueError, match="fickle has 900 rows now, but it had 1797"):
+    with pytest.raises(ValueError, match=naming("fickle", 900, 1797)):
         LRNNAutoencoder(4, max_iter=3).fit(fickle)
 
 
@@ -246,7 +245,7 @@ def test_blocks_must_be_alike(digits):
         yield digits
         yield digits[:, :60]
 
-    with pytest.raises(ValueError, match=r"block from row 1798 on has the shape \(\d+, 60\)"):
+    with pytest.raises(ValueError, match=naming("uneven", "row 1798", 60, 64)):
         LRNNAutoencoder(4).fit(Blocks(uneven, shape=(3594, 64)))
 
 
@@ -357,7 +356,7 @@ def test_names_of_columns_are_remembered_and_compared(digits, tmp_path):
     assert model.feature_names_in_[3] == "pixel3"
     other = frame(digits).rename(columns={"pixel5": "other"})
     other.to_parquet(tmp_path / "other.parquet")
-    with pytest.raises(ValueError, match=r"column 'other' where .* trained with 'pixel5'"):
+    with pytest.raises(ValueError, match=naming("X", "other", "pixel5")):
         model.transform(tmp_path / "other.parquet")
 
 
@@ -369,23 +368,23 @@ def test_files_that_are_no_rows(tmp_path):
     table = pa.table({"a": [1.0, 2.0], "b": ["x", "y"]})
     parquet.write_table(table, tmp_path / "words.parquet")
     pytest.importorskip("h5py", reason="pip install 'lrnn[files]'")
-    for name, words in [
-        ("text.npy", "not a .npy file"), ("text.parquet", "is damaged"),
-        ("text.h5", "no .h5 file, or damaged"), ("vector.npy", "rows × attributes"),
-        ("words.parquet", "column 2 .'b'. holds text, such as 'x' in row 1"),
-        ("data.txt", "no file"),
+    for name, told in [
+        ("text.npy", ["damaged"]), ("text.parquet", ["damaged"]), ("text.h5", ["damaged"]),
+        ("vector.npy", ["(3,)"]), ("words.parquet", ["column 2", "'b'", "'x'", "row 1"]),
     ]:  # fmt: skip
-        with pytest.raises((ValueError, FileNotFoundError), match=words):
+        with pytest.raises(ValueError, match=naming(tmp_path / name, *told)):
             LRNNAutoencoder(1).fit(str(tmp_path / name))
+    with pytest.raises(FileNotFoundError, match=naming(tmp_path / "data.txt")):
+        LRNNAutoencoder(1).fit(str(tmp_path / "data.txt"))
     (tmp_path / "data.txt").touch()
-    with pytest.raises(ValueError, match=r"cannot be read block by block; \.npy"):
+    with pytest.raises(ValueError, match=naming("data.txt", ".npy", ".h5", "lrnn.datasets.read")):
         LRNNAutoencoder(1).fit(tmp_path / "data.txt")
 
 
 def test_parquet_folders_must_agree(digits, tmp_path):
     folder = folder_of_parquet(digits, tmp_path)
     frame(digits).rename(columns={"pixel0": "x"}).to_parquet(folder / "9.parquet")
-    with pytest.raises(ValueError, match=r"9\.parquet' has other columns than 0\.parquet"):
+    with pytest.raises(ValueError, match=naming("9.parquet", "0.parquet")):
         ParquetFiles(folder)
 
 
@@ -399,7 +398,7 @@ def test_a_full_disk_leaves_what_was_there(digits, tmp_path, monkeypatch):
         yield digits
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match=r"No space left on device: .*codes\.npy"):
+    with pytest.raises(OSError, match=naming(28, path)):
         streaming.encode(model, Blocks(full, shape=(3_000, 64)), path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["codes.npy"]
@@ -456,5 +455,5 @@ def test_missing_whole_numbers_are_named(digits, tmp_path):
     cells.columns = list("abcde")
     cells.loc[700, "c"] = pd.NA
     cells.to_parquet(tmp_path / "whole.parquet")
-    with pytest.raises(ValueError, match=r"NaN at row 701, column 3 \('c'\)"):
+    with pytest.raises(ValueError, match=naming("NaN", "row 701", "column 3", "'c'")):
         LRNNAutoencoder(2).fit(tmp_path / "whole.parquet")
