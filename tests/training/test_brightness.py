@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lrnn import LRNNAutoencoder, frontier
+from naming import naming
 
 DIM = (2.0**-4, 2.0**-18)  # both so dim that no output saturates
 TRAININGS = [
@@ -50,13 +51,13 @@ def test_frontiers_lead_on(digits):
 
 
 def test_data_too_dim_to_follow_are_told_of(digits):
-    with pytest.warns(UserWarning, match="the highest number in X is 1e-09.*scale='max'"):
+    with pytest.warns(UserWarning, match=naming("X", 1e-09, "scale='max'")):
         LRNNAutoencoder(8, inhibition=True, fine_tune=1, random_state=0).fit(1e-9 * digits[:100])
 
 
 def test_outputs_that_hardly_fire_are_told_of(digits):
     settings = {"inhibition": True, "fine_tune": 40, "random_state": 0}
-    with pytest.warns(UserWarning, match="outputs are only .* % as bright.*spike_penalty=0.01"):
+    with pytest.warns(UserWarning, match=naming("outputs", "spike_penalty=0.01")):
         model = LRNNAutoencoder(8, decoder_layer_sizes=40, spike_penalty=1e-2, **settings).fit(
             digits[:200]
         )
@@ -64,7 +65,7 @@ def test_outputs_that_hardly_fire_are_told_of(digits):
     LRNNAutoencoder(8, spike_penalty=1e-5, **settings).fit(digits[:500])  # no warning
 
 
-@pytest.mark.filterwarnings("ignore:with inhibition")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
 def test_errors_of_dim_data_are_readable(digits):
     found = frontier(1e-4 * digits[:100], 4, penalties=2, passes=2, random_state=0)
     for line, point in zip(found.lines(), found.points, strict=True):
