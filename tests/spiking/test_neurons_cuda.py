@@ -20,7 +20,7 @@ on_both = pytest.mark.parametrize("gpu", TEAMS, indirect=True)  # also in the si
 
 pytestmark = [
     pytest.mark.gpu,
-    pytest.mark.filterwarnings("ignore:the simulated time is too short"),
+    pytest.mark.filterwarnings("ignore:.*too short"),
     pytest.mark.filterwarnings("ignore:overflow"),
 ]
 

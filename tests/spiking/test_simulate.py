@@ -12,6 +12,7 @@ from lrnn.spiking import cpu_kernel
 from lrnn.spiking.on_cpu import Run
 from lrnn.spiking.plan import FOREVER, SEEN
 from lrnn.spiking.simulate import make_plan
+from naming import naming
 
 ESTIMATORS = ("potential", "busy", "arrivals")
 EVENTS_ONLY = {"events": 20_000, "random_state": 0}
@@ -121,7 +122,7 @@ def test_snapshots_are_what_a_shorter_run_gives(random_network):
             then.activation("arrivals"), short.activation("arrivals"), rtol=1e-12
         )
         np.testing.assert_array_equal(then.firing_counts, short.firing_counts)
-    with pytest.raises(ValueError, match=r"no snapshot at 777 events; the nearest are at 1000"):
+    with pytest.raises(ValueError, match=naming(777, 1000)):
         long.at(777)
 
 
@@ -135,7 +136,7 @@ def test_snapshots_take_no_more_memory_than_allowed(random_network):
         assert len(result.snapshots) <= most
         assert result.snapshots[-1] == 10**6
     lone = network.simulate(plus, minus, events=10_000, snapshot_bytes=0, random_state=0)
-    with pytest.raises(ValueError, match=r"needs two samples"):
+    with pytest.raises(ValueError, match=naming("replicas", "snapshot_bytes")):
         lone.confidence_interval()
 
 
@@ -247,8 +248,7 @@ for wanted in (False, None, True):
     print("-", flush=True)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr.count("simulating") == 1
-    assert "100%" in done.stderr
+    assert done.stderr.count("100%") == 1
 
 
 @pytest.mark.parametrize("warm_up", [0, 500])
@@ -282,10 +282,10 @@ def test_what_is_not_asked_for_is_not_observed(random_network):
     np.testing.assert_array_equal(plain._counts, more._counts)
     np.testing.assert_array_equal(plain._sums, more._sums[:, :SEEN])
     assert len(plain.compare(estimator="events").events) == 0
-    with pytest.raises(ValueError, match=r"not observed after events; .* at_events=True"):
+    with pytest.raises(ValueError, match="at_events=True"):
         plain.activation("events")
     short = network.simulate(plus, minus, events=100, at_events=True, random_state=0)
-    with pytest.raises(ValueError, match=r"fewer than 1000 events, .*; simulate longer, or lower"):
+    with pytest.raises(ValueError, match=naming(1000, "observe_every")):
         short.confidence_interval(0.95, "events")
 
 
@@ -302,7 +302,7 @@ def test_compare_gives_the_error_of_every_layer(layered, random_network):
     np.testing.assert_allclose(result.compare(q).errors, found.errors)
     network, plus, minus = random_network(0)
     assert network.simulate(plus, minus, events=2_000).compare().layers == ("all",)
-    with pytest.raises(ValueError, match=r"q has 3 columns, but there are 11 neurons"):
+    with pytest.raises(ValueError, match=naming("q", 3, 11)):
         result.compare([0.1, 0.2, 0.3])
 
 
@@ -315,45 +315,45 @@ def test_a_neuron_that_nothing_reached_may_still_be_excited():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "told"),
     [
-        ({"arrivals": [0.1, -0.2]}, r"the rate at neuron 1 is -0\.2"),
-        ({"arrivals": [0.1, np.nan]}, r"the rate at neuron 1 is nan"),
-        ({"arrivals": [0.1]}, r"arrivals has shape \(1,\)"),
-        ({"arrivals": [0.0, 0.0]}, r"arrivals are all 0: no event would ever happen"),
-        ({"arrivals": [[0.1, 0.1], [0.0, 0.0]]}, r"all 0 in row 1 .from 0."),
-        ({"inhibitory_arrivals": [np.inf, 0]}, r"inhibitory_arrivals: the rate at neuron 0 is inf"),
-        ({"events": 0}, r"events must be a finite number above 0, got 0"),
-        ({"events": -5}, r"events must be a finite number above 0, got -5"),
-        ({"events": 1.5}, r"events must be a whole number from 1 to 1e\+15, got 1\.5"),
-        ({"events": 1e30}, r"events must be a whole number from 1 to 1e\+15"),
-        ({"events": float("nan")}, r"events must be a finite number above 0, got nan"),
-        ({"events": "many"}, r"events must be a finite number above 0, got 'many'"),
-        ({"events": True}, r"events must be a finite number above 0, got True"),
-        ({"events": 10, "time": 1.0}, r"give events or time, not both"),
-        ({"time": 0}, r"time must be a finite number above 0, got 0"),
-        ({"time": 1e300}, r"would take more than 1e\+15 ticks"),
-        ({"observe_every": 0}, r"observe_every must be a finite number above 0"),
-        ({"replicas": 2.5}, r"replicas must be a whole number"),
-        ({"warm_up": -1}, r"warm_up must be a finite number 0 or more, got -1"),
-        ({"start": "full"}, r"start must be 'empty' or 'stationary', got 'full'"),
-        ({"record": [0, 2]}, r"record names neuron 2, but they are numbered 0 to 1"),
-        ({"record": [0.5]}, r"record must be a list of neurons' numbers"),
-        ({"random_state": -1}, r"random_state must be"),
-        ({"threads": 0}, r"threads must be"),
-        ({"device": "abacus"}, r"device must be 'cpu', 'cuda' or 'dask', got 'abacus'"),
-        ({"device": "cuda", "trace": True}, r"trace needs device='cpu', got device='cuda'"),
-        ({"device": "dask", "trace": True}, r"trace needs device='cpu', got device='dask'"),
+        ({"arrivals": [0.1, -0.2]}, ["arrivals", "neuron 1", -0.2]),
+        ({"arrivals": [0.1, np.nan]}, ["arrivals", "neuron 1", "nan"]),
+        ({"arrivals": [0.1]}, ["arrivals", "(1,)", "(2,)"]),
+        ({"arrivals": [0.0, 0.0]}, ["arrivals", 0]),
+        ({"arrivals": [[0.1, 0.1], [0.0, 0.0]]}, ["arrivals", 0, "row 1"]),
+        ({"inhibitory_arrivals": [np.inf, 0]}, ["inhibitory_arrivals", "neuron 0", "inf"]),
+        ({"events": 0}, ["events", 0]),
+        ({"events": -5}, ["events", -5]),
+        ({"events": 1.5}, ["events", 1.5, "1e+15"]),
+        ({"events": 1e30}, ["events", 1e30, "1e+15"]),
+        ({"events": float("nan")}, ["events", "nan"]),
+        ({"events": "many"}, ["events", "'many'"]),
+        ({"events": True}, ["events", True]),
+        ({"events": 10, "time": 1.0}, ["events=10", "time=1.0"]),
+        ({"time": 0}, ["time", 0]),
+        ({"time": 1e300}, ["time=1e+300", "1e+15"]),
+        ({"observe_every": 0}, ["observe_every", 0]),
+        ({"replicas": 2.5}, ["replicas", 2.5]),
+        ({"warm_up": -1}, ["warm_up", -1]),
+        ({"start": "full"}, ["start", "'empty'", "'stationary'", "'full'"]),
+        ({"record": [0, 2]}, ["record", "neuron 2", 0, 1]),
+        ({"record": [0.5]}, ["record", "[0.5]"]),
+        ({"random_state": -1}, ["random_state", -1]),
+        ({"threads": 0}, ["threads", 0]),
+        ({"device": "abacus"}, ["device", "'cpu'", "'cuda'", "'dask'", "'abacus'"]),
+        ({"device": "cuda", "trace": True}, ["trace", "device='cpu'", "device='cuda'"]),
+        ({"device": "dask", "trace": True}, ["trace", "device='cpu'", "device='dask'"]),
         (
             {"device": "cuda", "record": [0], "engine": "clock"},
-            r"record with engine='clock' is not for device='cuda'; device='cpu' and 'dask' are",
+            ["record", "engine='clock'", "device='cuda'", "device='cpu'"],
         ),
     ],
 )
-def test_bad_input_is_refused_by_name(change, message):
+def test_bad_input_is_refused_by_name(change, told):
     network = RandomNeuralNetwork([1.0, 1.0], np.zeros((2, 2)))
     arguments = {"arrivals": [0.1, 0.2], **change}
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=naming(*told)):
         network.simulate(**arguments)
 
 
@@ -372,20 +372,20 @@ SLOW_LAST = RandomNeuralNetwork([1e5, 1e5, 1.0], [[0, 1, 0], [0, 0, 1e-5], [0, 0
 @pytest.mark.parametrize("more", [{}, {"replicas": 3}, {"start": "stationary"}])
 def test_a_time_in_which_a_slow_neuron_cannot_fire_is_said_to_be_too_short(more):
     arrivals = [0.7e5, 0, 0]
-    with pytest.warns(UserWarning, match="too short for one neuron, number 2 with a firing rate"):
+    with pytest.warns(UserWarning, match=naming("too short", 2)):
         result = SLOW_LAST.simulate(arrivals, events=100_000, random_state=0, **more)
     assert result.short.tolist() == [False, False, True]
     if not more:
         assert abs(result.activation()[2] - 0.7) > 0.5
     both = np.tile(arrivals, (2, 1))
-    with pytest.warns(UserWarning, match=r"2 neurons, such as number 2 in row 0 .* a time of 20 w"):
+    with pytest.warns(UserWarning, match=naming("too short", "2 neurons", "row 0", 20)):
         result = SLOW_LAST.simulate(both, time=0.5, random_state=0)
     assert result.short.tolist() == [[False, False, True]] * 2
 
 
 @pytest.mark.parametrize("more", [{}, {"replicas": 4}, {"warm_up": 1_000}])
 def test_as_long_as_the_warning_says_is_long_enough(more):
-    with pytest.warns(UserWarning, match=r"about 3,000,000 events would be enough$"):
+    with pytest.warns(UserWarning, match=naming("3,000,000 events")):
         SLOW_LAST.simulate([0.7e5, 0, 0], events=100_000, random_state=0)
     result = SLOW_LAST.simulate([0.7e5, 0, 0], events=3_000_000, random_state=0, **more)
     assert not result.short.any()
@@ -421,11 +421,11 @@ def test_bad_questions_are_refused():
     network = RandomNeuralNetwork([1.0], [[0.0]])
     result = network.simulate([0.5], events=1_000, observe_every=1_000, random_state=0).at(1_000)
     unseen = replace(result, _counts=0 * result._counts)
-    with pytest.raises(ValueError, match=r"not observed yet; simulate longer, or lower"):
+    with pytest.raises(ValueError, match=naming("potentials", "observe_every")):
         unseen.activation()
-    with pytest.raises(ValueError, match=r"estimator must be one of potential, busy, arrivals"):
+    with pytest.raises(ValueError, match=naming("estimator", *ESTIMATORS, "events", "'best'")):
         result.activation("best")
-    with pytest.raises(ValueError, match=r"level must be between 0 and 1, got 95"):
+    with pytest.raises(ValueError, match=naming("level", 95)):
         result.confidence_interval(95, "busy")
     with pytest.raises(AttributeError):
         result.replicas = 3

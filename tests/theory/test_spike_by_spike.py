@@ -20,7 +20,7 @@ from lrnn.rows import held
 from lrnn.spiking import SpikeCount
 
 COPIES, UNLIKELY, CHANCE = 700, 5.0, 1e-6
-QUIET = pytest.mark.filterwarnings("ignore:the simulated time is too short|the limit came first")
+QUIET = pytest.mark.filterwarnings("ignore:.*(too short|came first)")
 
 
 def layered(inhibition, widths=(3, 4, 3), strength=0.8):

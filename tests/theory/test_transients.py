@@ -16,7 +16,7 @@ from lrnn import RandomNeuralNetwork
 from lrnn.spiking import reference
 
 LEVEL = 1e-6
-pytestmark = pytest.mark.filterwarnings("ignore:the simulated time is too short")
+pytestmark = pytest.mark.filterwarnings("ignore:.*too short")
 
 LOOP = RandomNeuralNetwork(  # recurrent, inhibitory, with a self-loop
     [1.5, 1.0], [[0.1, 0.4], [0.3, 0.0]], [[0.0, 0.2], [0.3, 0.0]]
