@@ -41,13 +41,12 @@ def made(folder, suffix, arrays):
 @pytest.mark.parametrize("suffix", [".npz", ".mat", ".zarr", ".h5", ".hdf5"])
 def test_one_of_several_arrays_by_its_name(tmp_path, suffix):
     path = made(tmp_path, suffix, {"train": NUMBERS, "test": NUMBERS[:, :2]})
-    with pytest.raises(
-        ValueError, match=naming(path, "train (2, 3)", "test (2, 2)", "--key", "Reading(key=")
-    ):
+    arrays = path, "train (2, 3)", "test (2, 2)"
+    with pytest.raises(ValueError, match=naming(*arrays, "--key", "Reading(key=")):
         read(path)
     np.testing.assert_array_equal(read(path, Reading(key="test")).data, NUMBERS[:, :2])
     np.testing.assert_array_equal(open_table(path, True, Reading(key="train")).data.shape, (2, 3))
-    with pytest.raises(ValueError, match=naming(path, "valid", "train (2, 3)", "test (2, 2)")):
+    with pytest.raises(ValueError, match=naming(*arrays, "valid")):
         read(path, Reading(key="valid"))
 
 
