@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,9 +23,6 @@ from sklearn import config_context
 import lrnn
 from lrnn import LRNNAutoencoder, LRNNClassifier
 from lrnn.storage.model_files import FORMAT, ModelFileError, checksum
-
-STORED = Path(__file__).parents[1] / "data" / "format-1.safetensors"
-STORED_INPUT = np.array([[0.0, 0.25, 0.5, 1.0], [1.0, 0.0, 0.75, 0.25]])
 
 
 def small_model():
@@ -114,18 +110,6 @@ def test_an_unfitted_model_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         LRNNAutoencoder().save(tmp_path / "m.safetensors")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_of_the_first_format_is_still_read():
-    with pytest.warns(UserWarning, match=r"a note on its scaling, {'divide by': 255}: scale"):
-        model = lrnn.load(STORED)
-    assert model.hidden_layer_sizes == (3, 2)
-    assert model.scaling_ is None
-    assert list(model.feature_names_in_) == ["a", "b", "c", "d"]
-    expected = np.load(STORED.with_suffix(".expected.npy"))
-    frame = pd.DataFrame(STORED_INPUT, columns=list("abcd"))
-    np.testing.assert_allclose(model.reconstruct(frame), expected, rtol=1e-12)
-    assert model.history_[0].layer == 1
 
 
 def test_saving_obeys_the_umask_and_follows_links(tmp_path):
@@ -312,15 +296,6 @@ def test_no_file_and_a_folder_are_named(tmp_path):
         lrnn.load(tmp_path)
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names", "ignore:.*a note on its")
-def test_a_model_of_an_old_file_can_be_saved_again(tmp_path):
-    old = lrnn.load(STORED)
-    old.save(tmp_path / "again.safetensors")
-    again = lrnn.load(tmp_path / "again.safetensors")
-    np.testing.assert_array_equal(again.transform(STORED_INPUT), old.transform(STORED_INPUT))
-    np.testing.assert_array_equal(again.layer_spike_costs_, old.layer_spike_costs_)
-
-
 def unit_rate_model(dtype):
     X = np.random.RandomState(0).uniform(size=(40, 5)).astype(dtype)
     return LRNNAutoencoder((4, 3), rates="unit", max_iter=3, random_state=0).fit(X), X
@@ -348,14 +323,6 @@ def test_the_audit_judges_what_transform_does():
     assert "NOT valid" in str(report)
     with pytest.raises(ValueError, match=r"sum to .* more than 1.*unit rates"):
         model.to_network()  # which would be another one
-
-
-def test_a_file_with_inhibition_is_still_read():
-    model = lrnn.load(STORED.with_name("format-2.safetensors"))
-    X = (np.random.RandomState(0).uniform(size=(60, 8)) ** 2 > 0.4).astype(float)
-    expected = np.load(STORED.with_name("format-2.expected.npy"))
-    np.testing.assert_allclose(model.reconstruct(X[:2]), expected, rtol=1e-9)
-    assert model.inhibitory_encoders_ is not None
 
 
 def test_a_moment_that_is_not_there_cannot_be_saved(digits, tmp_path):

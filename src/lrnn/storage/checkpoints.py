@@ -191,8 +191,7 @@ def checkpoint_of(
     if start := start_tensors(model):
         parameters["init"] = checksum("", start)
     facts = {"lrnn": lrnn.__version__, "model": type(model).__name__, **parameters, **more}
-    usual = {"model": LRNNAutoencoder.__name__, **type(model)().get_params()}
-    earlier = read(path, facts, usual) if resume and path.exists() else None
+    earlier = read(path, facts) if resume and path.exists() else None
     return Checkpoint(path, every, facts, rows, earlier)
 
 
@@ -358,18 +357,15 @@ def write(path: Path, facts: Mapping[str, Any], content: Content, states: list[S
     write_tensors(path, document, tensors)
 
 
-def read(path: Path, facts: Mapping[str, Any], usual: Mapping[str, Any]) -> Earlier:
-    """What `write` wrote for training with the same ``facts``.
-
-    What an older file does not know yet was as ``usual``.
-    """
+def read(path: Path, facts: Mapping[str, Any]) -> Earlier:
+    """What `write` wrote for training with the same ``facts``."""
 
     def check(document: dict[str, Any]) -> None:
         known = document.get("checkpoint") == FORMAT and {"facts", "states"} <= document.keys()
         if not known or not isinstance(document["facts"], dict):
             raise CheckpointError("it is not a checkpoint of this version of lrnn")
         for what, value in facts.items():
-            other = document["facts"].get(what, usual.get(what))
+            other = document["facts"].get(what)
             if other != value:
                 raise CheckpointError(_difference(what, other, value))
 

@@ -109,7 +109,7 @@ def classifier(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNClass
     model._validate_params()
     weights = _weights(tensors, document["inhibition"] is True)
     check_rates(weights, "free", tensors)
-    set_attributes(model, weights.sizes[0], document["white"], document)
+    set_attributes(model, weights.sizes[0], document)
     costs = np.array(document["layer_spike_costs"], dtype=np.float64)
     if costs.shape != (len(weights.excitatory),) or not (np.isfinite(costs) & (costs >= 0)).all():
         raise ModelFileError("its spikes by layer do not fit its layers")

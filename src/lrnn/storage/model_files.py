@@ -35,7 +35,6 @@ from lrnn.rows.gaps import Filling
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.scaling import Scaling, attribute_count
 from lrnn.tables.sources import check_file
-from lrnn.tables.words import warn
 from lrnn.training import LearningCurve, StopReason
 from lrnn.weights import Weights, over_one
 
@@ -45,10 +44,9 @@ FORMAT = 4
 Version 2 has inhibitory weights, ``inhibitory_encoder.0`` … and ``inhibitory_decoder.0`` …; files
 of networks without them are still of version 1. Those of version 3 are classifiers (see
 `lrnn.storage.classifier_files`), those of version 4 outlier detectors (see
-`lrnn.storage.detector_files`). What a document may lack is what earlier versions
-of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``binary``), ``stage``,
-``error_is_bound``. ``stream`` is there if a stream can go on (see `lrnn.storage.stream_files`),
-``output`` if ``set_output`` was called.
+`lrnn.storage.detector_files`). ``error_is_bound`` is there if it is so, ``corrupted_err`` if rows
+were corrupted, ``stream`` if a stream can go on (see `lrnn.storage.stream_files`), ``output`` if
+``set_output`` was called.
 """
 
 CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
@@ -117,8 +115,7 @@ def stored(
         facts, arrays = stream_files.told(model, asked=moment is True)
         document |= facts
         tensors |= arrays
-    if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
-        document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
+    document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
     if model.corrupted_err_ is not None:
         document["corrupted_err"] = model.corrupted_err_
     try:
@@ -299,8 +296,7 @@ def autoencoder(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAuto
             f"its rates are 'unit', but rows of {over} of its weight matrices sum to more than 1"
         )
     check_rates(weights, model.rates, tensors)
-    white = document.get("white", 1.0 if document.get("binary") is True else None)
-    set_attributes(model, weights.sizes[0], white, document)
+    set_attributes(model, weights.sizes[0], document)
     spike_cost = finite(document["spike_cost"])
     fitted = Fitted(
         weights,
@@ -335,13 +331,14 @@ def _filling(tensors: dict[str, Array], width: int) -> Filling | None:
     return Filling(decoder, codes, root)
 
 
-def set_attributes(model: Any, inputs: int, white: Any, document: dict[str, Any]) -> None:
+def set_attributes(model: Any, inputs: int, document: dict[str, Any]) -> None:
     """What a model with so many input neurons knows of its attributes, and its form of codes.
 
     That is how many attributes there are, their names, how they get into [0, 1], and levels.
     """
     model.scaling_ = scaling_of(document["scaling"], model, inputs)
     model.n_features_in_ = width = attribute_count(model.scaling_, inputs)
+    white = document["white"]
     if white not in WHITES:
         raise ModelFileError(f"it says that the level {white!r:.40} is 1")
     model.white_ = white
@@ -357,9 +354,6 @@ def set_attributes(model: Any, inputs: int, white: Any, document: dict[str, Any]
 def scaling_of(stored: Any, model: LRNNAutoencoder | LRNNClassifier, inputs: int) -> Scaling | None:
     """The scaling of a model, which then has it as a parameter, too."""
     if stored is None:
-        return None
-    if not isinstance(stored, dict) or "kind" not in stored:  # a user's own note, once
-        warn(f"the model was saved with a note on its scaling, {stored!r:.200}: scale data so")
         return None
     scaling = check_scaling(stored, inputs)
     complement_alone = model.complement is True and scaling == scaling.coding
@@ -394,7 +388,7 @@ def check_scaling(stored: Any, inputs: int) -> Scaling:
 def curve_of(i: int, facts: dict[str, Any], tensors: dict[str, Array]) -> LearningCurve:
     """The learning curve of this number."""
     arrays = {name: tensors[f"history.{i}.{name}"] for name in CURVE_ARRAYS}
-    layer, stopped, stage = facts["layer"], facts["stopped"], facts.get("stage", "")
+    layer, stopped, stage = facts["layer"], facts["stopped"], facts["stage"]
     if (
         any(array.ndim != 1 or array.dtype.kind not in "fi" for array in arrays.values())
         or len({len(arrays[name]) for name in ("iterations", "errors", "seconds")}) != 1
@@ -451,11 +445,8 @@ def check_rates(weights: Weights, rates: Rates, tensors: dict[str, Array]) -> No
 
 
 def _spike_costs(weights: Weights, document: dict[str, Any], total: float) -> Array:
-    """Of each layer; files of the first versions of lrnn only have their sum."""
-    layers = len(weights.excitatory)
-    costs = np.array(document.get("layer_spike_costs", [np.nan] * layers), dtype=np.float64)
-    known = "layer_spike_costs" in document
-    if costs.shape != (layers,) or (known and not np.isclose(costs.sum(), total)):
+    costs = np.array(document["layer_spike_costs"], dtype=np.float64)
+    if costs.shape != (len(weights.excitatory),) or not np.isclose(costs.sum(), total):
         raise ModelFileError("its spikes by layer do not fit their sum")
     return costs
 

@@ -608,8 +608,6 @@ class GramSearch(Stepper):
         self._seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
         count, left = len(state["starts"]), self._left(steps)
         early = [start for start in self._starts if start.early]
-        if 0 < count == left - 1 == self._begun - 1:
-            self._begun = left = count  # of a version that did not know the last start
         won = bool(early) and steps >= IN_TIME
         states.demand(
             count in (left, left + len(early)) or (won and count == 1), "number of starts"

@@ -53,7 +53,7 @@ class LearningCurve:
     stopped : {"max_iter", "tol", "interrupted", "callback"}
         What ended the training.
     stage : str
-        What it was, such as "gram solver" or "end to end"; empty in old files.
+        What it was, such as "gram solver" or "end to end".
     """
 
     layer: int | None
