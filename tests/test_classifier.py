@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_score
 import lrnn
 from lrnn import LRNNAutoencoder, LRNNClassifier, RandomNeuralNetwork, Scaling
 from lrnn.storage.model_files import ModelFileError, load_autoencoder
+from naming import naming
 
 QUICK = {"hidden_layer_sizes": (20,), "max_iter": 8, "random_state": 0}
 
@@ -431,7 +432,7 @@ def test_files_keep_every_bit(digits, labels, settings, tmp_path):
     np.testing.assert_array_equal(again.history_[0].errors, model.history_[0].errors)
     kept = {k: v for k, v in again.get_params().items() if k != "scale"}
     assert kept == {k: v for k, v in model.get_params().items() if k != "scale"}
-    with pytest.raises(ModelFileError, match="is a classifier, where an autoencoder is needed"):
+    with pytest.raises(ModelFileError, match=naming("classifier", "autoencoder")):
         load_autoencoder(tmp_path / "m.safetensors")
 
 
@@ -444,27 +445,30 @@ def test_a_frozen_layer_stays_so_in_a_file(digits, labels, tmp_path):
 
 
 def test_damaged_files_are_refused(model, tmp_path):
-    from lrnn.storage.model_files import read_tensors, write_tensors
+    from lrnn.storage.codec import read_tensors, write_tensors
 
     path = tmp_path / "m.safetensors"
     model.save(path)
     document, tensors = read_tensors(path, lambda document: None)
 
-    def refused(match, document=document, **changed):
+    def refused(*named, document=document, **changed):
         write_tensors(path, document, tensors | changed)
-        with pytest.raises(ModelFileError, match=match):
+        with pytest.raises(ModelFileError, match=naming(path, *named)):
             lrnn.load(path)
 
-    refused("one label for each output", classes=tensors["classes"][:-1])
-    refused("one label for each output", classes=tensors["classes"][::-1].copy())
-    refused("negative or not finite", **{"excitatory.0": -tensors["excitatory.0"]})
-    refused("do not fit together", **{"excitatory.1": tensors["excitatory.1"][1:]})
-    refused("firing rates", **{"firing_rates.0": 2 * tensors["firing_rates.0"]})
-    refused("layers stay as they are", document | {"frozen": 2})
-    refused("unknown parameters", document | {"parameters": {"evil": 1}})
+    refused("classes", classes=tensors["classes"][:-1])
+    refused("classes", classes=tensors["classes"][::-1].copy())
+    refused("excitatory.0", **{"excitatory.0": -tensors["excitatory.0"]})
+    refused("excitatory", "weights", **{"excitatory.1": tensors["excitatory.1"][1:]})
+    refused("firing_rates", **{"firing_rates.0": 2 * tensors["firing_rates.0"]})
+    refused("frozen", document=document | {"frozen": 2})
+    refused("evil", document=document | {"parameters": {"evil": 1}})
     parameters = document["parameters"] | {"hidden_layer_sizes": {"a": 1}}
-    refused("its hidden_layer_sizes are", document | {"parameters": parameters})
-    refused("has no classes", {k: v for k, v in document.items() if k != "classes"})
+    refused("hidden_layer_sizes", document=document | {"parameters": parameters})
+    refused("class_weight", "'a'", document=document | {"class_weight": [["a", "b"]]})
+    refused("classes", document=document | {"classes": {"labels": ["a"]}})
+    del tensors["classes"]
+    refused("classes")
 
 
 # What it refuses

@@ -17,7 +17,7 @@ import lrnn
 from lrnn import LRNNAutoencoder, checkpoints
 from lrnn.rows.content import ContentSum
 from lrnn.storage.checkpoints import CheckpointError, fit
-from lrnn.storage.model_files import write_tensors
+from lrnn.storage.codec import write_tensors
 from lrnn.tables.sources import NpyFile
 from naming import naming
 

@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 
 from lrnn import LRNNAutoencoder, LRNNClassifier, checkpoints
 from lrnn.storage.checkpoints import CheckpointError, fit
-from lrnn.storage.model_files import read_tensors
+from lrnn.storage.codec import read_tensors
 from storage.test_checkpoints import Killed, kill_after
 
 ROWS = 300

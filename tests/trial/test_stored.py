@@ -19,7 +19,8 @@ from safetensors.numpy import save as to_bytes
 import lrnn
 from lrnn import LRNNAutoencoder, LRNNClassifier, Moment, checkpoints
 from lrnn.storage.checkpoints import CheckpointError
-from lrnn.storage.model_files import ModelFileError, checksum
+from lrnn.storage.codec import checksum
+from lrnn.storage.model_files import ModelFileError
 from lrnn.storage.moment_files import MomentFileError
 from trial.harness import Refusal, answer, cases, damaged
 

@@ -27,15 +27,15 @@ from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.classifier import LRNNClassifier
 from lrnn.parameters import check_without_rows
 from lrnn.rows import Rows
-from lrnn.storage.model_files import (
+from lrnn.storage.codec import (
     READ_ERRORS,
     TensorFileError,
     checksum,
-    plain_parameters,
     read_tensors,
-    start_tensors,
+    split,
     write_tensors,
 )
+from lrnn.storage.model_files import plain_parameters, start_of
 from lrnn.tables.words import warn
 from lrnn.training import Labels, Observer, State, StateError
 from lrnn.training.states import demand, whole
@@ -188,8 +188,8 @@ def checkpoint_of(
     """
     parameters = plain_parameters(model)
     del parameters["verbose"]
-    if start := start_tensors(model):
-        parameters["init"] = checksum("", start)
+    if start := start_of(model):
+        parameters["init"] = checksum("", split(start)[1])
     facts = {"lrnn": lrnn.__version__, "model": type(model).__name__, **parameters, **more}
     earlier = read(path, facts) if resume and path.exists() else None
     return Checkpoint(path, every, facts, rows, earlier)
@@ -207,8 +207,7 @@ def _sum_of_encoder(model: LRNNClassifier) -> str | None:
     if found is None:
         return None
     parts = {"encoder": found.encoders_, "inhibitory_encoder": found.inhibitory_encoders_ or ()}
-    tensors = {f"{k}.{i}": to_numpy(w) for k, ws in parts.items() for i, w in enumerate(ws)}
-    return checksum("", tensors)
+    return checksum("", split(parts)[1])
 
 
 @dataclass(frozen=True)
