@@ -233,7 +233,7 @@ def autoencoder_state(model: LRNNAutoencoder, moment: bool | None = None) -> Sta
         **_present(
             inhibitory_encoder=model.inhibitory_encoders_,
             inhibitory_decoder=model.inhibitory_decoders_,
-            filling=filling and vars(filling),
+            filling=None if filling is None else vars(filling),
         ),
         **start_of(model),
     }
@@ -380,6 +380,7 @@ def _classes(stored: NDArray[Any] | State, count: int) -> NDArray[Any]:
 def detector_state(model: LRNNOutlierDetector) -> State:
     """What a file says of a fitted detector."""
     normality, path = model._normality_, model.width_path_
+    typical = None if normality.typical is None else vars(normality.typical)
     return {
         "format": 4,
         "lrnn_version": lrnn.__version__,
@@ -391,7 +392,7 @@ def detector_state(model: LRNNOutlierDetector) -> State:
             "flagged_share": model.flagged_share_,
             "width_path": None if path is None else path.to_json(),
         },
-        **_present(typical=normality.typical and vars(normality.typical)),
+        **_present(typical=typical),
         "held_out": vars(model._held),
     }
 

@@ -136,7 +136,7 @@ def scaling_of(stored: State | None, names: list[str] | None, inputs: int) -> Sc
         own = np.size(scaling.low) if np.ndim(scaling.low) else width
         own = own if scaling.names is None else len(scaling.names)
         if own != width or (scaling.complemented and inputs % 2):
-            raise TensorFileError(f"its scaling, of {own} attributes, does not fit its {inputs} inputs")
+            raise TensorFileError(f"its scaling of {own} attributes does not fit {inputs} inputs")
     return scaling
 
 
