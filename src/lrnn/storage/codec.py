@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -23,8 +23,7 @@ import lrnn
 from lrnn.arrays import Array, is_array, to_numpy
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.sources import check_file
-
-State: TypeAlias = dict[str, Any]
+from lrnn.training import State
 
 READ_ERRORS = (SafetensorError, OSError, KeyError, TypeError, ValueError, AttributeError,
                RecursionError, OverflowError, MemoryError)  # fmt: skip

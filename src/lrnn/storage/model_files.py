@@ -20,10 +20,10 @@ from lrnn.normality import Normality
 from lrnn.parameters import matrices_of
 from lrnn.rows.gaps import Filling
 from lrnn.storage import codec, schemas
-from lrnn.storage.codec import State, TensorFileError
+from lrnn.storage.codec import TensorFileError
 from lrnn.storage.moment_files import memory_of, scaling_of, stream_state
 from lrnn.tables.scaling import OPEN, attribute_count
-from lrnn.training import LearningCurve
+from lrnn.training import LearningCurve, State
 from lrnn.weights import Weights, over_one
 from lrnn.width_paths import WidthPath
 

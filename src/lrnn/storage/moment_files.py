@@ -12,9 +12,9 @@ from lrnn.moments import Moment, Sums
 from lrnn.moments.moment import impossible
 from lrnn.moments.sums import LARGEST
 from lrnn.storage import codec, schemas
-from lrnn.storage.codec import State, TensorFileError
+from lrnn.storage.codec import TensorFileError
 from lrnn.tables.scaling import Scaling, attribute_count
-from lrnn.training import Memory
+from lrnn.training import Memory, State
 from lrnn.training.without_rows import highest
 from lrnn.weights import Weights
 

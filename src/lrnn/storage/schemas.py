@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeAlias, get_args
 
 import numpy as np
 
-from lrnn.storage.codec import State, TensorFileError
-from lrnn.training import StopReason
+from lrnn.storage.codec import TensorFileError
+from lrnn.training import State, StopReason
 from lrnn.training.gram import MOMENTUM_LIMIT
 
 LARGEST = float_info.max
