@@ -431,7 +431,7 @@ def test_files_keep_every_bit(digits, labels, settings, tmp_path):
     np.testing.assert_array_equal(again.history_[0].errors, model.history_[0].errors)
     kept = {k: v for k, v in again.get_params().items() if k != "scale"}
     assert kept == {k: v for k, v in model.get_params().items() if k != "scale"}
-    with pytest.raises(ModelFileError, match=naming("m.safetensors", "classifier", "autoencoder")):
+    with pytest.raises(ModelFileError, match=naming("classifier", "autoencoder")):
         load_autoencoder(tmp_path / "m.safetensors")
 
 
@@ -444,7 +444,7 @@ def test_a_frozen_layer_stays_so_in_a_file(digits, labels, tmp_path):
 
 
 def test_damaged_files_are_refused(model, tmp_path):
-    from lrnn.storage.model_files import read_tensors, write_tensors
+    from lrnn.storage.codec import read_tensors, write_tensors
 
     path = tmp_path / "m.safetensors"
     model.save(path)
@@ -452,19 +452,22 @@ def test_damaged_files_are_refused(model, tmp_path):
 
     def refused(*named, document=document, **changed):
         write_tensors(path, document, tensors | changed)
-        with pytest.raises(ModelFileError, match=naming(path.name, *named)):
+        with pytest.raises(ModelFileError, match=naming(path, *named)):
             lrnn.load(path)
 
-    refused("classes", "output", classes=tensors["classes"][:-1])
-    refused("classes", "output", classes=tensors["classes"][::-1].copy())
-    refused("excitatory.0", "negative", **{"excitatory.0": -tensors["excitatory.0"]})
-    refused("(64, 20)", "(19, 10)", **{"excitatory.1": tensors["excitatory.1"][1:]})
-    refused("firing rates", **{"firing_rates.0": 2 * tensors["firing_rates.0"]})
-    refused("2 layers", document=document | {"frozen": 2})
-    refused("parameters", "evil", document=document | {"parameters": {"evil": 1}})
+    refused("classes", classes=tensors["classes"][:-1])
+    refused("classes", classes=tensors["classes"][::-1].copy())
+    refused("excitatory.0", **{"excitatory.0": -tensors["excitatory.0"]})
+    refused("excitatory", "weights", **{"excitatory.1": tensors["excitatory.1"][1:]})
+    refused("firing_rates", **{"firing_rates.0": 2 * tensors["firing_rates.0"]})
+    refused("frozen", document=document | {"frozen": 2})
+    refused("evil", document=document | {"parameters": {"evil": 1}})
     parameters = document["parameters"] | {"hidden_layer_sizes": {"a": 1}}
-    refused("hidden_layer_sizes", {"a": 1}, document=document | {"parameters": parameters})
-    refused("classifier", "classes", document={k: document[k] for k in document if k != "classes"})
+    refused("hidden_layer_sizes", document=document | {"parameters": parameters})
+    refused("class_weight", "'a'", document=document | {"class_weight": [["a", "b"]]})
+    refused("classes", document=document | {"classes": {"labels": ["a"]}})
+    del tensors["classes"]
+    refused("classes")
 
 
 # What it refuses

@@ -1020,7 +1020,7 @@ class LRNNClassifier(
         ...     lrnn.load(f"{folder}/model.safetensors").classes_
         array(['a', 'b'], dtype='<U1')
         """
-        from lrnn.storage.classifier_files import save
+        from lrnn.storage.model_files import save
 
         check_is_fitted(self)
         save(self, path)

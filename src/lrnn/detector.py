@@ -974,7 +974,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         >>> bool((again.score_samples(X) == model.score_samples(X)).all())
         True
         """
-        from lrnn.storage.detector_files import save
+        from lrnn.storage.model_files import save
 
         check_is_fitted(self)
         save(self, path)

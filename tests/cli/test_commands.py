@@ -66,24 +66,6 @@ def test_the_demo_for_programs(call, tmp_path):
     assert document["simulation_rmse"] < 0.03
 
 
-class Note:
-    """A scaling as Python could once save it."""
-
-    def to_json(self):
-        return {"divide by": 16}
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_model_with_a_note_of_its_own_can_be_inspected(call, tmp_path):
-    X = load_digits().data / 16
-    model = lrnn.LRNNAutoencoder((3,), max_iter=5).fit(X)
-    model.scaling_ = Note()
-    model.save(tmp_path / "a.safetensors")
-    done = call("inspect", "a.safetensors", cwd=tmp_path)
-    assert done.names("{'divide by': 16}")
-    assert done.returncode == 0
-
-
 def test_help_and_version(call):
     done = call("--help")
     for command in ("demo", "fit", "simulate", "report", "export", "data"):

@@ -258,7 +258,6 @@ def test_an_interrupted_pass_goes_on_from_its_last_block(digits, tmp_path, monke
         return real(block)
 
     monkeypatch.setattr("lrnn.moments.sums.products", products)
-    monkeypatch.setattr("lrnn.training.run.COMPARED", 10)
 
     class StoppedError(Exception):
         pass
@@ -289,7 +288,7 @@ def test_an_interrupted_pass_goes_on_from_its_last_block(digits, tmp_path, monke
             checkpoints.fit(model, X, file, every=0)
         except StoppedError:
             assert stop_after < 1_000
-    assert 10 < sum(worked_on) < 1_400  # not from the beginning, but for those that are compared
+    assert sum(worked_on) < 1_400  # not from the beginning
     for found, known in zip(model.encoders_, expected.encoders_, strict=True):
         np.testing.assert_array_equal(found, known)
 

@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,10 +22,10 @@ from sklearn import config_context
 
 import lrnn
 from lrnn import LRNNAutoencoder, LRNNClassifier
-from lrnn.storage.model_files import FORMAT, ModelFileError, checksum
-
-STORED = Path(__file__).parents[1] / "data" / "format-1.safetensors"
-STORED_INPUT = np.array([[0.0, 0.25, 0.5, 1.0], [1.0, 0.0, 0.75, 0.25]])
+from lrnn.storage.codec import checksum
+from lrnn.storage.model_files import ModelFileError
+from lrnn.storage.schemas import FORMAT
+from naming import naming
 
 
 def small_model():
@@ -111,21 +110,9 @@ def test_numpy_parameters_are_saved_as_plain_numbers(tmp_path, digits):
 
 
 def test_an_unfitted_model_cannot_be_saved(tmp_path):
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(ValueError, match=naming("fitted")):
         LRNNAutoencoder().save(tmp_path / "m.safetensors")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_of_the_first_format_is_still_read():
-    with pytest.warns(UserWarning, match=r"a note on its scaling, {'divide by': 255}: scale"):
-        model = lrnn.load(STORED)
-    assert model.hidden_layer_sizes == (3, 2)
-    assert model.scaling_ is None
-    assert list(model.feature_names_in_) == ["a", "b", "c", "d"]
-    expected = np.load(STORED.with_suffix(".expected.npy"))
-    frame = pd.DataFrame(STORED_INPUT, columns=list("abcd"))
-    np.testing.assert_allclose(model.reconstruct(frame), expected, rtol=1e-12)
-    assert model.history_[0].layer == 1
 
 
 def test_saving_obeys_the_umask_and_follows_links(tmp_path):
@@ -243,37 +230,48 @@ def say(*path_and_value):
     return change
 
 
+def drop(name):
+    return lambda document, tensors: tensors.pop(name)
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "named"),
     [
-        (put("encoder.0", -np.ones((4, 3))), "negative or not finite"),
-        (put("encoder.0", np.full((4, 3), np.nan)), "negative or not finite"),
-        (put("encoder.0", np.ones((4, 5))), "do not fit together"),
-        (put("encoder.0", np.ones(4)), "no matrix of floating-point numbers"),
-        (put("encoder.0", np.ones((4, 3), dtype=np.int64)), "no matrix of floating-point numbers"),
-        (put("encoder.0", np.ones((4, 3), dtype=np.float32)), "do not fit together"),
-        (put("encoder.2", np.ones((2, 2))), "do not fit together"),
-        (put("firing_rates.0", np.ones(4)), "firing rates do not belong"),
-        (put("history.0.errors", np.ones((2, 2))), "learning curve 0"),
-        (lambda document, tensors: tensors.pop("decoder.0"), "no decoder.0"),
-        (lambda document, tensors: tensors.pop("history.1.errors"), "history.1.errors"),
-        (say("format", FORMAT + 1), f"format {FORMAT + 1}.*Update lrnn"),
-        (say("format", "1"), "format version is '1'"),
-        (say("parameters", "solver", "os.system"), "'solver' parameter"),
-        (say("parameters", "evil", 1), "unknown parameters evil"),
-        (say("parameters", {"random_state": {"__reduce__": "x"}}), "'random_state' parameter"),
-        (say("history", 0, "stopped", "never"), "learning curve 0"),
-        (say("feature_names", ["only one"]), "feature names do not fit"),
-        (say("feature_names", "abcd"), "no list of names"),
-        (say("reconstruction_err", float("nan")), "not a finite number"),
-        (say("reconstruction_err", [1]), "cannot read"),
-        (say("n_iter", "x"), "cannot read"),
-        (say("output", "os.system"), "codes are given as 'os.system'"),
-        (say("output", ["pandas"]), r"codes are given as \['pandas'\]"),
+        (put("encoder.0", -np.ones((4, 3))), ["encoder.0"]),
+        (put("encoder.0", np.full((4, 3), np.nan)), ["encoder.0"]),
+        (put("encoder.0", np.ones((4, 5))), ["(4, 5)"]),
+        (put("encoder.0", np.ones(4)), ["encoder.0", "(4,)"]),
+        (put("encoder.0", np.ones((4, 3), dtype=np.int64)), ["encoder.0", "int64"]),
+        (put("encoder.0", np.ones((4, 3), dtype=np.float32)), ["weights"]),
+        (put("encoder.2", np.ones((2, 2))), [(4, 3, 2, 2, 3, 4)]),
+        (put("encoder.3", np.ones((2, 2))), ["encoder"]),
+        (put("encoder.0.x", np.ones((2, 2))), ["encoder.0.x"]),
+        (put("n_iter", np.ones(2)), ["n_iter"]),
+        (put("parameters.tol", np.ones(2)), ["parameters.tol"]),
+        (put("parameters.evil", np.ones(2)), ["parameters"]),
+        (put("firing_rates.0", np.ones(4)), ["firing_rates"]),
+        (put("history.0.errors", np.ones((2, 2))), ["history.0.errors"]),
+        (drop("decoder.0"), ["decoder"]),
+        (drop("history.1.errors"), ["history.1.errors"]),
+        (say("format", FORMAT + 1), ["format", FORMAT + 1, lrnn.__version__]),
+        (say("format", "1"), ["format", "'1'"]),
+        (say("format", 2), ["inhibitory_encoder"]),
+        (say("format", 4), ["network"]),
+        (say("parameters", "solver", "os.system"), ["solver"]),
+        (say("parameters", "evil", 1), ["evil"]),
+        (say("parameters", {"random_state": {"__reduce__": "x"}}), ["random_state"]),
+        (say("history", 0, "stopped", "never"), ["history.0.stopped", "'never'"]),
+        (say("feature_names", ["only one"]), ["names", 1, 4]),
+        (say("feature_names", "abcd"), ["feature_names", "'abcd'"]),
+        (say("reconstruction_err", float("nan")), ["reconstruction_err", "nan"]),
+        (say("reconstruction_err", [1]), ["reconstruction_err", "[1]"]),
+        (say("n_iter", "x"), ["n_iter", "'x'"]),
+        (say("output", "os.system"), ["output", "'os.system'"]),
+        (say("output", ["pandas"]), ["output", "['pandas']"]),
     ],
 )
-def test_a_hostile_file_is_refused(original, scratch, change, message):
-    with pytest.raises(ModelFileError, match=message):
+def test_a_hostile_file_is_refused(original, scratch, change, named):
+    with pytest.raises(ModelFileError, match=naming(scratch, *named)):
         load_bytes(forged(original, change), scratch)
 
 
@@ -300,25 +298,16 @@ class Explosive:
 )
 def test_a_foreign_file_is_refused_and_runs_no_code(tmp_path, monkeypatch, content):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelFileError, match="as a model"):
+    with pytest.raises(ModelFileError, match=naming(tmp_path / "model.safetensors")):
         load_bytes(content, tmp_path / "model.safetensors")
     assert [p.name for p in tmp_path.iterdir()] == ["model.safetensors"]
 
 
 def test_no_file_and_a_folder_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no file .*missing"):
+    with pytest.raises(FileNotFoundError, match=naming(tmp_path / "missing")):
         lrnn.load(tmp_path / "missing")
-    with pytest.raises(ModelFileError, match="is a folder"):
+    with pytest.raises(ModelFileError, match=naming(tmp_path, "folder")):
         lrnn.load(tmp_path)
-
-
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names", "ignore:.*a note on its")
-def test_a_model_of_an_old_file_can_be_saved_again(tmp_path):
-    old = lrnn.load(STORED)
-    old.save(tmp_path / "again.safetensors")
-    again = lrnn.load(tmp_path / "again.safetensors")
-    np.testing.assert_array_equal(again.transform(STORED_INPUT), old.transform(STORED_INPUT))
-    np.testing.assert_array_equal(again.layer_spike_costs_, old.layer_spike_costs_)
 
 
 def unit_rate_model(dtype):
@@ -334,7 +323,7 @@ def test_rows_that_sum_to_more_than_unit_rates_allow_are_refused(tmp_path, dtype
     content = path.read_bytes()
     for name in ("encoder.0", "decoder.1"):
         changed = forged(content, lambda _, tensors, name=name: tensors[name].__imul__(3))
-        with pytest.raises(ModelFileError, match="'unit', but rows of 1 of its weight matrices"):
+        with pytest.raises(ModelFileError, match=naming("'unit'", 1)):
             load_bytes(changed, path)
     assert model.audit().valid
 
@@ -345,25 +334,16 @@ def test_the_audit_judges_what_transform_does():
     report = model.audit(X)
     assert not report.valid
     assert report.largest_routed == report.largest_row_sum > 2.9
-    assert "NOT valid" in str(report)
-    with pytest.raises(ValueError, match=r"sum to .* more than 1.*unit rates"):
+    with pytest.raises(ValueError, match=naming("unit", 1)):
         model.to_network()  # which would be another one
-
-
-def test_a_file_with_inhibition_is_still_read():
-    model = lrnn.load(STORED.with_name("format-2.safetensors"))
-    X = (np.random.RandomState(0).uniform(size=(60, 8)) ** 2 > 0.4).astype(float)
-    expected = np.load(STORED.with_name("format-2.expected.npy"))
-    np.testing.assert_allclose(model.reconstruct(X[:2]), expected, rtol=1e-9)
-    assert model.inhibitory_encoders_ is not None
 
 
 def test_a_moment_that_is_not_there_cannot_be_saved(digits, tmp_path):
     path, settings = tmp_path / "model.safetensors", {"max_iter": 3, "tol": 0, "random_state": 0}
-    with pytest.raises(ValueError, match=r"moment=True, but .*only fit\(lrnn\.Moment\.of"):
+    with pytest.raises(ValueError, match=naming("moment=True", "lrnn.Moment.of(X)")):
         LRNNAutoencoder(4, **settings).fit(digits).save(path, moment=True)
     kept = LRNNAutoencoder(4, moment="implicit", **settings).partial_fit(digits)
-    with pytest.raises(ValueError, match=r"rows of its stream in the place.*moment='dense'"):
+    with pytest.raises(ValueError, match=naming("moment=True", "moment='dense'")):
         kept.save(path, moment=True)
     assert not path.exists()
     dense = LRNNAutoencoder(4, moment="dense", **settings).partial_fit(digits)

@@ -402,7 +402,7 @@ def test_model_files(trained, split, tmp_path):
         assert again.corrupted_err_ == model.corrupted_err_
         assert (again.transform(split[1]) == model.transform(split[1])).all()
     model.corrupted_err_ = None
-    with pytest.raises(ValueError, match=naming("error", "corrupted")):
+    with pytest.raises(ValueError, match=naming("corrupted_err", "corruption")):
         model.save(tmp_path / "model.safetensors")
 
 

@@ -17,33 +17,32 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 import lrnn
-from lrnn.arrays import Array, is_array, to_numpy
+from lrnn.arrays import to_numpy
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.classifier import LRNNClassifier
 from lrnn.parameters import check_without_rows
 from lrnn.rows import Rows
-from lrnn.storage.model_files import (
+from lrnn.storage.codec import (
     READ_ERRORS,
     TensorFileError,
     checksum,
-    plain_parameters,
+    join,
     read_tensors,
-    start_tensors,
+    split,
     write_tensors,
 )
+from lrnn.storage.model_files import plain_parameters, start_of
 from lrnn.tables.words import warn
 from lrnn.training import Labels, Observer, State, StateError
-from lrnn.training.states import demand, whole
 from lrnn.validation import check_data, weighted
 
 __all__ = ["CheckpointError", "fit"]
 
-FORMAT = 2
+FORMAT = 3
 COPY_PAUSE = 1.0  # seconds, at least, between copies of the state
 COPY_SHARE = 20  # and so many times what a copy takes
 SEEDS = 1 << 31  # of which one is drawn
@@ -188,11 +187,10 @@ def checkpoint_of(
     """
     parameters = plain_parameters(model)
     del parameters["verbose"]
-    if start := start_tensors(model):
-        parameters["init"] = checksum("", start)
+    if start := start_of(model):
+        parameters["init"] = checksum("", split(start)[1])
     facts = {"lrnn": lrnn.__version__, "model": type(model).__name__, **parameters, **more}
-    usual = {"model": LRNNAutoencoder.__name__, **type(model)().get_params()}
-    earlier = read(path, facts, usual) if resume and path.exists() else None
+    earlier = read(path, facts) if resume and path.exists() else None
     return Checkpoint(path, every, facts, rows, earlier)
 
 
@@ -208,8 +206,7 @@ def _sum_of_encoder(model: LRNNClassifier) -> str | None:
     if found is None:
         return None
     parts = {"encoder": found.encoders_, "inhibitory_encoder": found.inhibitory_encoders_ or ()}
-    tensors = {f"{k}.{i}": to_numpy(w) for k, ws in parts.items() for i, w in enumerate(ws)}
-    return checksum("", tensors)
+    return checksum("", split(parts)[1])
 
 
 @dataclass(frozen=True)
@@ -267,11 +264,8 @@ class Checkpoint(Observer):
 
     def _check_data(self, expected: Content) -> None:
         """See that the rows an earlier run has seen are those of this one."""
-        read, count = rows_read(self._known), self._rows.shape[0]
-        if read is not None:
-            whole(read, "number of rows", 1, count)
-            demand(expected.rows == (read if read < count else None), "number of rows")
-        if self._rows.identity(expected.rows) != expected.sum:
+        enough = expected.rows is None or expected.rows <= self._rows.shape[0]
+        if not enough or self._rows.identity(expected.rows) != expected.sum:
             raise self.unfit("it is of a training on other data")
 
     def unfit(self, reason: str) -> CheckpointError:
@@ -289,7 +283,6 @@ class Checkpoint(Observer):
             self._in_loop = False
             self._ended.append(state())
         if self._known:
-            demand(finished, "number of loops")
             return  # there is more in the file
         began = monotonic()
         if began - self._written >= self._every:
@@ -348,41 +341,27 @@ def rows_read(states: Sequence[State]) -> int | None:
 
 def write(path: Path, facts: Mapping[str, Any], content: Content, states: list[State]) -> None:
     """Write states of loops."""
-    tensors: dict[str, Array] = {}
     data = content.sum if content.rows is None else [content.sum, content.rows]
-    document = {
-        "checkpoint": FORMAT,
-        "facts": {**facts, "data": data},
-        "states": _plain(states, tensors),
-    }
-    write_tensors(path, document, tensors)
+    state = {"checkpoint": FORMAT, "facts": {**facts, "data": data}, "states": states}
+    write_tensors(path, *split(state, ordered=True))
 
 
-def read(path: Path, facts: Mapping[str, Any], usual: Mapping[str, Any]) -> Earlier:
-    """What `write` wrote for training with the same ``facts``.
-
-    What an older file does not know yet was as ``usual``.
-    """
+def read(path: Path, facts: Mapping[str, Any]) -> Earlier:
+    """What `write` wrote for training with the same ``facts``."""
 
     def check(document: dict[str, Any]) -> None:
-        known = document.get("checkpoint") == FORMAT and {"facts", "states"} <= document.keys()
-        if not known or not isinstance(document["facts"], dict):
+        if document.get("checkpoint") != FORMAT or not isinstance(document.get("facts"), dict):
             raise CheckpointError("it is not a checkpoint of this version of lrnn")
         for what, value in facts.items():
-            other = document["facts"].get(what, usual.get(what))
+            other = document["facts"].get(what)
             if other != value:
                 raise CheckpointError(_difference(what, other, value))
 
     try:
-        document, tensors = read_tensors(path, check)
-        states = _filled(document["states"], tensors)
-        if not isinstance(states, list) or not all(isinstance(state, dict) for state in states):
-            raise CheckpointError("it holds no states of a training")
-        data = document["facts"].get("data")
-        content = Content(*data) if isinstance(data, list) and len(data) == 2 else Content(data)
-        if content.rows is not None and rows_read(states) is None:
-            raise CheckpointError("it does not tell which rows it has seen")
-        return Earlier(states, content)
+        found = join(*read_tensors(path, check))
+        data = found["facts"]["data"]
+        content = Content(*data) if isinstance(data, list) else Content(data)
+        return Earlier(found["states"], content)
     except READ_ERRORS as error:
         raise CheckpointError(
             f"cannot go on from {str(path)!r}: {str(error) or type(error).__name__}"
@@ -399,34 +378,3 @@ def _difference(what: str, other: Any, value: Any) -> str:
             "differ: go on with that version, or train anew"
         )
     return f"it is of a training with {what} {other!r:.60}, and this one has {value!r:.60}"
-
-
-def _plain(value: Any, tensors: dict[str, Array]) -> Any:
-    """``value`` as JSON can hold it; arrays are put into ``tensors``."""
-    if is_array(value):
-        value = to_numpy(value)
-        if value.ndim == 0:
-            return value.item()
-        name = str(len(tensors))
-        turned = value.flags.f_contiguous and not value.flags.c_contiguous
-        tensors[name] = value.T if turned else value
-        return {"tensor": name, "turned": turned}  # sums depend on the order in memory
-    if isinstance(value, Mapping):
-        return {key: _plain(v, tensors) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v, tensors) for v in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _filled(value: Any, tensors: Mapping[str, Array]) -> Any:
-    """What `_plain` was given."""
-    if isinstance(value, dict):
-        if "tensor" in value:
-            name, turned = value["tensor"], value.get("turned")
-            if not isinstance(name, str) or name not in tensors or not isinstance(turned, bool):
-                raise CheckpointError(f"it does not hold its array {name!r:.40}")
-            return tensors[name].T if turned else tensors[name]
-        return {key: _filled(v, tensors) for key, v in value.items()}
-    if isinstance(value, list):
-        return [_filled(v, tensors) for v in value]
-    return value

@@ -1,159 +1,61 @@
-"""Models in safetensors files: numbers and text only, nothing that could be run.
+"""Autoencoders, classifiers and outlier detectors in files (`lrnn.storage.schemas` says what)."""
 
-The tensors are ``encoder.0`` …, ``decoder.0`` …, ``firing_rates.0`` …, those that the parameter
-``init`` gave, if it gave any, ``init_encoder.0`` …, ``init_decoder.0`` …, and, for each learning
-curve, ``history.0.batch_errors``, ``history.0.iterations``, ``history.0.errors``,
-``history.0.seconds``. What fills missing cells, if it was learnt, is ``filling.decoder``,
-``filling.codes`` and ``filling.root``. The document holds everything else. Checkpoints are such
-files, too: the header's metadata holds the document, ``lrnn``, and ``sha256``, a sum over it and
-all tensors, by which damage is noticed. Files are replaced as a whole, or not at all.
-"""
-
-import hashlib
-import json
-import math
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, get_args
+from functools import partial
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_safetensors
+from numpy.typing import NDArray
 from scipy import sparse
 
 import lrnn
 from lrnn.arrays import Array, Rates, is_array, to_numpy
 from lrnn.autoencoder import Fitted, LRNNAutoencoder
-from lrnn.classifier import LRNNClassifier
-from lrnn.detector import LRNNOutlierDetector
+from lrnn.classifier import FittedClassifier, LRNNClassifier
+from lrnn.detector import FittedDetector, HeldOut, LRNNOutlierDetector
 from lrnn.moments import Corruption
+from lrnn.moments.typical import TypicalRows
+from lrnn.normality import Normality
 from lrnn.parameters import matrices_of
 from lrnn.rows.gaps import Filling
-from lrnn.tables.atomic import write_atomically
-from lrnn.tables.scaling import Scaling, attribute_count
-from lrnn.tables.sources import check_file
-from lrnn.tables.words import warn
-from lrnn.training import LearningCurve, StopReason
+from lrnn.storage import codec, schemas
+from lrnn.storage.codec import TensorFileError
+from lrnn.storage.moment_files import memory_of, scaling_of, stream_state
+from lrnn.tables.scaling import OPEN, attribute_count
+from lrnn.training import LearningCurve, State
 from lrnn.weights import Weights, over_one
+from lrnn.width_paths import WidthPath
 
-FORMAT = 4
-"""Version of the format. Newer code reads older files; older code refuses newer ones.
+__all__ = ["ModelFileError", "load", "load_autoencoder", "save"]
 
-Version 2 has inhibitory weights, ``inhibitory_encoder.0`` … and ``inhibitory_decoder.0`` …; files
-of networks without them are still of version 1. Those of version 3 are classifiers (see
-`lrnn.storage.classifier_files`), those of version 4 outlier detectors (see
-`lrnn.storage.detector_files`). What a document may lack is what earlier versions
-of lrnn did not write: ``layer_spike_costs``, ``white`` (or its forerunner ``binary``), ``stage``,
-``error_is_bound``. ``stream`` is there if a stream can go on (see `lrnn.storage.stream_files`),
-``output`` if ``set_output`` was called.
-"""
+Model: TypeAlias = LRNNAutoencoder | LRNNClassifier | LRNNOutlierDetector
 
-CURVE_ARRAYS = ("batch_errors", "iterations", "errors", "seconds")
-FILLING = ("decoder", "codes", "root")
-OUTPUTS = ("default", "pandas", "polars")  # what `set_output` makes of codes
-WHITES = (None, 1.0, 255.0, 65_535.0)  # levels that may stand for 1
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-
-
-class TensorFileError(ValueError):
-    """A file does not hold what it should."""
-
-
-READ_ERRORS = (SafetensorError, OSError, KeyError, TypeError, ValueError, AttributeError,
-               RecursionError, OverflowError, MemoryError)  # fmt: skip
-"""What reading a file that is damaged, foreign or hostile may raise."""
+SEQUENCES = ("hidden_layer_sizes", "decoder_layer_sizes", "corruption")  # JSON has lists alone
 
 
 class ModelFileError(TensorFileError):
     """A file is not a model that this version of lrnn can read."""
 
 
-def save(
-    model: LRNNAutoencoder, path: str | os.PathLike[str], *, moment: bool | None = None
-) -> None:
+def save(model: Model, path: str | os.PathLike[str], *, moment: bool | None = None) -> None:
     """Write a fitted model. The file is replaced as a whole, or not at all.
 
-    With ``moment`` what is kept of the rows is written, too; by default only for a stream. Nothing
-    is written that `load` would refuse: weights that are not finite, for example.
+    With ``moment`` what an autoencoder keeps of the rows is written, too; by default only for a
+    stream. Nothing is written that `load` would refuse: weights that are not finite, for example.
     """
-    write_tensors(path, *stored(model, moment))
+    if isinstance(model, LRNNAutoencoder):
+        document, tensors = codec.split(autoencoder_state(model, moment))
+    elif isinstance(model, LRNNClassifier):
+        document, tensors = codec.split(classifier_state(model))
+    else:
+        document, tensors = codec.split(detector_state(model))
+    if "classes" in tensors:  # null in the document: readers look for it there
+        document = dict.fromkeys(("format", "lrnn_version", "classes")) | document
+    codec.write_checked(path, document, tensors, model_of, "model")
 
 
-def stored(
-    model: LRNNAutoencoder, moment: bool | None = None
-) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The document and the tensors of a fitted model."""
-    tensors: dict[str, Array] = {}
-    with np.errstate(over="ignore", invalid="ignore"):  # told below, if they are not finite
-        rates = model.firing_rates_
-    for kind, matrices in (
-        ("encoder", model.encoders_),
-        ("decoder", model.decoders_),
-        ("firing_rates", rates),
-        ("inhibitory_encoder", model.inhibitory_encoders_ or ()),
-        ("inhibitory_decoder", model.inhibitory_decoders_ or ()),
-    ):
-        tensors |= {f"{kind}.{i}": to_numpy(m) for i, m in enumerate(matrices)}
-    tensors |= start_tensors(model)
-    tensors |= curve_tensors(model)
-    filling = getattr(model, "filling_", None)
-    if filling is not None:
-        tensors |= {f"filling.{name}": getattr(filling, name) for name in FILLING}
-    document = {
-        "format": 1 if model.weights_.inhibitory is None else 2,
-        "lrnn_version": lrnn.__version__,
-        "parameters": plain_parameters(model) | {"device": None},  # the reader may have no GPU
-        "reconstruction_err": model.reconstruction_err_,
-        "spike_cost": model.spike_cost_,
-    } | told_of_training(model)
-    if model.error_is_bound_:
-        document["error_is_bound"] = True
-    if moment is not False:
-        from lrnn.storage import stream_files
-
-        facts, arrays = stream_files.told(model, asked=moment is True)
-        document |= facts
-        tensors |= arrays
-    if not np.isnan(model.layer_spike_costs_).all():  # of a file that did not know them
-        document["layer_spike_costs"] = model.layer_spike_costs_.tolist()
-    if model.corrupted_err_ is not None:
-        document["corrupted_err"] = model.corrupted_err_
-    try:
-        autoencoder(document, tensors)
-    except READ_ERRORS as error:
-        raise ValueError(f"this model cannot be saved: {error}") from None
-    return document, tensors
-
-
-def curve_tensors(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Array]:
-    """The arrays of all learning curves."""
-    return {
-        f"history.{i}.{name}": getattr(curve, name)
-        for i, curve in enumerate(model.history_)
-        for name in CURVE_ARRAYS
-    }
-
-
-def told_of_training(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Any]:
-    """What documents of all models say of their training and their data."""
-    names = getattr(model, "feature_names_in_", None)
-    output = getattr(model, "_sklearn_output_config", {}).get("transform")
-    return {
-        "history": [
-            {"layer": c.layer, "passes": c.passes, "stopped": c.stopped, "stage": c.stage}
-            for c in model.history_
-        ],
-        "n_iter": model.n_iter_,
-        "feature_names": None if names is None else list(names),
-        "scaling": None if model.scaling_ is None else model.scaling_.to_json(),
-        "white": model.white_,
-    } | ({} if output is None else {"output": output})
-
-
-def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier | LRNNOutlierDetector:
+def load(path: str | os.PathLike[str]) -> Model:
     """Read a model that :meth:`lrnn.LRNNAutoencoder.save` (or another model's) wrote.
 
     A file that is damaged, foreign or of a newer format gives one `ModelFileError`.
@@ -179,17 +81,8 @@ def load(path: str | os.PathLike[str]) -> LRNNAutoencoder | LRNNClassifier | LRN
     >>> bool((again.transform([[0.3, 0.6]]) == model.transform([[0.3, 0.6]])).all())
     True
     """
-    with explained(path, "model", ModelFileError):
-        document, tensors = read_tensors(path, _check_format)
-        if "classes" in document:
-            from lrnn.storage.classifier_files import classifier
-
-            return classifier(document, tensors)
-        if "detector" in document:
-            from lrnn.storage.detector_files import detector
-
-            return detector(document, tensors)
-        return autoencoder(document, tensors)
+    with codec.explained(path, "model", ModelFileError):
+        return model_of(codec.join(*codec.read_tensors(path, _check_format)))
 
 
 def load_autoencoder(path: str | os.PathLike[str]) -> LRNNAutoencoder:
@@ -204,27 +97,24 @@ def load_autoencoder(path: str | os.PathLike[str]) -> LRNNAutoencoder:
     return found
 
 
-@contextmanager
-def explained(
-    path: str | os.PathLike[str], what: str, kind: type[TensorFileError]
-) -> Iterator[None]:
-    """Whatever goes wrong with a file gives one error that says so, of this ``kind``."""
-    if Path(path).is_dir():
-        raise kind(f"{os.fspath(path)!r} is a folder, not a {what} file")
-    try:
-        yield
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no file {os.fspath(path)!r}") from None
-    except PermissionError:
-        raise PermissionError(f"no permission to read {os.fspath(path)!r}") from None
-    except READ_ERRORS as error:
-        reason = str(error) or type(error).__name__
-        raise kind(f"cannot read {os.fspath(path)!r} as a {what}: {reason}") from None
+def _check_format(document: State) -> None:
+    if "moment" in document:
+        raise ModelFileError("it holds a moment, which lrnn.load_moment reads, and fit takes")
+    if "checkpoint" in document:
+        raise ModelFileError("it holds a checkpoint, from which lrnn.checkpoints.fit goes on")
+    codec.check_version(document.get("format"), schemas.FORMAT, document)
 
 
-def plain_parameters(
-    model: LRNNAutoencoder | LRNNClassifier | LRNNOutlierDetector,
-) -> dict[str, Any]:
+def model_of(state: State) -> Model:
+    """The model that a file holds, all of it checked."""
+    makers = (autoencoder_of, autoencoder_of, classifier_of, detector_of)
+    return makers[state["format"] - 1](state)
+
+
+# What all of them have
+
+
+def plain_parameters(model: Model) -> State:
     """Parameters as JSON can hold them; a generator as random_state is left out."""
 
     def plain(value: Any) -> Any:
@@ -240,274 +130,305 @@ def plain_parameters(
     return {name: plain(value) for name, value in given.items()}
 
 
-def start_tensors(model: LRNNAutoencoder | LRNNClassifier) -> dict[str, Array]:
+def start_of(model: LRNNAutoencoder | LRNNClassifier) -> State:
     """The weights that the parameter ``init`` gives, if it gives any."""
     if isinstance(model, LRNNClassifier) or model.init is None or isinstance(model.init, str):
         return {}
-    found = {}
+    found: State = {}
     for part, given in zip(("encoder", "decoder"), model.init, strict=True):
-        for i, matrix in enumerate(matrices_of(given)):
-            full = matrix.toarray() if sparse.issparse(matrix) else matrix
-            found[f"init_{part}.{i}"] = np.asarray(
-                to_numpy(full) if is_array(full) else full, dtype=np.float64
-            )
+        full = [m.toarray() if sparse.issparse(m) else m for m in matrices_of(given)]
+        found[f"init_{part}"] = [
+            np.asarray(to_numpy(m) if is_array(m) else m, dtype=np.float64) for m in full
+        ]
     return found
 
 
-def _check_format(document: dict[str, Any]) -> None:
-    if "moment" in document:
-        raise ModelFileError("it holds a moment, which lrnn.load_moment reads, and fit takes")
-    check_version(document["format"], FORMAT, document)
+def _training_of(model: LRNNAutoencoder | LRNNClassifier) -> State:
+    """What autoencoders and classifiers say of their training and their data."""
+    names = getattr(model, "feature_names_in_", None)
+    output = getattr(model, "_sklearn_output_config", {}).get("transform")
+    return {
+        "history": [vars(curve) for curve in model.history_],
+        "n_iter": model.n_iter_,
+        "feature_names": None if names is None else list(names),
+        "scaling": None if model.scaling_ is None else model.scaling_.to_json(),
+        "white": model.white_,
+        **_present(output=output),
+    }
 
 
-def check_version(version: Any, newest: int, document: dict[str, Any]) -> None:
-    """Complain of a format that this version of lrnn does not know."""
-    if type(version) is not int or version < 1:
-        raise TensorFileError(f"its format version is {version!r:.40}")
-    if version > newest:
-        raise TensorFileError(
-            f"it has format {version}, written by lrnn {document['lrnn_version']}; this is lrnn "
-            f"{lrnn.__version__}, which reads formats up to {newest}. Update lrnn"
-        )
+def _present(**parts: Any) -> State:
+    """Those parts that there are."""
+    return {name: part for name, part in parts.items() if part is not None}
 
 
-def autoencoder(document: dict[str, Any], tensors: dict[str, Array]) -> LRNNAutoencoder:
-    """The autoencoder of a document and tensors, all of it checked."""
-    if document["format"] > 2:
-        raise ModelFileError("it says that it is a classifier, and has no classes")
-    # whoever has trained it may be gone, and so may the device
-    parameters = dict(document["parameters"]) | {"verbose": 0, "device": None}
-    known = LRNNAutoencoder().get_params()
-    unknown = sorted(set(parameters) - set(known))
+def _estimator(kind: type[Any], stored: State, **given: Any) -> Any:
+    """An estimator with the parameters of a file; whoever has trained it, and where, is gone."""
+    parameters = {
+        name: tuple(value) if name in SEQUENCES and isinstance(value, list) else value
+        for name, value in stored.items()
+    }
+    parameters |= {"verbose": 0, "device": None} | given
+    unknown = sorted(set(parameters) - set(kind().get_params()))
     if unknown:
-        raise ModelFileError(f"it has unknown parameters {', '.join(unknown)}")
-    for name in ("hidden_layer_sizes", "decoder_layer_sizes", "corruption"):
-        if isinstance(parameters.get(name), list):
-            parameters[name] = tuple(parameters[name])
-    if "init_encoder.0" in tensors:
-        parts = [weight_matrices(tensors, f"init_{part}") for part in ("encoder", "decoder")]
-        parameters["init"] = tuple(m[0] if len(m) == 1 else m for m in parts)
-    model = LRNNAutoencoder(**parameters)
+        raise TensorFileError(f"it has unknown parameters {', '.join(unknown)}")
+    model = kind(**parameters)
     model._validate_params()
-    corrupted = document.get("corrupted_err")
-    if (corrupted is None) != (Corruption.of(model.corruption) is None):
-        raise ModelFileError("its error on corrupted rows does not fit its parameters")
-    in_pairs = parameters.get("decoder_layer_sizes") is None
-    weights = _weights(tensors, document["format"] > 1, in_pairs)
-    if model.rates == "unit" and (over := [*map(over_one, weights.excitatory)].count(True)):
-        raise ModelFileError(
-            f"its rates are 'unit', but rows of {over} of its weight matrices sum to more than 1"
-        )
-    check_rates(weights, model.rates, tensors)
-    white = document.get("white", 1.0 if document.get("binary") is True else None)
-    set_attributes(model, weights.sizes[0], white, document)
-    spike_cost = finite(document["spike_cost"])
+    return model
+
+
+def _set_columns(model: Any, state: State, inputs: int) -> None:
+    """What a model with so many input neurons knows of its attributes, and its form of codes."""
+    names = state["feature_names"]
+    model.scaling_ = scaling = scaling_of(state["scaling"], names, inputs)
+    complements_alone = model.complement is True and scaling == getattr(scaling, "coding", None)
+    if scaling is not None and model.scale is None and not complements_alone:
+        model.scale = scaling
+    model.n_features_in_, model.white_ = attribute_count(scaling, inputs), state["white"]
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    model.set_output(transform=state["output"])
+
+
+def _weights(plus: list[Array], minus: list[Array] | None, encoders: int | None = None) -> Weights:
+    """Weights from layer to layer."""
+    found = Weights.of(plus, minus, encoders)
+    shapes = list(pairwise(found.sizes))
+    for what, matrices in (("excitatory", plus), ("inhibitory", minus or plus)):
+        own = [m.shape for m in matrices]
+        if own != shapes or {m.dtype for m in matrices} != {found.dtype}:
+            raise TensorFileError(f"its {what} weights, of the shapes {own}, do not fit together")
+    return found
+
+
+def _check_rates(weights: Weights, rates: Rates, stored: list[Array]) -> None:
+    own = weights.firing_rates(rates)
+    fits = [len(r) for r in own] == [len(r) for r in stored]
+    if not fits or not all(map(partial(np.allclose, rtol=1e-9, atol=0), stored, own)):
+        raise TensorFileError("its firing_rates do not belong to its weights")
+
+
+# Autoencoders
+
+
+def autoencoder_state(model: LRNNAutoencoder, moment: bool | None = None) -> State:
+    """What a file says of a fitted autoencoder; see `save`."""
+    weights, filling = model.weights_, getattr(model, "filling_", None)
+    stream = None if moment is False else stream_state(model, asked=moment is True)
+    with np.errstate(over="ignore", invalid="ignore"):  # which is found when it is checked
+        rates = model.firing_rates_
+    return {
+        "format": 1 if weights.inhibitory is None else 2,
+        "lrnn_version": lrnn.__version__,
+        "parameters": plain_parameters(model) | {"device": None},  # the reader may have no GPU
+        "reconstruction_err": model.reconstruction_err_,
+        "spike_cost": model.spike_cost_,
+        **_training_of(model),
+        **_present(error_is_bound=model.error_is_bound_ or None, stream=stream),
+        "layer_spike_costs": model.layer_spike_costs_.tolist(),
+        **_present(corrupted_err=model.corrupted_err_),
+        "encoder": model.encoders_,
+        "decoder": model.decoders_,
+        "firing_rates": rates,
+        **_present(
+            inhibitory_encoder=model.inhibitory_encoders_,
+            inhibitory_decoder=model.inhibitory_decoders_,
+            filling=None if filling is None else vars(filling),
+        ),
+        **start_of(model),
+    }
+
+
+def autoencoder_of(state: State) -> LRNNAutoencoder:
+    """The autoencoder that a file holds, all of it checked."""
+    found = schemas.AUTOENCODER.check(state)
+    start = found["init_encoder"], found["init_decoder"]
+    if (start[0] is None) != (start[1] is None):
+        raise TensorFileError("it has only one of init_encoder and init_decoder")
+    given = {}
+    if start[0] is not None:
+        given["init"] = tuple(part[0] if len(part) == 1 else part for part in start)
+    model: LRNNAutoencoder = _estimator(LRNNAutoencoder, found["parameters"], **given)
+    if (found["corrupted_err"] is None) != (Corruption.of(model.corruption) is None):
+        raise TensorFileError("its corrupted_err does not fit its parameter corruption")
+    weights = _weights_of_autoencoder(found, model)
+    _check_rates(weights, model.rates, found["firing_rates"])
+    _set_columns(model, found, weights.sizes[0])
+    costs = np.array(found["layer_spike_costs"])
+    if len(costs) != len(weights.excitatory) or not np.isclose(costs.sum(), found["spike_cost"]):
+        raise TensorFileError("its layer_spike_costs do not fit its layers and their sum")
+    filling = found["filling"]
+    if filling is not None and filling["decoder"].shape[1] != model.n_features_in_:
+        raise TensorFileError("its filling does not fit its attributes")
+    model.filling_ = None if filling is None else Filling(**filling)
     fitted = Fitted(
         weights,
-        [curve_of(i, facts, tensors) for i, facts in enumerate(document["history"])],
-        int(document["n_iter"]),
-        finite(document["reconstruction_err"]),
-        _spike_costs(weights, document, spike_cost),
-        spike_cost,
-        None if corrupted is None else finite(corrupted),
-        _truth(document.get("error_is_bound", False)),
+        [LearningCurve(**curve) for curve in found["history"]],
+        found["n_iter"],
+        found["reconstruction_err"],
+        costs,
+        found["spike_cost"],
+        found["corrupted_err"],
+        bool(found["error_is_bound"]),
+        None if found["stream"] is None else memory_of(found["stream"], weights),
     )
-    if "stream" in document:
-        from lrnn.storage import stream_files
-
-        memory = stream_files.found(document["stream"], tensors, weights)
-        fitted = replace(fitted, memory=memory)
-    model.filling_ = _filling(tensors, model.n_features_in_)
     model._become(fitted)
     return model
 
 
-def _filling(tensors: dict[str, Array], width: int) -> Filling | None:
-    if not any(name.startswith("filling.") for name in tensors):
-        return None
-    decoder, codes, root = stored = [tensors[f"filling.{name}"] for name in FILLING]
-    if not all(t.dtype == np.float64 and np.isfinite(t).all() for t in stored):
-        raise ModelFileError("what fills missing cells is no set of finite numbers")
-    parts = codes.shape[0] if codes.ndim == 1 else 0
-    shapes = decoder.shape == (parts, width) and root.shape == (parts, parts)
-    if not parts or not shapes or decoder.min() < 0:
-        raise ModelFileError("what fills missing cells does not fit its weights")
-    return Filling(decoder, codes, root)
+def _weights_of_autoencoder(found: State, model: LRNNAutoencoder) -> Weights:
+    plus, count, minus = found["encoder"] + found["decoder"], len(found["encoder"]), None
+    if found["format"] > 1:
+        minus = found["inhibitory_encoder"] + found["inhibitory_decoder"]
+    weights = _weights(plus, minus, count)
+    sizes = weights.sizes
+    mirrored = sizes == sizes[::-1] and 2 * count == len(plus)
+    if not (mirrored if model.decoder_layer_sizes is None else sizes[0] == sizes[-1]):
+        raise TensorFileError(f"its layers of {sizes} neurons are none of an autoencoder")
+    over = [*map(over_one, plus)].count(True)
+    if model.rates == "unit" and over:
+        raise TensorFileError(
+            f"its rates are 'unit', but rows of {over} of its weight matrices sum to more than 1"
+        )
+    return weights
 
 
-def set_attributes(model: Any, inputs: int, white: Any, document: dict[str, Any]) -> None:
-    """What a model with so many input neurons knows of its attributes, and its form of codes.
-
-    That is how many attributes there are, their names, how they get into [0, 1], and levels.
-    """
-    model.scaling_ = scaling_of(document["scaling"], model, inputs)
-    model.n_features_in_ = width = attribute_count(model.scaling_, inputs)
-    if white not in WHITES:
-        raise ModelFileError(f"it says that the level {white!r:.40} is 1")
-    model.white_ = white
-    known = check_names(document["feature_names"], width)
-    if known is not None:
-        model.feature_names_in_ = np.array(known, dtype=object)
-    output = document.get("output")
-    if output not in (None, *OUTPUTS):
-        raise ModelFileError(f"it says that codes are given as {output!r:.40}")
-    model.set_output(transform=output)
+# Classifiers
 
 
-def scaling_of(stored: Any, model: LRNNAutoencoder | LRNNClassifier, inputs: int) -> Scaling | None:
-    """The scaling of a model, which then has it as a parameter, too."""
-    if stored is None:
-        return None
-    if not isinstance(stored, dict) or "kind" not in stored:  # a user's own note, once
-        warn(f"the model was saved with a note on its scaling, {stored!r:.200}: scale data so")
-        return None
-    scaling = check_scaling(stored, inputs)
-    complement_alone = model.complement is True and scaling == scaling.coding
-    if model.scale is None and not complement_alone:
-        model.scale = scaling
-    return scaling
+def classifier_state(model: LRNNClassifier) -> State:
+    """What a file says of a fitted classifier."""
+    weights, weighing = model.weights_, model.class_weight
+    pairs = [[k, float(v)] for k, v in weighing.items()] if isinstance(weighing, dict) else None
+    return {
+        "format": 3,
+        "lrnn_version": lrnn.__version__,
+        "classes": _classes_state(model.classes_),
+        "inhibition": weights.inhibitory is not None,
+        "frozen": model._frozen,
+        "parameters": plain_parameters(model) | {"device": None},
+        "class_weight": pairs,
+        "loss": model.loss_,
+        "layer_spike_costs": model.layer_spike_costs_.tolist(),
+        **_training_of(model),
+        "excitatory": weights.excitatory,
+        **_present(inhibitory=weights.inhibitory),
+        "firing_rates": model.firing_rates_,
+    }
 
 
-def check_names(names: Any, width: int) -> list[str] | None:
-    """Names of so many attributes, if there are any."""
-    if names is None:
-        return None
-    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
-        raise TensorFileError("its feature names are no list of names")
-    if len(names) != width:
-        raise TensorFileError("its feature names do not fit its attributes")
-    return names
+def _classes_state(classes: NDArray[Any]) -> NDArray[Any] | State:
+    """Labels that are numbers, as they are; text, as JSON holds it."""
+    if classes.dtype.kind in "biuf":
+        return classes
+    if not all(isinstance(label, str) for label in classes.tolist()):
+        raise ValueError(
+            f"this model cannot be saved: its labels, such as {classes[0]!r:.40}, are neither "
+            "numbers nor text"
+        )
+    held = "object" if classes.dtype.kind == "O" else "str"
+    return {"labels": classes.tolist(), "held": held, "type": classes.dtype.str}
 
 
-def check_scaling(stored: Any, inputs: int) -> Scaling:
-    """A scaling of as many attributes as so many input neurons stand for."""
-    scaling = Scaling.from_json(stored)
-    width = attribute_count(scaling, inputs)
-    own = np.size(scaling.low) if np.ndim(scaling.low) else width
-    if scaling.names is not None:
-        own = len(scaling.names)
-    if own != width or (scaling.complemented and inputs % 2):
-        raise TensorFileError("its scaling does not fit its attributes")
-    return scaling
+def classifier_of(state: State) -> LRNNClassifier:
+    """The classifier that a file holds, all of it checked."""
+    of_text = isinstance(state.get("classes"), dict)
+    found = (schemas.CLASSIFIER_OF_TEXT if of_text else schemas.CLASSIFIER).check(state)
+    given = {}
+    if found["class_weight"] is not None:
+        pairs = [(label, schemas.CLASS_WEIGHT.check(weight, f"class_weight of {label!r:.40}", {}))
+                 for label, weight in found["class_weight"]]  # fmt: skip
+        given["class_weight"] = dict(pairs)
+    model: LRNNClassifier = _estimator(LRNNClassifier, found["parameters"], **given)
+    if not isinstance(model.hidden_layer_sizes, int | tuple):
+        raise TensorFileError(f"its hidden_layer_sizes are {model.hidden_layer_sizes!r:.40}")
+    weights = _weights(found["excitatory"], found["inhibitory"] if found["inhibition"] else None)
+    _check_rates(weights, "free", found["firing_rates"])
+    _set_columns(model, found, weights.sizes[0])
+    costs, layers = np.array(found["layer_spike_costs"]), len(weights.excitatory)
+    if len(costs) != layers or found["frozen"] >= layers:
+        raise TensorFileError("its layer_spike_costs, or its frozen layers, do not fit its layers")
+    model.filling_ = None
+    fitted = FittedClassifier(
+        weights,
+        _classes(found["classes"], weights.sizes[-1]),
+        [LearningCurve(**curve) for curve in found["history"]],
+        found["n_iter"],
+        found["loss"],
+        costs,
+        found["frozen"],
+    )
+    model._become(fitted)
+    return model
 
 
-def curve_of(i: int, facts: dict[str, Any], tensors: dict[str, Array]) -> LearningCurve:
-    """The learning curve of this number."""
-    arrays = {name: tensors[f"history.{i}.{name}"] for name in CURVE_ARRAYS}
-    layer, stopped, stage = facts["layer"], facts["stopped"], facts.get("stage", "")
-    if (
-        any(array.ndim != 1 or array.dtype.kind not in "fi" for array in arrays.values())
-        or len({len(arrays[name]) for name in ("iterations", "errors", "seconds")}) != 1
-        or not (layer is None or isinstance(layer, int))
-        or stopped not in get_args(StopReason)
-        or not isinstance(stage, str)
-    ):
-        raise ModelFileError(f"its learning curve {i} makes no sense")
-    passes = int(facts["passes"])
-    return LearningCurve(layer=layer, passes=passes, stopped=stopped, stage=stage, **arrays)
-
-
-def weight_matrices(tensors: dict[str, Array], kind: str) -> list[Array]:
-    """All matrices of weights of a kind: finite, and not negative."""
-    found: list[Array] = []
-    while f"{kind}.{len(found)}" in tensors:
-        name = f"{kind}.{len(found)}"
-        matrix = tensors[name]
-        if matrix.ndim != 2 or 0 in matrix.shape or matrix.dtype not in FLOATS:
-            raise ModelFileError(f"{name} is no matrix of floating-point numbers")
-        if not np.isfinite(matrix).all() or matrix.min() < 0:
-            raise ModelFileError(f"{name} has weights that are negative or not finite")
-        found.append(matrix)
-    if not found:
-        raise ModelFileError(f"it has no {kind}.0")
+def _classes(stored: NDArray[Any] | State, count: int) -> NDArray[Any]:
+    """Labels: as many as there are output neurons, each another one, in order."""
+    if isinstance(stored, dict):
+        kind, fits = np.dtype(stored["type"]), {"object": "O", "str": "U"}[stored["held"]]
+        found = np.array(stored["labels"] if kind.kind == fits else [], dtype=kind)
+    else:
+        found = stored
+    if len(found) != count or not np.array_equal(np.unique(found), found):
+        raise TensorFileError("its classes are not one label for each output neuron")
     return found
 
 
-def _weights(tensors: dict[str, Array], inhibition: bool, in_pairs: bool) -> Weights:
-    encoders, decoders = weight_matrices(tensors, "encoder"), weight_matrices(tensors, "decoder")
-    plus = [*encoders, *decoders]
-    sizes = [len(m) for m in plus] + [plus[-1].shape[1]]
-    fits = all(m.shape[1] == size for m, size in zip(plus, sizes[1:], strict=True))
-    paired = sizes == sizes[::-1] and len(encoders) == len(decoders)
-    closed = paired if in_pairs else sizes[0] == sizes[-1]
-    if not fits or not closed or len({m.dtype for m in plus}) != 1:
-        raise ModelFileError(f"its weights {[m.shape for m in plus]} do not fit together")
-    if not inhibition:
-        return Weights.of(plus, encoders=len(encoders))
-    minus = weight_matrices(tensors, "inhibitory_encoder") + weight_matrices(
-        tensors, "inhibitory_decoder"
+# Outlier detectors
+
+
+def detector_state(model: LRNNOutlierDetector) -> State:
+    """What a file says of a fitted detector."""
+    normality, path = model._normality_, model.width_path_
+    typical = None if normality.typical is None else vars(normality.typical)
+    return {
+        "format": 4,
+        "lrnn_version": lrnn.__version__,
+        "network": autoencoder_state(model.autoencoder_),
+        "detector": {
+            "parameters": plain_parameters(model) | {"device": None},
+            "neighbours": float(normality.neighbours),
+            "offset": model.offset_,
+            "flagged_share": model.flagged_share_,
+            "width_path": None if path is None else path.to_json(),
+        },
+        **_present(typical=typical),
+        "held_out": vars(model._held),
+    }
+
+
+def detector_of(state: State) -> LRNNOutlierDetector:
+    """The detector that a file holds, all of it checked."""
+    found = schemas.DETECTOR.check(state)
+    own, typical = found["detector"], found["typical"]
+    network = autoencoder_of(found["network"])
+    model: LRNNOutlierDetector = _estimator(LRNNOutlierDetector, own["parameters"])
+    scaling = network.scaling_
+    model.scaling_, model.white_ = scaling, network.white_
+    model.filling_, model.n_features_in_ = network.filling_, network.n_features_in_
+    if model.scale is None and scaling is not None:  # one that was made already
+        model.scale = scaling
+    names = getattr(network, "feature_names_in_", None)
+    if names is not None:
+        model.feature_names_in_ = names
+    if typical is not None and typical["centres"].shape[1] != model.n_features_in_:
+        raise TensorFileError("its typical rows do not fit its attributes")
+    normality = Normality(
+        network.weights_,
+        None if typical is None else TypicalRows(**typical),
+        own["neighbours"],
+        scaling is not None and scaling.kind == OPEN,
+        scaling is not None and scaling.complemented,
     )
-    if [(m.shape, m.dtype) for m in plus] != [(m.shape, m.dtype) for m in minus]:
-        raise ModelFileError("its inhibitory weights do not fit the excitatory ones")
-    return Weights.of(plus, minus, len(encoders))
-
-
-def check_rates(weights: Weights, rates: Rates, tensors: dict[str, Array]) -> None:
-    """Complain of firing rates that are not those of the weights."""
-    for i, own in enumerate(weights.firing_rates(rates)):
-        stored = tensors[f"firing_rates.{i}"]
-        if stored.shape != own.shape or not np.allclose(stored, own, rtol=1e-9, atol=0):
-            raise ModelFileError("its firing rates do not belong to its weights")
-
-
-def _spike_costs(weights: Weights, document: dict[str, Any], total: float) -> Array:
-    """Of each layer; files of the first versions of lrnn only have their sum."""
-    layers = len(weights.excitatory)
-    costs = np.array(document.get("layer_spike_costs", [np.nan] * layers), dtype=np.float64)
-    known = "layer_spike_costs" in document
-    if costs.shape != (layers,) or (known and not np.isclose(costs.sum(), total)):
-        raise ModelFileError("its spikes by layer do not fit their sum")
-    return costs
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ModelFileError(f"it says {value!r:.40} where yes or no is meant")
-    return value
-
-
-def finite(value: Any) -> float:
-    """A finite number."""
-    if not math.isfinite(value):
-        raise ModelFileError(f"its error {value!r} is not a finite number")
-    return float(value)
-
-
-def write_tensors(
-    path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Mapping[str, Array]
-) -> None:
-    """Write a document and arrays."""
-    text = json.dumps(document)
-    whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    metadata = {"lrnn": text, "sha256": checksum(text, whole)}
-    write_atomically(Path(path), to_safetensors(whole, metadata))
-
-
-def read_tensors(
-    path: str | os.PathLike[str], check: Callable[[dict[str, Any]], None]
-) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Read what `write_tensors` wrote; raises one of `READ_ERRORS` if that cannot be.
-
-    ``check`` sees the document before anything else is read, and may complain of it.
-    """
-    check_file(Path(path))
-    with safe_open(path, framework="numpy") as file:
-        metadata = file.metadata() or {}
-        if "lrnn" not in metadata:
-            raise TensorFileError("it is a safetensors file, but not one of lrnn")
-        document = dict(json.loads(metadata["lrnn"]))
-        check(document)
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    if metadata.get("sha256") != checksum(metadata["lrnn"], tensors):
-        raise TensorFileError("its checksum is wrong: the file is damaged")
-    return document, tensors
-
-
-def checksum(document: str, tensors: Mapping[str, Array]) -> str:
-    """SHA-256 of a document and of all arrays with their names, types and shapes."""
-    total = hashlib.sha256(document.encode())
-    for name in sorted(tensors):
-        tensor = np.ascontiguousarray(tensors[name])
-        total.update(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
-        total.update(tensor.data)
-    return total.hexdigest()
+    path = own["width_path"]
+    model._become(
+        FittedDetector(
+            network,
+            normality,
+            HeldOut(**found["held_out"]),
+            own["offset"],
+            own["flagged_share"],
+            None if path is None else WidthPath.from_json(path),
+        )
+    )
+    return model

@@ -1,39 +1,24 @@
-"""Moments in safetensors files, as models are (see `lrnn.storage.model_files`).
-
-The tensors are ``gram``, ``column_sums`` and, where they are known, ``low`` and ``high``, all in
-float64; the document holds everything else.
-"""
+"""Moments in files, also that from which a stream in the file of a model goes on."""
 
 import os
 from contextlib import suppress
-from math import isfinite
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 import lrnn
-from lrnn.arrays import Array
+from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.moments import Moment, Sums
 from lrnn.moments.moment import impossible
 from lrnn.moments.sums import LARGEST
-from lrnn.storage.model_files import (
-    READ_ERRORS,
-    WHITES,
-    TensorFileError,
-    check_names,
-    check_scaling,
-    check_version,
-    explained,
-    read_tensors,
-    write_tensors,
-)
-from lrnn.tables.scaling import attribute_count
+from lrnn.storage import codec, schemas
+from lrnn.storage.codec import TensorFileError
+from lrnn.tables.scaling import Scaling, attribute_count
+from lrnn.training import Memory, State
+from lrnn.training.without_rows import highest
+from lrnn.weights import Weights
 
 __all__ = ["MomentFileError", "is_moment", "load_moment", "save"]
-
-FORMAT = 1
-TYPES = ("float64", "float32")
-MOST_ROWS = 2**63 - 1
 
 
 class MomentFileError(TensorFileError):
@@ -42,31 +27,8 @@ class MomentFileError(TensorFileError):
 
 def save(moment: Moment, path: str | os.PathLike[str]) -> None:
     """Write a moment. The file is replaced as a whole, or not at all."""
-    document, tensors = told(moment)
-    try:
-        found(document, tensors)
-    except READ_ERRORS as error:
-        raise ValueError(f"this moment cannot be saved: {error}") from None
-    write_tensors(path, document, tensors)
-
-
-def told(moment: Moment) -> tuple[dict[str, Any], dict[str, Array]]:
-    """A document and the tensors of a moment."""
-    tensors = {"gram": moment.gram, "column_sums": moment.column_sums}
-    if moment.low is not None and moment.high is not None:
-        tensors |= {"low": moment.low, "high": moment.high}
-    document = {
-        "moment": FORMAT,
-        "lrnn_version": lrnn.__version__,
-        "weight": moment.weight,
-        "rows": moment.n_rows,
-        "rounding": moment.sums.rounding,
-        "type": moment.dtype.name,
-        "names": None if moment.names is None else list(moment.names),
-        "scaling": None if moment.scaling is None else moment.scaling.to_json(),
-        "white": moment.white,
-    }
-    return document, tensors
+    document, tensors = codec.split(facts_of(moment) | sums_of(moment))
+    codec.write_checked(path, document, tensors, moment_of, "moment")
 
 
 def load_moment(path: str | os.PathLike[str]) -> Moment:
@@ -93,79 +55,145 @@ def load_moment(path: str | os.PathLike[str]) -> Moment:
     ...     load_moment(f"{folder}/moment.safetensors")
     Moment(2 rows, 2 attributes)
     """
-    with explained(path, "moment", MomentFileError):
-        return found(*read_tensors(path, _check_format))
+    with codec.explained(path, "moment", MomentFileError):
+        return moment_of(codec.join(*codec.read_tensors(path, _check_format)))
+
+
+def _check_format(document: State) -> None:
+    if "moment" not in document:
+        kind = "a checkpoint" if "checkpoint" in document else "a model, which lrnn.load reads"
+        raise MomentFileError(f"it holds {kind}")
+    codec.check_version(document["moment"], schemas.FORMAT_OF_MOMENTS, document)
 
 
 def is_moment(path: str | os.PathLike[str]) -> bool:
     """Whether a file says that it holds a moment; only its header is read."""
     seen: list[bool] = []
 
-    def look(document: dict[str, Any]) -> None:
+    def look(document: State) -> None:
         seen.append("moment" in document)
         raise TensorFileError
 
-    with suppress(*READ_ERRORS):
-        read_tensors(path, look)
+    with suppress(*codec.READ_ERRORS):
+        codec.read_tensors(path, look)
     return seen == [True]
 
 
-def _check_format(document: dict[str, Any]) -> None:
-    if "moment" not in document:
-        kind = "a checkpoint" if "checkpoint" in document else "a model, which lrnn.load reads"
-        raise MomentFileError(f"it holds {kind}")
-    check_version(document["moment"], FORMAT, document)
+# Moments
 
 
-def found(document: dict[str, Any], tensors: dict[str, Array]) -> Moment:
-    """The moment that a document and tensors tell of; what cannot be is a `MomentFileError`."""
-    gram = tensors["gram"]
-    width = len(gram)
-    if gram.shape != (width, width) or not 0 < width**2 <= LARGEST:
-        raise MomentFileError(f"its sums of products have the shape {gram.shape}")
-    arrays = {"gram": gram, "column_sums": tensors["column_sums"]}
-    if ("low" in tensors) != ("high" in tensors):
-        raise MomentFileError("it has only one end of its ranges")
-    arrays |= {name: tensors[name] for name in ("low", "high") if name in tensors}
-    for name, array in arrays.items():
-        shape = (width, width) if name == "gram" else (width,)
-        if array.shape != shape or array.dtype != np.float64:
-            raise MomentFileError(f"{name} is no float64 of the shape {shape}")
-        if not np.isfinite(array).all():
-            raise MomentFileError(f"{name} has numbers that are not finite")
-        if array.min() < 0:
-            raise MomentFileError(f"{name} has numbers below 0")
-    weight, rows, white = document["weight"], document["rows"], document["white"]
-    if type(rows) is not int or not 0 <= rows <= MOST_ROWS:
-        raise MomentFileError(f"it has {rows!r:.40} rows")
-    for value, said in ((weight, "its rows weigh"), (document["rounding"], "its rounding is")):
-        if type(value) not in (int, float) or not isfinite(value) or value < 0:
-            raise MomentFileError(f"{said} {value!r:.40}")
-    if white not in WHITES or isinstance(white, bool):
-        raise MomentFileError(f"it says that the level {white!r:.40} is 1")
-    if document["type"] not in TYPES:
-        raise MomentFileError(f"it is of data of the type {document['type']!r:.40}")
-    low, high = arrays.get("low"), arrays.get("high")
-    if low is not None and high is not None and not _within(low, high):
-        raise MomentFileError("its ranges are not within [0, 1]")
-    rounding = float(document["rounding"])
-    sums = Sums(gram, float(weight), rows, arrays["column_sums"], low, high, rounding)
+def facts_of(moment: Moment) -> State:
+    """What a file says of a moment besides its sums."""
+    return {
+        "moment": schemas.FORMAT_OF_MOMENTS,
+        "lrnn_version": lrnn.__version__,
+        "weight": moment.weight,
+        "rows": moment.n_rows,
+        "rounding": moment.sums.rounding,
+        "type": moment.dtype.name,
+        "names": None if moment.names is None else list(moment.names),
+        "scaling": None if moment.scaling is None else moment.scaling.to_json(),
+        "white": moment.white,
+    }
+
+
+def sums_of(moment: Moment) -> State:
+    """The arrays of a moment."""
+    found = {"gram": moment.gram, "column_sums": moment.column_sums}
+    ranges = {} if moment.low is None else {"low": moment.low, "high": moment.high}
+    return found | ranges
+
+
+def moment_of(state: State) -> Moment:
+    """The moment that a file holds, all of it checked."""
+    found = schemas.MOMENT.check(state)
+    gram, low, high = (found[name] for name in ("gram", "low", "high"))
+    if gram.size > LARGEST:
+        raise TensorFileError(f"gram has the shape {gram.shape}, which is too large")
+    if (low is None) != (high is None):
+        raise TensorFileError("it has only one of low and high")
+    if low is not None and (low > high).any():
+        raise TensorFileError("its low is above its high")
+    facts = found["weight"], found["rows"], found["column_sums"], low, high, found["rounding"]
+    sums = Sums(gram, *facts)
     wrong = impossible(sums)
     if wrong is not None:
-        raise MomentFileError(f"no rows have such sums: {wrong}")
-    if not np.allclose(gram, gram.T, rtol=1e-9, atol=1e-9 * gram.max(initial=0)):
-        raise MomentFileError("its sums of products are not symmetric")
-    stored = document["scaling"]
-    scaling = None if stored is None else check_scaling(stored, width)
-    names = check_names(document["names"], attribute_count(scaling, width))
-    return Moment(
-        sums,
-        np.dtype(document["type"]),
-        None if names is None else tuple(names),
-        scaling,
-        None if white is None else float(white),
-    )
+        raise TensorFileError(f"no rows have such sums: {wrong}")
+    if not np.allclose(gram, gram.T, rtol=1e-9, atol=1e-9 * gram.max()):
+        raise TensorFileError("gram is not symmetric")
+    scaling = scaling_of(found["scaling"], found["names"], len(gram))
+    names = None if found["names"] is None else tuple(found["names"])
+    return Moment(sums, np.dtype(found["type"]), names, scaling, found["white"])
 
 
-def _within(low: Array, high: Array) -> bool:
-    return bool(np.all((low >= 0) & (low <= high) & (high <= 1)))
+def scaling_of(stored: State | None, names: list[str] | None, inputs: int) -> Scaling | None:
+    """A scaling, if there is one: it and the names fit the attributes of so many input neurons."""
+    scaling = None if stored is None else Scaling.from_json(stored)
+    width = attribute_count(scaling, inputs)
+    if names is not None and len(names) != width:
+        raise TensorFileError(f"its {len(names)} names do not fit its {width} attributes")
+    if scaling is not None:
+        own = np.size(scaling.low) if np.ndim(scaling.low) else width
+        own = own if scaling.names is None else len(scaling.names)
+        if own != width or (scaling.complemented and inputs % 2):
+            raise TensorFileError(f"its scaling of {own} attributes does not fit {inputs} inputs")
+    return scaling
+
+
+# Streams
+
+
+COUNTS = ("waiting", "rows", "begun", "seed")
+
+
+def stream_state(model: LRNNAutoencoder, *, asked: bool) -> State | None:
+    """What a stream goes on from, of a model that keeps a moment.
+
+    One that was given to a fit is only there if that is ``asked`` for; for several hidden layers
+    it goes with the shallow network that they are made of.
+    """
+    memory, moment = getattr(model, "_memory", None), model.moment_
+    if asked and moment is None:
+        raise ValueError(
+            "moment=True, but this model keeps none: "
+            + (
+                "only fit(lrnn.Moment.of(X)), and partial_fit with the gram solver, free rates and "
+                "no inhibition, leave one behind. Train it so, or save it with moment=None"
+                if memory is None
+                else "it keeps rows of its stream in the place of one, which are never written. "
+                "Train with moment='dense', or save it with moment=None"
+            )
+        )
+    if memory is None or moment is None or not (memory.streamed or asked):
+        return None
+    found = {"moment": facts_of(moment), "error": memory.error, "momentum": memory.momentum}
+    found |= {name: getattr(memory, name) for name in COUNTS} | sums_of(moment)
+    if memory.before is not None:
+        found["before"] = memory.before
+    if not _is_shallow(model.weights_):
+        found |= {"encoder": memory.encoder, "decoder": memory.decoder}
+    return found
+
+
+def memory_of(stream: State, weights: Weights) -> Memory:
+    """What the stream of a model with these weights goes on from, all of it checked."""
+    moment = moment_of(stream["moment"] | {name: stream[name] for name in schemas.SUMS})
+    encoder, decoder = weights.encoders[0], weights.decoders[-1]
+    if not _is_shallow(weights):
+        encoder, decoder = stream["encoder"], stream["decoder"]
+    before = encoder if stream["before"] is None else stream["before"]
+    shape = weights.sizes[0], min(weights.sizes)
+    fits = moment.shape[1] == shape[0] and moment.weight > 0
+    for matrix, own in ((encoder, shape), (decoder, shape[::-1]), (before, shape)):
+        fits = fits and matrix is not None and (matrix.shape, matrix.dtype) == (own, weights.dtype)
+    if not fits:
+        raise TensorFileError("its stream does not fit its weights")
+    kept = replace(moment.sums, high=highest(moment.sums))
+    counts = {name: stream[name] for name in COUNTS}
+    last = stream["before"], stream["momentum"]
+    return Memory(kept, encoder, decoder, stream["error"], *last, **counts)
+
+
+def _is_shallow(weights: Weights) -> bool:
+    """Whether the network is the shallow one itself."""
+    return weights.sizes[1:-1] == (min(weights.sizes),)

@@ -508,8 +508,6 @@ class Scaling:
                 raise TypeError
             if kind == "none":
                 return cls("none", recipe=recipe, reading=reading, complemented=complemented)
-            if kind == "255":  # as it was called once
-                return cls("levels", 0.0, 255.0)
             low = np.array(stored["low"], dtype=np.float64)
             span = np.array(stored["span"], dtype=np.float64)
             width = None if recipe is None else len(recipe.names)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.arrays import Array, Floats, Rates
+from lrnn.arrays import Array, Floats
 from lrnn.moments import Corruption
 from lrnn.rows import Rows
 from lrnn.training import states
@@ -24,7 +24,6 @@ Judge: TypeAlias = Callable[[Weights], Evaluation]
 
 ENDED_BY_TOL = ("gram solver", "as printed")
 WINDOW = 10  # iterations over which progress of the gram solver is judged
-HIGHEST = 1 + 1e-6  # no mean squared error of numbers in [0, 1] is higher, but for rounding
 
 
 def stalled(errors: Sequence[float], tol: float) -> bool:
@@ -53,7 +52,7 @@ class LearningCurve:
     stopped : {"max_iter", "tol", "interrupted", "callback"}
         What ended the training.
     stage : str
-        What it was, such as "gram solver" or "end to end"; empty in old files.
+        What it was, such as "gram solver" or "end to end".
     """
 
     layer: int | None
@@ -133,7 +132,6 @@ class History:
     ) -> None:
         self._rows, self._price = rows, price
         self._judge = judge or partial(evaluate, rows, corruption=corruption)
-        self._highest = HIGHEST if judge is None else np.inf
         self.best = weights
         self._batch_errors: list[float] = []
         self._newest: list[Array] = []  # still on the device: fetching one by one takes time
@@ -199,42 +197,17 @@ class History:
             "seconds": perf_counter() - self._began,
         }
 
-    def restore(self, state: State, now: Weights, batches: int, rates: Rates) -> None:
-        """Go on with that of an earlier run, which had come to the weights ``now``.
-
-        A pass has so many ``batches``. Weights must have the errors that are told of them, which
-        is tried where rows need not be read for it.
-        """
-        best = states.weights(state["best"], self.best, self._rows.backend, rates, "best weights")
-        lowest, error = (states.number(state[key], f"{key} error") for key in ("lowest", "error"))
-        after_pass = states.series(state["lowest_after_pass"], "lowest errors", falling=True)
-        count = len(after_pass) * batches
-        batch_errors = states.series(state["batch_errors"], "errors on minibatches", count)
-        states.demand(max(batch_errors, default=0) <= self._highest, "errors on minibatches")
-        self._batch_errors = batch_errors
+    def restore(self, state: State, batches: int) -> None:
+        """Go on with that of an earlier run, of which a pass has so many ``batches``."""
+        self.best = states.weights(state["best"], self.best, self._rows.backend, "best weights")
+        self.lowest, self.error = (states.number(state[key], key) for key in ("lowest", "error"))
+        self._lowest_after_pass = states.series(state["lowest_after_pass"], "lowest errors")
+        count = self.passes * batches
+        self._batch_errors = states.series(state["batch_errors"], "errors on minibatches", count)
         self._newest = []
         table = state["evaluations"]
         states.matrix(table, np.empty((len(table), 3)), "evaluations")
-        iterations, errors, seconds = table.T
-        states.demand(bool(errors.max() <= self._highest), "evaluations")
-        states.demand(
-            bool((np.diff(iterations) > 0).all() and (np.diff(seconds) >= 0).all())
-            and iterations[-1] == count
-            and error in errors
-            and lowest >= error
-            and after_pass[-1:] in ([], [lowest]),
-            "evaluations",
-        )
-        if self._rows.resident:
-            for weights, said in ((best, error), (now, float(errors[-1]))):
-                found = self._judge(weights)
-                states.agree(found.error, said, weights.dtype, "errors (those of other weights)")
-                if weights is best:
-                    price = self._price(found, best)
-                    states.agree(price, lowest, best.dtype, "lowest error", abs(lowest))
-        self.best, self.lowest, self.error = best, lowest, error
         self._evaluations = [(int(i), e, s) for i, e, s in table.tolist()]
-        self._lowest_after_pass = after_pass
         self._began = perf_counter() - states.number(state["seconds"], "seconds")
 
     def curve(self, layer: int | None, stopped: StopReason, stage: str) -> LearningCurve:

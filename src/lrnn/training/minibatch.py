@@ -152,11 +152,9 @@ class PrintedAlgorithm(MinibatchStepper):
 
     def restore(self, state: State) -> None:
         """Go on from what `state` gave."""
-        backend, rates = self.batches.rows.backend, self._settings.rates
-        kept = states.weights(state["weights"], self._weights, backend, rates, "weights")
-        self.history.restore(state["record"], kept, len(self.batches), rates)
-        self._weights = kept.copy()
-        states.whole(self.steps, "number of passes", 0, self.most)
+        backend = self.batches.rows.backend
+        self._weights = states.weights(state["weights"], self._weights, backend, "weights").copy()
+        self.history.restore(state["record"], len(self.batches))
         states.random_numbers(state["random"], self.batches.random)
 
 

@@ -17,12 +17,10 @@ import numpy as np
 
 from lrnn.arrays import Backend, is_array
 from lrnn.progress import StageBars, decimal
-from lrnn.rows import Rows, WeightedRows, held
+from lrnn.rows import Rows
 from lrnn.rows.base import Combine, Fold, Work
 from lrnn.training.settings import Settings
-from lrnn.training.states import ERRORS, State, StateError, totals, whole
-
-COMPARED = 1_024  # rows, over which a sum that was left is compared with one of now
+from lrnn.training.states import State, fitting, whole
 
 StopReason: TypeAlias = Literal["max_iter", "tol", "interrupted", "callback"]
 
@@ -161,15 +159,8 @@ class Run:
         observer.stage(task, rows.shape[0])
         if kept and (saved := observer.resume()) is not None:
             with fitting():
-                done = whole(saved["rows"], "number of rows", 1, rows.shape[0])
-            part = next(rows.blocks(0, min(done, COMPARED)))
-            some = held(part)
-            if rows.of_rows is not None:
-                some = WeightedRows(some, rows.of_rows[: part.shape[0]])
-            least = some.fold(work, combine, widest, begin=begin, **options)
-            with fitting():
-                totals(saved["total"], least, "sum over rows", exact=part.shape[0] == done)
-            begin = _sent(saved["total"], rows.backend)
+                done = whole(saved["rows"], "number of rows", rows.shape[0])
+                begin = _sent(saved["total"], rows.backend)
             observer.read(done)
         total = begin
 
@@ -195,18 +186,6 @@ class Run:
 def training(layer: int | None, how: str = "") -> str:
     """The name of the task of training layer pair ``layer`` (None: all together)."""
     return f"training{'' if layer is None else f' layer {layer}'}{how and f' ({how})'}"
-
-
-@contextmanager
-def fitting() -> Iterator[None]:
-    """What an earlier run has left fits this training, or it is a `StateError`."""
-    try:
-        yield
-    except StateError:
-        raise
-    except ERRORS as error:
-        line = f"{type(error).__name__}: {error!s:.80}"
-        raise StateError(f"its states are not those of this training ({line})") from None
 
 
 def _sent(value: Any, backend: Backend) -> Any:

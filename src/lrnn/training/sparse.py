@@ -347,18 +347,15 @@ class SparseSearch(Stepper):
 
     def restore(self, state: State) -> None:
         """Go on from what `state` gave."""
-        errors = states.series(state["errors"], "errors", falling=True)
-        states.whole(len(errors) - 1, "number of steps", 0, self.most)
-        seconds = states.series(state["seconds"], "seconds", len(errors), rising=True)
+        errors = states.series(state["errors"], "errors")
+        seconds = states.series(state["seconds"], "seconds", len(errors))
         moment = self._moment
         like = np.empty((moment.n_attributes, self._hidden), dtype=moment.squares.dtype)
         encoder = states.matrix(state["encoder"], like, "encoder")
         decoder = states.matrix(state["decoder"], like, "decoder")
         found = Factors(moment, self._order)
-        error = found.resume(encoder.copy(), decoder.T.copy())
-        found.momentum = states.number(state["momentum"], "momentum", most=MOMENTUM_LIMIT)
-        largest = moment.trace / moment.n_attributes
-        states.agree(errors[-1], error, like.dtype, "error", largest)
+        found.resume(encoder.copy(), decoder.T.copy())
+        found.momentum = states.number(state["momentum"], "momentum")
         self._factors, self._errors, self._seconds = found, errors, seconds
         self._began = perf_counter() - seconds[-1]
 
