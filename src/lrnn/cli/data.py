@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 def _names(incomplete: str) -> list[str]:
     """Names of data sets, for the shell's completion."""
-    from lrnn.datasets.registry import NAMES
+    from lrnn.datasets import DATA_SETS
 
-    return [name for name in ("all", *NAMES) if name.startswith(incomplete)]
+    return [name for name in ("all", *DATA_SETS) if name.startswith(incomplete)]
 
 
 data_app = CommandLine(
@@ -257,4 +257,4 @@ def _where(entry: "DataSet") -> str:
 
     if entry.files and all(map(located, entry.files)):
         return "here"
-    return "embedded" if entry.embedded else "to fetch"
+    return "embedded" if entry.copy else "to fetch"

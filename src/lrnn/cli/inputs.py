@@ -20,7 +20,7 @@ IN_MEMORY = 1 << 24  # numbers of a table that are rather held than streamed
 
 def _data_names(incomplete: str) -> list[str]:
     """Names of data sets, for the shell's completion."""
-    from lrnn.datasets.registry import DATA_SETS
+    from lrnn.datasets import DATA_SETS
 
     return [name for name in DATA_SETS if name.startswith(incomplete)]
 

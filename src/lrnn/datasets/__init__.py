@@ -1,9 +1,8 @@
 """The paper's data sets by name, and files: what a person calls their data."""
 
-from lrnn.datasets.dataset import DataSet
+from lrnn.datasets.dataset import DATA_SETS, DataSet, find
 from lrnn.datasets.load import load
 from lrnn.datasets.open import open_table
-from lrnn.datasets.registry import DATA_SETS, find
 from lrnn.tables.read import Reading, Table, read, read_idx
 
 __all__ = [

@@ -1,21 +1,11 @@
 """What is known of a data set: its files, its columns, its counts, and what the paper says."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
-
-from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class Member:
-    """A file inside an archive."""
-
-    name: str
-    sha256: str
-    size: int
-    part: str
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib.resources import files
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -26,24 +16,25 @@ class File:
     ----------
     path : str
         Where it lies inside the data folder: ``<data set>/<file>``.
-    sha256, size : str, int
-        Its sum, and its length in bytes.
+    size, sha256 : int, str
+        Its length in bytes, and its checksum.
     address : str
         Where it is published.
     part : str
         "train" or "test", if the data set comes in these parts.
-    members : tuple of Member
-        What an archive holds. It may then be packed in another way, under one of the names in
-        ``repacked``: the members' sums count.
+    members : dict
+        Of an archive: names of the files in it, by part.
+    repacked : dict
+        The path and checksum of an archive with the same content, which is used if it is there.
     """
 
     path: str
-    sha256: str
     size: int
+    sha256: str
     address: str
     part: str = "all"
-    members: tuple[Member, ...] = ()
-    repacked: tuple[str, ...] = ()
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    repacked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def owner(self) -> str:
@@ -52,38 +43,8 @@ class File:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Where the attributes and the class stand in the lines of a text file, counted from 0.
-
-    A separator of None is any white space. Rows with missing cells ("?") are left out if
-    ``complete`` is set; otherwise the cells are filled with the median of their column.
-    """
-
-    attributes: Sequence[int]
-    label: int | None
-    separator: str | None = ","
-    header: bool = False
-    complete: bool = False
-
-
-@dataclass(frozen=True)
-class Embedded:
-    """A copy that scikit-learn brings along, and the cells (row, column) where it is mistaken."""
-
-    loader: str
-    corrections: tuple[tuple[int, int, float], ...] = ()
-
-
-class Raw(NamedTuple):
-    """Rows of numbers as published, and the class of each row if there is one."""
-
-    data: NDArray[Any]
-    labels: Sequence[Any] | NDArray[Any] | None
-
-
-@dataclass(frozen=True)
 class DataSet:
-    """One entry of the registry.
+    """One data set of the registry.
 
     Attributes
     ----------
@@ -91,8 +52,14 @@ class DataSet:
         The shape of ``load(name).data``.
     class_names : tuple of str
         The classes as the files write them; none if rows have no class.
-    read : callable or None
-        ``read(entry, paths, parts)`` gives the rows of these parts, `paths` being their files.
+    files : tuple of File
+        Its files as published.
+    format : str
+        How they are read: see `lrnn.datasets.formats`.
+    columns : dict
+        Of text files: where the attributes and the class stand.
+    copy : dict
+        The loader of scikit-learn's copy, and the cells in which that differs from the files.
     names : tuple of str
         Names of the attributes, if they have any.
     white : float or None
@@ -100,34 +67,37 @@ class DataSet:
     default_split : str
         The rows that the paper trains on.
     paper_rows : int or None
-        What the paper counts, where it counts otherwise.
+        The paper's count of rows, where it differs.
+    errors : dict
+        The lowest errors that the paper reports, by widths of hidden layers such as "50".
     """
 
     name: str
     title: str
     rows: int
     attributes: int
-    class_names: tuple[str, ...]
+    class_names: tuple[str, ...] = ()
     files: tuple[File, ...] = ()
-    read: "Callable[[DataSet, Sequence[Path], Collection[str]], Raw] | None" = None
-    columns: Columns | None = None
-    embedded: Embedded | None = None
+    format: str = ""
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    copy: Mapping[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     image_shape: tuple[int, ...] | None = None
     white: float | None = None
     default_split: str = "all"
     paper_rows: int | None = None
+    errors: Mapping[str, float] = field(default_factory=dict)
     remarks: str = ""
 
     @property
     def parts(self) -> tuple[str, ...]:
         """What the data set is published in: ("train", "test") or ("all",)."""
-        parts = [piece.part for file in self.files for piece in file.members or (file,)]
+        parts = [part for file in self.files for part in file.members or (file.part,)]
         return tuple(dict.fromkeys(parts)) or ("all",)
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """What `load` can be asked for: the parts, and all of them."""
+        """The splits that `load` knows: the parts, and all of them."""
         return tuple(dict.fromkeys((*self.parts, "all")))
 
     @property
@@ -153,3 +123,52 @@ class DataSet:
         if self.paper_rows is not None:
             counted = f"{self.rows} rows, where the paper counts {self.paper_rows}."
         return " ".join(filter(None, (counted, self.remarks)))
+
+
+def _entry(name: str, facts: dict[str, Any]) -> DataSet:
+    """A data set as the registry writes it; a prefix stands for numbered names."""
+    names = facts.pop("names", ())
+    if isinstance(names, str):
+        names = [f"{names}{i + 1}" for i in range(facts["attributes"])]
+    sequences = {
+        key: tuple(facts.pop(key)) for key in ("class_names", "image_shape") if key in facts
+    }
+    found = tuple(File(**file) for file in facts.pop("files", ()))
+    return DataSet(name, names=tuple(names), files=found, **sequences, **facts)
+
+
+_WRITTEN = files("lrnn.datasets").joinpath("datasets.toml").read_text("utf-8")
+DATA_SETS = {name: _entry(name, facts) for name, facts in tomllib.loads(_WRITTEN).items()}
+"""All data sets by name: the paper's 19, and scikit-learn's digits."""
+
+
+def find(name: str) -> DataSet:
+    """The data set of that name.
+
+    Parameters
+    ----------
+    name : str
+        Such as "mnist"; ``lrnn data list`` has them all.
+
+    Returns
+    -------
+    found : DataSet
+        What is known of it.
+
+    Examples
+    --------
+    >>> find("mnits")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no data set 'mnits'; did you mean 'mnist'? Known are mnist, yale, ...
+    """
+    if name not in DATA_SETS:
+        raise ValueError(unknown(name))
+    return DATA_SETS[name]
+
+
+def unknown(name: str) -> str:
+    """What to say of a name that no data set has."""
+    alike = get_close_matches(str(name).lower().replace("-", "_"), DATA_SETS, n=1)
+    meant = f"did you mean {alike[0]!r}? " if alike else ""
+    return f"there is no data set {name!r}; {meant}Known are {', '.join(DATA_SETS)}"

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.datasets.dataset import DataSet
+from lrnn.datasets.dataset import DataSet, find
 from lrnn.datasets.load import load
-from lrnn.datasets.registry import find
 from lrnn.tables.images import check_image_folder, write_images
 from lrnn.tables.writers import WITH_TEXT, check_output, write_arrays, write_blocks
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.datasets.dataset import DataSet, Embedded, Raw
+from lrnn.datasets.dataset import DataSet, find
 from lrnn.datasets.fetch import located, obtain
-from lrnn.datasets.registry import find
+from lrnn.datasets.formats import FORMATS, Raw
 from lrnn.tables.scaling import Scaling
 
 if TYPE_CHECKING:
@@ -73,25 +73,26 @@ def _read(entry: DataSet, split: str) -> tuple[Raw, str]:
     """The rows of a split, and where they are from."""
     parts = entry.parts if split == "all" else (split,)
     files = [file for file in entry.files if file.members or file.part in parts]
-    if entry.embedded is not None and not (files and all(map(located, files))):
-        return _embedded(entry, entry.embedded)
-    assert entry.read is not None
-    raw = entry.read(entry, [obtain(file) for file in files], parts)
+    if entry.copy and not (files and all(map(located, files))):
+        return _copied(entry)
+    raw = FORMATS[entry.format](entry, [obtain(file) for file in files], parts)
     return raw, ", ".join(file.address for file in files)
 
 
-def _embedded(entry: DataSet, copy: Embedded) -> tuple[Raw, str]:
-    """What scikit-learn brings along, set right."""
+def _copied(entry: DataSet) -> tuple[Raw, str]:
+    """scikit-learn's copy, with the cells in which it differs from the files set to theirs.
+
+    So the numbers are the same with and without a download.
+    """
     from sklearn import datasets
 
-    found = getattr(datasets, copy.loader)()
-    for row, column, value in copy.corrections:
+    loader, corrections = entry.copy["loader"], entry.copy.get("corrections", ())
+    found = getattr(datasets, loader)()
+    for row, column, value in corrections:
         found.data[row, column] = value
-    right = f", with {len(copy.corrections)} cells set right" if copy.corrections else ""
-    return (
-        Raw(found.data, [entry.class_names[code] for code in found.target]),
-        f"scikit-learn's copy (sklearn.datasets.{copy.loader}){right}",
-    )
+    right = f", with {len(corrections)} cells set right" if corrections else ""
+    labels = [entry.class_names[code] for code in found.target]
+    return Raw(found.data, labels), f"scikit-learn's copy (sklearn.datasets.{loader}){right}"
 
 
 def _scaled(entry: DataSet, split: str, data: NDArray[Any]) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from lrnn.datasets.load import load
-from lrnn.datasets.registry import DATA_SETS, unknown
+from lrnn.datasets.dataset import DATA_SETS, unknown
 from lrnn.tables.read import BY_DEFAULT, Reading, Table, format_of, read
 
 LARGE = 1 << 30  # bytes of a file that is rather read block by block
