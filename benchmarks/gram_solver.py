@@ -21,7 +21,7 @@ from common import Stopwatch, console, load_mnist, report
 from lrnn import LRNNAutoencoder
 from lrnn.benchmark.peers import FACTORISATIONS, learning_curve
 from lrnn.benchmark.result import reached
-from lrnn.paper import STRUCTURES
+from lrnn.datasets import DATA_SETS
 
 PEERS = {
     "nmf-cd": ("NMF (cd), 20 iterations", 20),
@@ -74,7 +74,7 @@ def main() -> None:
         console.print(f"{name}: {found[name][1]:.5f} after {found[name][0]:.1f} s")
     if hidden == 50:
         name = "the paper's error, against the printed algorithm's time to its own"
-        found[name] = found[PRINTED][0], STRUCTURES["mnist-50"].paper
+        found[name] = found[PRINTED][0], DATA_SETS["mnist"].errors["50"]
     for name, (seconds, error) in found.items():
         after = reached(curve, error)
         if after is not None and "printed" in name:

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lrnn.paper import verdicts
-from lrnn.paper.experiments import STRUCTURES, UCI
-from lrnn.paper.verdicts import CLAIMS
+from reproduction import verdicts
+from reproduction.experiments import STRUCTURES, UCI
+from reproduction.verdicts import CLAIMS
 
 ROOT = Path(__file__).parents[2]
+COMMANDS = ("lrnn ", "python -m reproduction ")
 
 
 def found_of(results, words):
@@ -23,7 +24,7 @@ def found_of(results, words):
 def test_what_shows_it_is_there():
     for claim in CLAIMS:
         for shown in claim.shown_by.split(", "):
-            assert shown == "–" or shown.startswith("lrnn ") or (ROOT / shown).exists(), shown
+            assert shown == "–" or shown.startswith(COMMANDS) or (ROOT / shown).exists(), shown
 
 
 def test_all_parts_of_the_paper_are_judged():
@@ -161,9 +162,9 @@ def test_the_page_on_the_claims_has_the_verdicts_of_the_results():
             name, _, count, _, _, by = (cell.strip() for cell in line.strip("|").split(" | "))
             verdict = name.strip("*") or verdict
             counts[verdict] += int(count)
-            shown.update(re.findall("lrnn [a-z0-9 ]+", by))
+            shown.update(re.findall("(?:lrnn|python -m) [a-z0-9 ]+", by))
     assert counts == Counter(row["verdict"] for row in kept)
-    assert shown == {row["shown_by"] for row in kept if row["shown_by"].startswith("lrnn ")}
+    assert shown == {row["shown_by"] for row in kept if row["shown_by"].startswith(COMMANDS)}
     said = " ".join(row["claim"] + row["why"] for row in kept)
     for figure in re.findall(r"0\.\d{4}", page):
         assert figure in said, figure

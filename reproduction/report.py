@@ -10,9 +10,16 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import classifiers as comparison
-from lrnn.paper import figure4, lowest, verdicts
-from lrnn.paper.experiments import (
+from lrnn.plots.axes import write_figure
+from lrnn.report import pictures
+from lrnn.report.content import TableOf
+from lrnn.report.machine import machine
+from lrnn.report.page import render
+from lrnn.tables.atomic import write_atomically
+from lrnn.tables.documents import json_text
+from reproduction import classifiers as comparison
+from reproduction import figure4, lowest, verdicts
+from reproduction.experiments import (
     AMPLE,
     CLASSIFIERS,
     FEATURES,
@@ -21,9 +28,9 @@ from lrnn.paper.experiments import (
     RECIPES,
     STRUCTURES,
 )
-from lrnn.paper.figures import CAPTIONS, QUICK, figures
-from lrnn.paper.recognition import FINE_TUNE, PASSES, PRINTED, PRINTED_STEPS, STEPS
-from lrnn.paper.summary import (
+from reproduction.figures import CAPTIONS, QUICK, figures
+from reproduction.recognition import FINE_TUNE, PASSES, PRINTED, PRINTED_STEPS, STEPS
+from reproduction.summary import (
     Result,
     audits,
     classifiers,
@@ -33,13 +40,6 @@ from lrnn.paper.summary import (
     recognition,
     robustness,
 )
-from lrnn.plots.axes import write_figure
-from lrnn.report import pictures
-from lrnn.report.content import TableOf
-from lrnn.report.machine import machine
-from lrnn.report.page import render
-from lrnn.tables.atomic import write_atomically
-from lrnn.tables.documents import json_text
 
 
 def _counts(passes: dict[str, int]) -> str:
@@ -158,7 +158,7 @@ def write_reproduction(results: Sequence[Result], folder: Path, command: str) ->
         folder / "README.md", _markdown(content, list(drawn)).encode(errors="backslashreplace")
     )
     page = folder / "index.html"
-    write_atomically(page, render("reproduction.html", content, "lrnn.paper").encode())
+    write_atomically(page, render("reproduction.html", content, "reproduction").encode())
     return page
 
 

@@ -11,7 +11,8 @@ from sklearn.decomposition import PCA
 from lrnn.arrays import Floats
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.experiments import (
+from lrnn.plots.spikes import EVENTS_SHOWN
+from reproduction.experiments import (
     CONTENDERS,
     FOR_DAMAGE,
     QUICK_ROWS,
@@ -19,9 +20,8 @@ from lrnn.paper.experiments import (
     Contender,
     Task,
 )
-from lrnn.paper.spiking import simulated
-from lrnn.paper.training import fully_trained
-from lrnn.plots.spikes import EVENTS_SHOWN
+from reproduction.spiking import simulated
+from reproduction.training import fully_trained
 
 MORE_EVENTS = (*EVENTS_SHOWN, 10_000_000, 100_000_000)  # where spikes are many, time is short
 QUICK_PASSES = 20  # of few steps each

@@ -8,9 +8,9 @@ import numpy as np
 
 from lrnn import bounds
 from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.paper.experiments import LAYERWISE, STRUCTURES, Structure, Task
 from lrnn.training import LearningCurve, Observer, State, evaluate
 from lrnn.weights import Weights
+from reproduction.experiments import LAYERWISE, STRUCTURES, Structure, Task
 
 POINTS = 400  # of a curve that are kept
 AUDITED = 100  # rows whose steady states are compared with the forward pass

@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper import lowest
-from lrnn.paper.experiments import READINGS, STRUCTURES, Task, chosen_tasks
-from lrnn.paper.stalled import (
+from lrnn.rows import HostRows
+from lrnn.training.minibatch import train_layerwise
+from lrnn.training.run import Observer, Run
+from lrnn.training.settings import Settings
+from lrnn.weights import random_weights
+from reproduction import lowest
+from reproduction.experiments import READINGS, STRUCTURES, Task, chosen_tasks
+from reproduction.stalled import (
     InOneOrder,
     UntilItStalls,
     errors_on_batches,
@@ -18,11 +23,6 @@ from lrnn.paper.stalled import (
     outlast,
     rows_on,
 )
-from lrnn.rows import HostRows
-from lrnn.training.minibatch import train_layerwise
-from lrnn.training.run import Observer, Run
-from lrnn.training.settings import Settings
-from lrnn.weights import random_weights
 
 
 @pytest.fixture

@@ -8,12 +8,13 @@ import pytest
 
 import lrnn
 from lrnn import RandomNeuralNetwork
-from lrnn.paper import Task, chosen_tasks, figure4, run_tasks
-from lrnn.paper import runner as runner_module
-from lrnn.paper.experiments import OBSERVED_AT, SIMULATED
-from lrnn.paper.figures import figures
-from lrnn.paper.report import write_reproduction
-from lrnn.paper.spiking import bias_after_events, correlation, interval, relative, rmse
+from reproduction import figure4
+from reproduction import runner as runner_module
+from reproduction.experiments import OBSERVED_AT, SIMULATED, Task, chosen_tasks
+from reproduction.figures import figures
+from reproduction.report import write_reproduction
+from reproduction.runner import run_tasks
+from reproduction.spiking import bias_after_events, correlation, interval, relative, rmse
 
 TASK = Task("spiking", "mnist-100", quick=True)
 
@@ -141,7 +142,7 @@ def test_the_bias_is_that_of_theory():
 @pytest.mark.slow
 def test_the_report_has_it_all(finished, tmp_path):
     _, _, result = finished
-    page = write_reproduction([result], tmp_path, "lrnn reproduce mnist-100 --quick")
+    page = write_reproduction([result], tmp_path, "python -m reproduction mnist-100 --quick")
     assert {p.stem for p in (tmp_path / "figures").iterdir()} == {
         "figure4", "figure4-events", "figure4-errors",
     }  # fmt: skip

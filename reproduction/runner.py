@@ -13,16 +13,16 @@ import lrnn
 from lrnn import bounds
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.classifiers import classify
-from lrnn.paper.experiments import QUICK_ROWS, SIMULATED, SPIKING, STRUCTURES, Task
-from lrnn.paper.inhibition import compete, restore
-from lrnn.paper.recognition import recognise
-from lrnn.paper.spiking import compared
-from lrnn.paper.stalled import outlast
-from lrnn.paper.training import train
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.storage.model_files import load_autoencoder
 from lrnn.tables.atomic import sweep, write_atomically
+from reproduction.classifiers import classify
+from reproduction.experiments import QUICK_ROWS, SIMULATED, SPIKING, STRUCTURES, Task
+from reproduction.inhibition import compete, restore
+from reproduction.recognition import recognise
+from reproduction.spiking import compared
+from reproduction.stalled import outlast
+from reproduction.training import train
 
 
 def run_tasks(

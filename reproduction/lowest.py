@@ -8,10 +8,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper.experiments import READINGS, STRUCTURES
-from lrnn.paper.summary import Result, mean, spread
 from lrnn.plots.axes import COLOURS, SMALL, TITLE, logarithmic, plain
 from lrnn.report.content import TableOf
+from reproduction.experiments import READINGS, STRUCTURES
+from reproduction.summary import Result, mean, spread
 
 ALGORITHMS = {"algorithm1": "1", "algorithm2": "2", "algorithm3": "3"}
 TRIED = (

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper.experiments import (
+from lrnn.report.content import hoyer
+from reproduction.experiments import (
     CLASSIFIERS,
     CONTENDERS,
     FEATURES,
@@ -17,7 +18,6 @@ from lrnn.paper.experiments import (
     SEEN_BY,
     STRUCTURES,
 )
-from lrnn.report.content import hoyer
 
 Result = dict[str, Any]
 

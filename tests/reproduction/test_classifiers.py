@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from lrnn.paper import Task, chosen_tasks, run_tasks
-from lrnn.paper import classifiers as module
-from lrnn.paper import recognition as recognition_module
-from lrnn.paper.experiments import CLASSIFIERS, RECIPES, recipe_for
-from lrnn.paper.report import write_reproduction
-from lrnn.paper.summary import classifiers
+from reproduction import classifiers as module
+from reproduction import recognition as recognition_module
+from reproduction.experiments import CLASSIFIERS, RECIPES, Task, chosen_tasks, recipe_for
+from reproduction.report import write_reproduction
+from reproduction.runner import run_tasks
+from reproduction.summary import classifiers
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_every_classifier_is_scored_on_attributes_and_codes(finished, tmp_path):
         firings = [found[f"{name}_firings"] for name in ("spikes", "spikes_priced")]
         assert all(2 <= count < np.inf for count in firings)  # layers before the output: two
         assert "linear_firings" not in found
-    page = write_reproduction(finished, tmp_path, "lrnn reproduce classifiers-iris --quick")
+    page = write_reproduction(finished, tmp_path, "python -m reproduction classifiers-iris --quick")
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert text.startswith("# Classifiers made of spikes, beside others")
     assert "| Iris | attributes | " in text

@@ -11,9 +11,9 @@ from scipy import stats
 from lrnn.arrays import Floats
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.network import RandomNeuralNetwork
-from lrnn.paper.experiments import OBSERVED_AT
 from lrnn.spiking.estimators import potential_at_events
 from lrnn.spiking.simulation import Simulation
+from reproduction.experiments import OBSERVED_AT
 
 
 def compared(

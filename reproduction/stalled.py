@@ -17,7 +17,6 @@ from array_api_compat import array_namespace
 from lrnn.arrays import Array, Floats, backend_named, host_dtype
 from lrnn.datasets import DATA_SETS, load
 from lrnn.functional import squared_error
-from lrnn.paper.experiments import QUICK_ROWS, READINGS, STRUCTURES, Reading, Task
 from lrnn.rows import HostRows, Rows, held
 from lrnn.rows.device import on_device
 from lrnn.training.evaluation import evaluate
@@ -26,6 +25,7 @@ from lrnn.training.minibatch import PrintedAlgorithm, train_jointly, train_layer
 from lrnn.training.run import Observer, Run
 from lrnn.training.settings import Settings
 from lrnn.weights import Weights, random_weights, transmit
+from reproduction.experiments import QUICK_ROWS, READINGS, STRUCTURES, Reading, Task
 
 POINTS = 200  # of a curve that are kept
 ITERATIONS = (12_000, 120_000)  # the least and the most, for each pair of Algorithm 2

@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 
 from lrnn.arrays import Floats
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import figure4, lowest
-from lrnn.paper.experiments import CONTENDERS, LAYERWISE, STRUCTURES, Structure
-from lrnn.paper.inhibition import MISSING, NOISE
-from lrnn.paper.summary import Result, contests, robustness, trainings
 from lrnn.plots import image_grid, layer_image
 from lrnn.plots.axes import COLOURS, SMALL, TITLE, logarithmic, plain, style
+from reproduction import figure4, lowest
+from reproduction.experiments import CONTENDERS, LAYERWISE, STRUCTURES, Structure
+from reproduction.inhibition import MISSING, NOISE
+from reproduction.summary import Result, contests, robustness, trainings
 
 LINES = {
     ("free", "printed"): (COLOURS[1], "-", "Algorithm 1 or 3"),

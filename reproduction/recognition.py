@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from lrnn.autoencoder import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.experiments import MODEST, QUICK_ROWS, STRUCTURES, Structure, Task
-from lrnn.paper.inhibition import inhibitory
-from lrnn.paper.training import fully_trained
+from reproduction.experiments import MODEST, QUICK_ROWS, STRUCTURES, Structure, Task
+from reproduction.inhibition import inhibitory
+from reproduction.training import fully_trained
 
 FOLDS = 5
 TEST_ROWS = {"mnist": 10_000, "cifar10": 10_000}  # that these bring along, behind the others

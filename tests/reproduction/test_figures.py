@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lrnn.paper.experiments import STRUCTURES
-from lrnn.paper.figures import figures
+from reproduction.experiments import STRUCTURES
+from reproduction.figures import figures
 
 LAST = {"2a": 6_000, "2b": 2_000, "2c": 40_000, "3": 30_000}  # iterations
 

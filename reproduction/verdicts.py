@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import figure4, lowest
-from lrnn.paper.experiments import IMAGES, SIMULATED, STRUCTURES, UCI
-from lrnn.paper.summary import Result, mean, trainings
 from lrnn.report.content import TableOf
+from reproduction import figure4, lowest
+from reproduction.experiments import IMAGES, SIMULATED, STRUCTURES, UCI
+from reproduction.summary import Result, mean, trainings
 
 Verdict: TypeAlias = Literal[
     "confirmed", "corrected", "bounded", "impossible", "unclear", "literature", "not run"
@@ -349,7 +349,7 @@ def _as_printed(result: Result) -> bool:
     return bool(result["method"] != "lrnn" and result["rates"] == "free")
 
 
-ALL, STALLED, FIGURE4 = "lrnn reproduce all", "lrnn reproduce stalled", "lrnn reproduce figure4"
+ALL, STALLED, FIGURE4 = (f"python -m reproduction {name}" for name in ("all", "stalled", "figure4"))
 CLAIMS = (
     Claim("1", "What is said of the random neural network's history, of deep learning and of NMF",
           "–", always("literature", "not about this model")),

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from lrnn.paper.experiments import OBSERVED_AT
-from lrnn.paper.spiking import MEASURES, interval
-from lrnn.paper.summary import Result
 from lrnn.plots import layer_image
 from lrnn.plots.axes import COLOURS, SMALL, TITLE, key, logarithmic, plain
 from lrnn.report.content import TableOf
+from reproduction.experiments import OBSERVED_AT
+from reproduction.spiking import MEASURES, interval
+from reproduction.summary import Result
 
 NETWORKS = {
     "printed": "(a) Algorithm 1 as printed, realised with firing rates",

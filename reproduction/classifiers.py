@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 
 from lrnn.classifier import LRNNClassifier
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.experiments import CLASSIFIERS, QUICK_ROWS, SEEN_BY, Recipe, Task, recipe_for
-from lrnn.paper.recognition import FOLDS, TEST_ROWS, Parts, networks, structures, with_test_rows
-from lrnn.paper.training import fully_trained
+from reproduction.experiments import CLASSIFIERS, QUICK_ROWS, SEEN_BY, Recipe, Task, recipe_for
+from reproduction.recognition import FOLDS, TEST_ROWS, Parts, networks, structures, with_test_rows
+from reproduction.training import fully_trained
 
 PASSES = {"mnist": 20, "cifar10": 12}  # over larger data: few, for time; the perceptron's too
 PATIENCE = 500  # passes of the perceptron over other data, at most

@@ -9,15 +9,15 @@ import pytest
 
 from lrnn import bounds
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import STRUCTURES, Task, chosen_tasks, run_tasks
-from lrnn.paper import recognition as recognition_module
-from lrnn.paper import runner as runner_module
-from lrnn.paper.experiments import FEATURES, LAYERWISE, MODEST
-from lrnn.paper.figures import course, figures
-from lrnn.paper.recognition import OnSomeRows, recognise, structures
-from lrnn.paper.report import write_reproduction
-from lrnn.paper.summary import audits, lowest_errors, mean, recognition, remark, spread
-from lrnn.paper.training import make, train
+from reproduction import recognition as recognition_module
+from reproduction import runner as runner_module
+from reproduction.experiments import FEATURES, LAYERWISE, MODEST, STRUCTURES, Task, chosen_tasks
+from reproduction.figures import course, figures
+from reproduction.recognition import OnSomeRows, recognise, structures
+from reproduction.report import write_reproduction
+from reproduction.runner import run_tasks
+from reproduction.summary import audits, lowest_errors, mean, recognition, remark, spread
+from reproduction.training import make, train
 
 QUICK = {"seeds": 2, "quick": True}
 
@@ -239,10 +239,10 @@ def test_curves_of_stages_follow_one_another():
 
 def test_the_report_and_its_files(finished, tmp_path):
     _, _, results = finished
-    page = write_reproduction(results, tmp_path, "lrnn reproduce <b>")
+    page = write_reproduction(results, tmp_path, "python -m reproduction <b>")
     content = page.read_text(encoding="utf-8")
     assert "Quick run on cut-down data" in content
-    assert "lrnn reproduce &lt;b&gt;" in content
+    assert "python -m reproduction &lt;b&gt;" in content
     with (tmp_path / "lowest_errors.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert float(rows[1]["lrnn"]) == lowest_errors(results, "free")[1]["lrnn"]
@@ -336,7 +336,7 @@ def test_deep_networks_recognise_by_codes_of_the_same_width(rng):
 
 
 def test_both_algorithms_are_shown(deep, tmp_path):
-    page = write_reproduction(deep, tmp_path, "lrnn reproduce yale --quick")
+    page = write_reproduction(deep, tmp_path, "python -m reproduction yale --quick")
     (row,) = lowest_errors(deep, "free")
     assert row["printed_layerwise"] == deep[1]["error"] != row["printed"]
     assert [r["algorithm"] for r in audits(deep)] == ["Algorithm 3", "Algorithm 2", "lrnn"]
@@ -360,10 +360,10 @@ def test_both_algorithms_are_shown(deep, tmp_path):
 
 def test_the_tables_as_markdown(finished, tmp_path):
     _, _, results = finished
-    write_reproduction(results, tmp_path, "lrnn reproduce iris wine --quick")
+    write_reproduction(results, tmp_path, "python -m reproduction iris wine --quick")
     text = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert "**Quick run on cut-down data: these numbers say nothing of the paper.**" in text
-    assert "`lrnn reproduce iris wine --quick`" in text
+    assert "`python -m reproduction iris wine --quick`" in text
     assert "| Wine | 13→7 | – |" in text
     assert "| raw | PCA | NMF | printed | lrnn | inhibition | inhibition, modest |" in text
     assert "Algorithm 2 |" not in text
