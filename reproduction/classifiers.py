@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from lrnn.classifier import LRNNClassifier
+from lrnn import LRNNClassifier
 from lrnn.datasets import DATA_SETS, load
 from reproduction.experiments import CLASSIFIERS, QUICK_ROWS, SEEN_BY, Recipe, Task, recipe_for
 from reproduction.recognition import FOLDS, TEST_ROWS, Parts, networks, structures, with_test_rows

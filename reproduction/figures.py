@@ -7,11 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lrnn.arrays import Floats
 from lrnn.datasets import DATA_SETS
 from lrnn.plots import image_grid, layer_image
-from lrnn.plots.axes import COLOURS, SMALL, TITLE, logarithmic, plain, style
 from reproduction import figure4, lowest
+from reproduction.axes import COLOURS, SMALL, TITLE, key_below, logarithmic, plain
 from reproduction.experiments import CONTENDERS, LAYERWISE, STRUCTURES, Structure
 from reproduction.inhibition import MISSING, NOISE
 from reproduction.summary import Result, contests, robustness, trainings
@@ -152,7 +151,7 @@ def panel(ax: Axes, results: Sequence[Result], structure: Structure, against: st
         ax.axhline(structure.paper, color=COLOURS[2], linewidth=0.8, label="paper")
 
 
-def course(result: Result, against: str) -> tuple[Floats, Floats]:
+def course(result: Result, against: str) -> tuple[Any, Any]:
     """Where the error was taken, and what it was, stage after stage; of ours, the lowest so far."""
     begin, x, errors = 0.0, [], []
     for curve in result["curves"]:
@@ -193,7 +192,8 @@ def damage_curves(rows: Sequence[dict[str, Any]]) -> Figure:
     figure = Figure(figsize=(7.4, 3.4), layout="constrained", dpi=150)
     left, right = figure.subplots(1, 2)
     for i, row in enumerate(rows):
-        colour, dashes = ("0.5", ":") if i == 0 else style(i - 1)
+        colour = "0.5" if i == 0 else COLOURS[(i - 1) % len(COLOURS)]
+        dashes = ":" if i == 0 else "--" if i > len(COLOURS) else "-"
         found = list(row.values())[2:]
         for ax, against, errors in (
             (left, NOISE, found[: len(NOISE)]),
@@ -221,14 +221,6 @@ def parts(results: Sequence[Result]) -> Figure:
             image_grid(result[name][:PARTS], SHAPE, columns=9, ax=ax)
             ax.set_title(text, fontsize=TITLE, loc="left")
     return figure
-
-
-def key_below(figure: Figure, ax: Axes) -> None:
-    """What lines are, under the whole figure."""
-    figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=SMALL,
-        frameon=False,
-    )  # fmt: skip
 
 
 def _finish(ax: Axes, against: str) -> None:

@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 
-from lrnn.arrays import Floats
-from lrnn.autoencoder import LRNNAutoencoder
+from lrnn import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.plots.spikes import EVENTS_SHOWN
 from reproduction.experiments import (
     CONTENDERS,
+    EVENTS_SHOWN,
     FOR_DAMAGE,
     QUICK_ROWS,
     STRUCTURES,
@@ -44,9 +43,9 @@ class PrincipalComponents:
         self.pca.fit(X)
         return self
 
-    def reconstruct(self, X: Any) -> Floats:
+    def reconstruct(self, X: Any) -> Any:
         """Give back."""
-        found: Floats = self.pca.inverse_transform(self.pca.transform(X))
+        found: Any = self.pca.inverse_transform(self.pca.transform(X))
         return np.clip(found, 0, 1) if self.clipped else found
 
 
@@ -133,7 +132,7 @@ def inhibitory(excitatory: LRNNAutoencoder, share: float, passes: int) -> LRNNAu
     return model
 
 
-def damaged(clean: Floats) -> Iterator[tuple[str, Floats]]:
+def damaged(clean: Any) -> Iterator[tuple[str, Any]]:
     """All kinds of damage, by name: the same at every call.
 
     >>> [name for name, _ in damaged(np.ones((1, 2)))][::5]
@@ -145,13 +144,13 @@ def damaged(clean: Floats) -> Iterator[tuple[str, Floats]]:
         yield f"missing {100 * share:g} %", holed(clean, share, _random())
 
 
-def noisy(clean: Floats, deviation: float, random: np.random.Generator) -> Floats:
+def noisy(clean: Any, deviation: float, random: np.random.Generator) -> Any:
     """With Gaussian noise, clipped to [0, 1]."""
     noise = random.standard_normal(clean.shape, dtype=np.float32)
     return np.clip(clean + np.float32(deviation) * noise, 0, 1)
 
 
-def holed(clean: Floats, share: float, random: np.random.Generator) -> Floats:
+def holed(clean: Any, share: float, random: np.random.Generator) -> Any:
     """With a share of the pixels set to 0."""
     return np.where(random.random(clean.shape, dtype=np.float32) < share, 0, clean)
 
@@ -178,12 +177,12 @@ def of_network(model: LRNNAutoencoder, X: Any) -> dict[str, Any]:
     }
 
 
-def error(found: Floats, wanted: Floats) -> float:
+def error(found: Any, wanted: Any) -> float:
     """Mean squared, per attribute."""
     return float(np.mean((np.asarray(found) - wanted) ** 2, dtype=np.float64))
 
 
-def _to_own_maximum(rows: Floats) -> list[list[float]]:
+def _to_own_maximum(rows: Any) -> list[list[float]]:
     """Each row from 0 to 1, to four digits: for pictures."""
     largest = rows.max(axis=1, keepdims=True)
     return np.round(rows / np.where(largest > 0, largest, 1), 4).tolist()  # type: ignore[no-any-return]

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from lrnn.autoencoder import LRNNAutoencoder
+from lrnn import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
 from reproduction.experiments import MODEST, QUICK_ROWS, STRUCTURES, Structure, Task
 from reproduction.inhibition import inhibitory
@@ -61,6 +61,7 @@ def recognise(task: Task) -> dict[str, Any]:
     with warnings.catch_warnings(), threadpool_limits(None if tested else 1):  # small: no threads
         warnings.simplefilter("ignore", ConvergenceWarning)  # long enough for a comparison
         warnings.filterwarnings("ignore", "The least populated class")
+        warnings.filterwarnings("ignore", "with inhibition, .* found no network")
         scores = _on_test_rows(task) if tested else _cross_validated(task)
     how = "test rows" if tested else f"{FOLDS}-fold cross-validation"
     return {"width": structures(task.subject)[0].hidden[-1], "how": how, "results": scores}

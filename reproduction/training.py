@@ -1,16 +1,14 @@
 """The paper's convergence experiments: a structure, trained as printed or by our solver."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from lrnn import bounds
-from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.training import LearningCurve, Observer, State, evaluate
-from lrnn.weights import Weights
-from reproduction.experiments import LAYERWISE, STRUCTURES, Structure, Task
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork, bounds
+from lrnn.datasets import DATA_SETS
+from lrnn.functional import activations, firing_rates, firings
+from reproduction.experiments import LAYERWISE, READINGS, STRUCTURES, Structure, Task
+from reproduction.printed import Course, Rows, first_network, train_layerwise
 
 POINTS = 400  # of a curve that are kept
 AUDITED = 100  # rows whose steady states are compared with the forward pass
@@ -18,108 +16,107 @@ EVALUATIONS = (6, 60)  # of the printed algorithm on all rows, at least and at m
 AFFORDED = 6e11  # multiplications for all of them
 
 
-def train(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder]:
-    """Train, and tell how the error fell and whether the network is valid."""
+def train(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder | None]:
+    """How the error fell, whether the network is valid, and the model if it is lrnn's."""
     structure = STRUCTURES[task.subject]
-    model = make(task, structure, X.shape[0])
     if task.method == LAYERWISE:
-        curves = layerwise_curves(model, X)
-    else:
-        curves = [_curve(curve) for curve in fully_trained(model, X).history_]
+        return by_algorithm_2(task, structure, X), None
+    model = fully_trained(make(task, structure, X.shape[0]), X)
     audit = model.audit()
-    rows = X[:: max(1, X.shape[0] // AUDITED)][:AUDITED]
-    network = model.to_network()
-    q = network.steady_state(model.arrivals(rows))
-    gap = np.abs(network.split(np.asarray(q))[-1] - model.reconstruct(rows)).max()
+    rows = evenly(X)
+    q = model.to_network().split(np.asarray(model.to_network().steady_state(model.arrivals(rows))))
     return {
         "error": model.reconstruction_err_,
-        "curves": curves,
+        "curves": [_curve(curve) for curve in model.history_],
         "iterations": int(sum(len(c.batch_errors) for c in model.history_)),
         "seconds": float(sum(c.seconds[-1] for c in model.history_)),
         "largest_row_sum": audit.largest_row_sum,
         "largest_routed": audit.largest_routed,
         "valid": audit.valid,
-        "steady_state_gap": float(gap),
+        "steady_state_gap": float(np.abs(q[-1] - model.reconstruct(rows)).max()),
         "spike_cost": model.spike_cost_,
         "variance": bounds.variance(X),
         "rows": int(X.shape[0]),
     }, model
 
 
+def by_algorithm_2(task: Task, structure: Structure, X: Any) -> dict[str, Any]:
+    """The same of Algorithm 2, whose errors are those of the autoencoder as far as it is built.
+
+    While pair m is trained that is the network of the first m pairs, on the data. All weights are
+    the best so far, as the next pair is built on them. (The algorithm itself looks only at each
+    pair on the pair's inputs.)
+    """
+    rows, random = Rows(X, DATA_SETS[task.data].white), np.random.RandomState(task.seed)
+    network = first_network((X.shape[1], *structure.hidden), rows, random, READINGS[""])
+    passes, every = _passes(task, structure, X.shape[0])
+    network, courses = train_layerwise(
+        rows, network, random,
+        batch_size=structure.batch_size, passes=passes, every=every, of_whole=True,
+    )  # fmt: skip
+    courses[0].errors = np.minimum.accumulate(courses[0].errors).tolist()  # of pair 1, on the data
+    for course in courses[1:]:
+        ends = np.array(course.iterations) % (len(course.batch_errors) // passes) == 0  # of passes
+        course.iterations = np.array(course.iterations)[ends].tolist()
+        course.seconds = np.array(course.seconds)[ends].tolist()
+        course.errors = course.of_whole
+    realised = RandomNeuralNetwork.from_layers(network.layers, least_rate=1.0)
+    some = evenly(X) / (rows.white or 1)
+    first = realised.rates[: X.shape[1]]
+    arrivals = np.zeros((len(some), realised.n_neurons))
+    arrivals[:, : X.shape[1]] = some * first
+    q = realised.split(np.asarray(realised.steady_state(arrivals)))
+    layers = [np.asarray(layer, dtype=np.float64) for layer in network.layers]
+    means = (
+        sum(
+            np.concatenate(
+                [q.sum(axis=0, dtype=np.float64) for q in activations(b, network.layers)]
+            )
+            for b in rows.blocks()
+        )
+        / X.shape[0]
+    )
+    return {
+        "error": courses[-1].errors[-1],
+        "curves": [_curve(course) for course in courses],
+        "iterations": sum(len(course.batch_errors) for course in courses),
+        "seconds": sum(course.seconds[-1] for course in courses),
+        "largest_row_sum": float(max(layer.sum(axis=1).max() for layer in layers)),
+        "largest_routed": float(realised.routed.max()),
+        "valid": bool(realised.routed.max() <= 1 + 1e-9),
+        "steady_state_gap": float(np.abs(q[-1] - activations(some, layers)[-1]).max()),
+        "spike_cost": float(firings(firing_rates(layers), realised.split(means), layers).sum()),
+        "variance": bounds.variance(X),
+        "rows": int(X.shape[0]),
+    }
+
+
+def evenly(X: Any) -> Any:
+    """Some rows, from the first to the last."""
+    return X[:: max(1, X.shape[0] // AUDITED)][:AUDITED]
+
+
 def fully_trained(model: LRNNAutoencoder, X: Any) -> LRNNAutoencoder:
     """The model, trained on X; half a training is no result, and ends the experiment."""
     model.fit(X)
-    _check_whole(model)
-    return model
-
-
-class Pairs(Observer):
-    """Keeps what Algorithm 2 makes of each layer pair: its best weights after every pass."""
-
-    def __init__(self) -> None:
-        self.after_passes: list[list[Weights]] = []
-
-    def stage(self, task: str, iterations: int) -> None:
-        """The next pair."""
-        self.after_passes.append([])
-
-    def checkpoint(self, state: Callable[[], State], finished: bool = False) -> None:
-        """A pass has ended."""
-        self.after_passes[-1].append(Weights(**state()["record"]["best"]))
-
-
-def layerwise_curves(model: LRNNAutoencoder, X: Any) -> list[dict[str, Any]]:
-    """Train by Algorithm 2; errors are those of the autoencoder as far as it is built.
-
-    While pair m is trained that is the network of the first m pairs, on the data; with the last
-    pair, the whole one. All weights are the best so far, as the next pair is built on them.
-    (The algorithm itself looks only at each pair on the pair's inputs.)
-    """
-    pairs = Pairs()
-    rows = model._fit(X, pairs)
-    _check_whole(model)
-    encoders, decoders = model.weights_.encoders, model.weights_.decoders
-    first = model.history_[0]  # its inputs are the data
-    curves = [_curve(replace(first, errors=np.minimum.accumulate(first.errors)))]
-    for m in range(1, len(encoders)):
-        networks = [
-            Weights((*encoders[:m], *pair.encoders), (*pair.decoders, *decoders[-m:]))
-            for pair in pairs.after_passes[m]
-        ]
-        curve = model.history_[m]
-        ends = curve.iterations % (len(curve.batch_errors) // curve.passes) == 0  # of passes
-        errors = np.array([evaluate(rows, network).error for network in networks])
-        iterations, seconds = curve.iterations[ends], curve.seconds[ends]
-        curves.append(_curve(replace(curve, iterations=iterations, errors=errors, seconds=seconds)))
-    return curves
-
-
-def _check_whole(model: LRNNAutoencoder) -> None:
     if model.history_[-1].stopped == "interrupted":
         raise KeyboardInterrupt
+    return model
 
 
 def make(task: Task, structure: Structure, rows: int) -> LRNNAutoencoder:
     """The model that a task trains."""
-    layerwise = task.method == LAYERWISE
     common: dict[str, Any] = {
         "hidden_layer_sizes": structure.hidden,
         "rates": task.rates,
-        "stacking": "layerwise" if layerwise else "joint",
+        "stacking": "joint",
         "batch_size": structure.batch_size,
         "random_state": task.seed,
     }
-    if task.method != "lrnn":
-        passes = structure.passes_layerwise if layerwise else structure.passes
-        passes = min(passes, 3) if task.quick else passes
-        iterations = passes * max(1, round(rows / structure.batch_size))
-        evaluations = int(np.clip(AFFORDED / (rows * structure.n_weights), *EVALUATIONS))
+    if task.method == "printed":
+        passes, every = _passes(task, structure, rows)
         return LRNNAutoencoder(
-            solver="minibatch",
-            max_iter=passes,
-            tol=0,
-            evaluate_every=max(1, iterations // evaluations),
-            **common,
+            solver="minibatch", max_iter=passes, tol=0, evaluate_every=every, **common
         )
     if task.rates == "unit":
         return LRNNAutoencoder(max_iter=5 if task.quick else structure.passes_unit, **common)
@@ -131,11 +128,16 @@ def make(task: Task, structure: Structure, rows: int) -> LRNNAutoencoder:
     )
 
 
-def _curve(curve: LearningCurve) -> dict[str, Any]:
+def _passes(task: Task, structure: Structure, rows: int) -> tuple[int, int]:
+    """Passes of a printed algorithm, and iterations between evaluations on all rows."""
+    passes = structure.passes_layerwise if task.method == LAYERWISE else structure.passes
+    passes = min(passes, 3) if task.quick else passes
+    iterations = passes * max(1, round(rows / structure.batch_size))
+    evaluations = int(np.clip(AFFORDED / (rows * structure.n_weights), *EVALUATIONS))
+    return passes, max(1, iterations // evaluations)
+
+
+def _curve(curve: Course | Any) -> dict[str, Any]:
     keep = np.unique(np.linspace(0, len(curve.errors) - 1, POINTS).astype(int))
-    return {
-        "iterations": curve.iterations[keep].tolist(),
-        "errors": curve.errors[keep].tolist(),
-        "seconds": curve.seconds[keep].tolist(),
-        "stopped": curve.stopped,
-    }
+    found = {n: np.asarray(getattr(curve, n))[keep] for n in ("iterations", "errors", "seconds")}
+    return {name: values.tolist() for name, values in found.items()} | {"stopped": curve.stopped}

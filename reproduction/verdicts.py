@@ -1,19 +1,19 @@
 """A verdict on every claim of the paper: what it says, what was found, and what shows it.
 
-Verdicts on what was measured follow from the results at hand; where they are missing, the claim
-is "not run". Those on what can be proved, or is a matter of words, are written down here, with
-the test or the page that shows it.
+The claims are in claims.toml, with the verdicts on what can be proved or is a matter of words.
+Verdicts on what was measured follow from the results at hand, by a function of this module; where
+results are missing, the claim is "not run".
 """
 
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from lrnn.datasets import DATA_SETS
-from lrnn.report.content import TableOf
 from reproduction import figure4, lowest
 from reproduction.experiments import IMAGES, SIMULATED, STRUCTURES, UCI
 from reproduction.summary import Result, mean, trainings
@@ -22,63 +22,32 @@ Verdict: TypeAlias = Literal[
     "confirmed", "corrected", "bounded", "impossible", "unclear", "literature", "not run"
 ]
 Found: TypeAlias = tuple[Verdict, str] | None
-MEANT = (
-    "Confirmed: it is so. Corrected: it is not, or not as it is said. Bounded: it is so within "
-    "limits that are told. Impossible: it cannot be. Unclear: the paper does not say enough. "
-    "Literature: it is about other work, and was not examined. Not run: the experiment that would "
-    "tell is not among these results."
-)
 
-
-@dataclass(frozen=True)
-class Claim:
-    """What the paper says, in our words, where, and what shows whether it is so.
-
-    ``judge`` makes a verdict and a reason of results; None, if they do not tell.
-    """
-
-    section: str
-    says: str
-    shown_by: str
-    judge: Callable[[Sequence[Result]], Found]
-
-
-def always(verdict: Verdict, why: str) -> Callable[[Sequence[Result]], Found]:
-    """A verdict that needs no results."""
-    return lambda results: (verdict, why)
+CLAIMS: list[dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("claims.toml").read_text(encoding="utf-8")
+)["claim"]
+"""All claims, in the order of the paper."""
 
 
 def verdicts(results: Sequence[Result]) -> list[dict[str, Any]]:
     """One row for each claim."""
     rows = []
     for claim in CLAIMS:
-        verdict, why = claim.judge(results) or ("not run", "")
+        if "judged_by" in claim:
+            found = JUDGES[claim["judged_by"]](results, *claim.get("of", ()))
+            verdict, why = found or ("not run", "")
+        else:
+            verdict, why = claim["verdict"], claim["why"]
         rows.append(
             {
-                "section": claim.section,
-                "claim": claim.says,
+                "section": claim["section"],
+                "claim": claim["says"],
                 "verdict": verdict,
                 "why": why,
-                "shown_by": claim.shown_by,
+                "shown_by": claim["shown_by"],
             }
         )
     return rows
-
-
-def table(results: Sequence[Result]) -> TableOf:
-    """All that was judged, to be read, and how many claims were not."""
-    rows = verdicts(results)
-    judged = [row for row in rows if row["verdict"] != "not run"]
-    left = len(rows) - len(judged)
-    missing = f"; {left} more need experiments that are not among these results" if left else ""
-    return TableOf(
-        f"Claims of the paper, {len(judged)} of {len(rows)}{missing}",
-        ["section", "the paper says", "verdict", "why", "shown by"],
-        [list(row.values()) for row in judged],
-    )
-
-
-# What results tell
 
 
 def constraints(results: Sequence[Result]) -> Found:
@@ -116,84 +85,72 @@ def unit_rates(results: Sequence[Result]) -> Found:
     return ("impossible" if impossible == len(said) else "bounded"), "; ".join(said)
 
 
-def converges(*data: str) -> Callable[[Sequence[Result]], Found]:
+def converges(results: Sequence[Result], *data: str) -> Found:
     """Whether errors of the algorithms as printed fall to a level and stay there."""
-
-    def judge(results: Sequence[Result]) -> Found:
-        rows = [
-            (name, found)
-            for (name, _, reading), found in lowest.groups(results).items()
-            if STRUCTURES[name].data in data and not reading
-        ]
-        if not rows:
-            return None
-        falling = [n for n, found in rows if any(r["stages"][-1]["fall"] >= 0.01 for r in found)]
-        restless = [u for _, found in rows for r in found if (u := lowest.unrest(r)) is not None]
-        why = (
-            f"errors on minibatches fall to a level, after which they fall by less than 1 % in a "
-            f"quarter of the training; the error on all rows keeps going up and down by "
-            f"{100 * min(restless):.0f} to {100 * max(restless):.0f} % (standard deviation), for "
-            "steps do not get smaller"
-        )
-        if falling:
-            return "bounded", f"{', '.join(falling)} still falls when it ends; {why}"
-        return "bounded", why
-
-    return judge
+    rows = [
+        (name, found)
+        for (name, _, reading), found in lowest.groups(results).items()
+        if STRUCTURES[name].data in data and not reading
+    ]
+    if not rows:
+        return None
+    falling = [n for n, found in rows if any(r["stages"][-1]["fall"] >= 0.01 for r in found)]
+    restless = [u for _, found in rows for r in found if (u := lowest.unrest(r)) is not None]
+    why = (
+        f"errors on minibatches fall to a level, after which they fall by less than 1 % in a "
+        f"quarter of the training; the error on all rows keeps going up and down by "
+        f"{100 * min(restless):.0f} to {100 * max(restless):.0f} % (standard deviation), for "
+        "steps do not get smaller"
+    )
+    if falling:
+        return "bounded", f"{', '.join(falling)} still falls when it ends; {why}"
+    return "bounded", why
 
 
-def lowest_error(name: str) -> Callable[[Sequence[Result]], Found]:
+def lowest_error(results: Sequence[Result], name: str) -> Found:
     """What of the printed algorithm comes to the error that the paper reports."""
-
-    def judge(results: Sequence[Result]) -> Found:
-        paper = STRUCTURES[name].paper
-        assert paper is not None
-        said, near = [], []
-        for (subject, method, reading), found in lowest.groups(results).items():
-            if subject != name or reading:
-                continue
-            batch = [r["lowest_batch"] for r in found]
-            said.append(
-                f"Algorithm {lowest.ALGORITHMS[method]} ({len(found)} seeds): lowest on all rows "
-                f"{mean(found, 'error'):.4f}, on one minibatch {min(batch):.4f} to "
-                f"{max(batch):.4f}"
-            )
-            near.append(min(batch) <= paper + 5e-5)
-        if not said:
-            return None
-        if any(near):
-            return "corrected", (
-                f"as the error of a single minibatch, the best of all, it is reached; as the "
-                f"error on all images it is not: {'; '.join(said)}"
-            )
-        return "corrected", f"it is not reached, even on single minibatches: {'; '.join(said)}"
-
-    return judge
+    paper = STRUCTURES[name].paper
+    assert paper is not None
+    said, near = [], []
+    for (subject, method, reading), found in lowest.groups(results).items():
+        if subject != name or reading:
+            continue
+        batch = [r["lowest_batch"] for r in found]
+        said.append(
+            f"Algorithm {lowest.ALGORITHMS[method]} ({len(found)} seeds): lowest on all rows "
+            f"{mean(found, 'error'):.4f}, on one minibatch {min(batch):.4f} to "
+            f"{max(batch):.4f}"
+        )
+        near.append(min(batch) <= paper + 5e-5)
+    if not said:
+        return None
+    if any(near):
+        return "corrected", (
+            f"as the error of a single minibatch, the best of all, it is reached; as the "
+            f"error on all images it is not: {'; '.join(said)}"
+        )
+    return "corrected", f"it is not reached, even on single minibatches: {'; '.join(said)}"
 
 
-def alike(shallow: str, deep: str) -> Callable[[Sequence[Result]], Found]:
+def alike(results: Sequence[Result], shallow: str, deep: str) -> Found:
     """Whether shallow and deep errors are similar."""
-
-    def judge(results: Sequence[Result]) -> Found:
-        found = trainings(results)
-        pairs = [
-            (method, found.get((shallow, "free", method)), found.get((deep, "free", method)))
-            for method in ("printed", "lrnn")
-        ]
-        if not all(a and b for _, a, b in pairs):
-            return None
-        said, apart = [], []
-        for method, one, other in pairs:
-            assert one
-            assert other
-            a, b = mean(one, "error"), mean(other, "error")
-            apart.append(abs(b / a - 1))
-            who = {"printed": "as printed", "lrnn": "by our solver"}[method]
-            said.append(f"{a:.5f} and {b:.5f} {who} ({100 * (b / a - 1):+.0f} %)")
-        verdict: Verdict = "confirmed" if max(apart) < 0.1 else "bounded"
-        return verdict, f"shallow and deep on all rows: {', '.join(said)}"
-
-    return judge
+    found = trainings(results)
+    pairs = [
+        (method, found.get((shallow, "free", method)), found.get((deep, "free", method)))
+        for method in ("printed", "lrnn")
+    ]
+    if not all(a and b for _, a, b in pairs):
+        return None
+    said, apart = [], []
+    for method, one, other in pairs:
+        assert one
+        assert other
+        a, b = mean(one, "error"), mean(other, "error")
+        apart.append(abs(b / a - 1))
+        who = {"printed": "as printed", "lrnn": "by our solver"}[method]
+        said.append(f"{a:.5f} and {b:.5f} {who} ({100 * (b / a - 1):+.0f} %)")
+    verdict: Verdict = "confirmed" if max(apart) < 0.1 else "bounded"
+    return verdict, f"shallow and deep on all rows: {', '.join(said)}"
 
 
 def stability(results: Sequence[Result]) -> Found:
@@ -290,18 +247,14 @@ def recognises(results: Sequence[Result]) -> Found:
     )
 
 
-def spiking(claim: str) -> Callable[[Sequence[Result]], Found]:
+def spiking(results: Sequence[Result], which: str) -> Found:
     """What simulations say of one of the claims of section 6."""
-
-    def judge(results: Sequence[Result]) -> Found:
-        rows = [r for r in figure4.verdicts(results) if r["claim"] == claim]
-        if not rows:
-            return None
-        said = dict.fromkeys(f"{r['network']}: {r['verdict']}" for r in rows)
-        all_so = all(r["verdict"] == "confirmed" for r in rows)
-        return ("confirmed" if all_so else "bounded"), "; ".join(said)
-
-    return judge
+    rows = [r for r in figure4.verdicts(results) if r["claim"] == figure4.CLAIMS[which]]
+    if not rows:
+        return None
+    said = dict.fromkeys(f"{r['network']}: {r['verdict']}" for r in rows)
+    all_so = all(r["verdict"] == "confirmed" for r in rows)
+    return ("confirmed" if all_so else "bounded"), "; ".join(said)
 
 
 def as_simulated(results: Sequence[Result]) -> Found:
@@ -349,86 +302,11 @@ def _as_printed(result: Result) -> bool:
     return bool(result["method"] != "lrnn" and result["rates"] == "free")
 
 
-ALL, STALLED, FIGURE4 = (f"python -m reproduction {name}" for name in ("all", "stalled", "figure4"))
-CLAIMS = (
-    Claim("1", "What is said of the random neural network's history, of deep learning and of NMF",
-          "–", always("literature", "not about this model")),
-    Claim("1", "Conventional gradient descent is not applicable, for the constraints",
-          "tests/training/test_end_to_end.py", always("corrected", (
-              "Adam on the logarithms of weights, which are positive whatever the step, trains "
-              "the whole network; rates take up the row sums"))),
-    Claim("2", "In steady state each neuron is excited with the probability q of eq. 1",
-          "tests/theory/test_product_form.py, tests/theory/test_simulation.py",
-          always("confirmed", "the Markov chains of small networks solved by linear algebra, and "
-                 "simulations of all kinds of networks, have these probabilities")),
-    Claim("2", "Eq. 1 has a solution, and it is unique", "docs/theory.md",
-          always("bounded", "it has one; two can differ only within sets of neurons that lose no "
-                 "spike at all")),
-    Claim("2", "Spikes from other cells are in general no Poisson process",
-          "tests/theory/test_product_form.py",
-          always("bounded", "with feedback they are none; in a feed-forward network they are, "
-                 "by Burke's theorem, and eq. 3 is exact")),
-    Claim("2", "With rates 1 the feed-forward network is q = min(q W, 1): quasi-linear",
-          "tests/theory/test_simulation.py", always("confirmed", "simulated, spike by spike")),
-    Claim("2, 3", "Rates may be set to 1 for simplicity", ALL, unit_rates),
-    Claim("3", "The update rules lower the error, adapted from nonnegative graph embedding",
-          "tests/functional/test_updates.py", always("bounded", (
-              "each does, on its own minibatch and before the weights are adjusted and "
-              "normalised; nothing follows for all rows"))),
-    Claim("3", "Zero denominators are replaced by tiny numbers, and that is all",
-          "tests/functional/test_updates.py", always("corrected", (
-              "an attribute that is 0 in a whole minibatch has numerators of 0, too, and loses "
-              "its weights for good"))),
-    Claim("3", "The adjustment guarantees that weights satisfy the RNN constraints", ALL,
-          constraints),
-    Claim("3", "The normalisation reduces the number of neurons that are saturated",
-          "tests/functional/test_constraints_and_errors.py", always("confirmed", (
-              "after it no drive on that minibatch is above 1"))),
-    Claim("4", "Layers can be stacked: trained one by one (Algorithm 2) or together (3)", ALL,
-          always("confirmed", "both are run for all deep structures; the paper does not say which "
-                 "its curves are from")),
-    Claim("4", "Algorithm 3 does without the whole data set in memory", "docs/scaling.md",
-          always("confirmed", "solver='minibatch' trains on files, functions of blocks and Dask "
-                 "collections, and in memory gives the same, bit for bit")),
-    Claim("5.1", "Attributes and instances of the UCI sets (Table 1)", "lrnn data list", table1),
-    Claim("5.2", "Errors on MNIST converge well for different structures", STALLED,
-          converges("mnist")),
-    Claim("5.2", "The lowest error of the shallow network on MNIST is 0.0204", STALLED,
-          lowest_error("mnist-50")),
-    Claim("5.2", "Which shallow network that is, 784→100 or 784→50", STALLED,
-          always("unclear", (
-              "784→50 is our reading: it is compared with a deep network of the same encoding "
-              "dimension. 784→100 has a lower error"))),
-    Claim("5.2", "The lowest error of the deep network on MNIST is 0.0190", STALLED,
-          lowest_error("mnist-1000-500-250-50")),
-    Claim("5.2", "For the same encoding dimension, shallow and deep perform alike on MNIST", ALL,
-          alike("mnist-50", "mnist-1000-500-250-50")),
-    Claim("5.2", "On Yale faces the shallow network seems more stable", STALLED, stability),
-    Claim("5.2", "Errors of both CIFAR-10 networks converge", STALLED, converges("cifar10")),
-    Claim("5.2", "The lowest error of the shallow network on CIFAR-10 is 0.0082", STALLED,
-          lowest_error("cifar10-150")),
-    Claim("5.2", "The lowest error of the deep network on CIFAR-10 is 0.0082", STALLED,
-          lowest_error("cifar10-1000-500-150")),
-    Claim("5.2", "Both CIFAR-10 networks reach the same error", ALL, both_at_once),
-    Claim("5.2", "UCI: round(N/2) code neurons, the nearest whole number", "lrnn data list",
-          always("unclear", "of an odd N there are two nearest; we round halves up")),
-    Claim("5.2, 7", "On the 16 UCI sets errors generally decrease: robust convergence", ALL, uci),
-    Claim("abstract", "High learning and recognition accuracy", ALL, recognises),
-    Claim("6", "The 784→100 network is simulated with all rates 1 and w = p", FIGURE4,
-          as_simulated),
-    Claim("6", "The mean potential is q/(1 − q)", "tests/theory/test_product_form.py",
-          always("confirmed", "while q < 1: the potential of a saturated neuron grows forever, "
-                 "and k/(1 + k) goes to 1")),
-    Claim("6", "Observing potentials once every 1,000 events estimates it", FIGURE4, observing),
-    Claim("6", "At the beginning only the visual layer is close to its numbers", FIGURE4,
-          spiking(figure4.CLAIMS[0])),
-    Claim("6", "Then hidden and output layers become more and more similar to theirs", FIGURE4,
-          spiking(figure4.CLAIMS[1])),
-    Claim("6, 7", "Simulations conform well with the numerical results", FIGURE4, conforms),
-    Claim("abstract, 6, 7", "It can be implemented in a highly distributed and parallel manner",
-          "tests/rows/test_cluster.py, tests/spiking/test_partition.py", always("bounded", (
-              "each neuron needs only the spikes that reach it; many images run side by side, on "
-              "processes, clusters and GPUs, and a single network without cycles is cut into "
-              "parts for processes or machines, bit for bit the same; one with cycles is not"))),
-)  # fmt: skip
-"""All claims, in the order of the paper."""
+JUDGES: dict[str, Callable[..., Found]] = {
+    judge.__name__: judge
+    for judge in (
+        constraints, unit_rates, converges, lowest_error, alike, stability, both_at_once, uci,
+        table1, recognises, spiking, as_simulated, conforms, observing,
+    )
+}  # fmt: skip
+"""What judges by results: a verdict and a reason, or None if they do not tell."""

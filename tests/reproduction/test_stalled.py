@@ -1,43 +1,38 @@
 """The printed algorithms until they stall: what is said of them is what happened."""
 
 import os
-from functools import partial
 
 import numpy as np
 import pytest
 
+from lrnn import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.rows import HostRows
-from lrnn.training.minibatch import train_layerwise
-from lrnn.training.run import Observer, Run
-from lrnn.training.settings import Settings
-from lrnn.weights import random_weights
 from reproduction import lowest
 from reproduction.experiments import READINGS, STRUCTURES, Task, chosen_tasks
-from reproduction.stalled import (
-    InOneOrder,
-    UntilItStalls,
-    errors_on_batches,
+from reproduction.printed import (
+    FALL,
+    Rows,
     fall,
-    first_weights,
-    outlast,
-    rows_on,
+    first_network,
+    keep_absent,
+    orders,
+    step,
+    train,
+    train_layerwise,
 )
+from reproduction.stalled import errors_on_batches, outlast
+
+HIDDEN = (6,)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rows(digits):
-    return HostRows(digits[:200].astype(np.float64))
+    return Rows(digits[:200])
 
 
-def run_of(rows, hidden=(6,), passes=12, **settings):
-    sizes = (rows.shape[1], *hidden)
-    chosen = Settings(sizes=sizes, solver="minibatch", batch_size=20, max_iter=passes, tol=0)
-    return Run(chosen, np.random.RandomState(0), Observer())
-
-
-def begin(run, rows, reading=READINGS[""]):
-    return random_weights(run.settings.sizes, run.random, partial(first_weights, reading, rows))
+def begin(rows, hidden=HIDDEN, reading=READINGS[""]):
+    random = np.random.RandomState(0)
+    return first_network((rows.shape[1], *hidden), rows, random, reading), random
 
 
 def test_it_falls_from_quarter_to_quarter():
@@ -48,66 +43,85 @@ def test_it_falls_from_quarter_to_quarter():
 
 @pytest.mark.parametrize("least", [0, 60])
 def test_it_ends_when_it_falls_no_more(rows, least):
-    run = run_of(rows, passes=400)
-    algorithm = UntilItStalls(READINGS[""], least, rows, begin(run, rows), run)
-    assert run.train(algorithm, "") == "tol"
-    passes, errors = algorithm.history.passes, algorithm.history.batch_errors()
+    course = train(rows, *begin(rows), batch_size=20, passes=400, least=least)
+    passes, errors = course.passes, course.batch_errors
+    assert course.stopped == "tol"
     assert 4 <= passes < 400
-    assert len(errors) >= least
-    assert fall(errors, passes) < 0.01
+    assert len(errors) == 10 * passes >= least
+    assert fall(errors, passes) < FALL
     earlier = passes - 1
-    assert earlier < 4 or earlier * 10 < least or fall(errors[: earlier * 10], earlier) >= 0.01
+    assert earlier < 4 or earlier * 10 < least or fall(errors[: earlier * 10], earlier) >= FALL
 
 
-def test_the_first_reading_is_what_the_estimator_does(rows):
-    found = begin(run_of(rows), rows)
-    expected = random_weights((64, 6), np.random.RandomState(0))
-    for ours, theirs in zip(found.layers, expected.layers, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+@pytest.mark.parametrize(
+    ("hidden", "stacking"), [((6,), "joint"), ((10, 4), "joint"), ((10, 4), "layerwise")]
+)
+@pytest.mark.parametrize("white", [None, 255.0])
+def test_they_train_what_the_estimator_trains(digits, hidden, stacking, white):
+    X = digits[:200] if white is None else np.round(255 * digits[:200]).astype(np.uint8)
+    rows = Rows(X, white)
+    network, random = begin(rows, hidden)
+    options = {"batch_size": 30, "passes": 5, "every": 3}
+    if stacking == "joint":
+        course = train(rows, network, random, **options)
+        found, courses = course.best, [course]
+    else:
+        found, courses = train_layerwise(rows, network, random, of_whole=True, **options)
+    model = LRNNAutoencoder(
+        hidden, solver="minibatch", stacking=stacking, batch_size=30, max_iter=5, tol=0,
+        evaluate_every=3, random_state=0,
+    ).fit(X)  # fmt: skip
+    rtol = 1e-9 if white is None else 1e-3
+    for ours, theirs in zip(found.layers, [*model.encoders_, *model.decoders_], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=rtol)
+    for course, curve in zip(courses, model.history_, strict=True):
+        assert course.iterations == curve.iterations.tolist()
+        np.testing.assert_allclose(course.errors, curve.errors, rtol=rtol)
+        np.testing.assert_allclose(course.batch_errors, curve.batch_errors, rtol=rtol)
+    if stacking == "layerwise":
+        assert courses[-1].of_whole[-1] == pytest.approx(model.reconstruction_err_, rel=rtol)
 
 
-@pytest.mark.parametrize(("once", "in_order"), [(False, True), (True, False)])
-def test_one_order_is_the_same_in_each_pass(rows, once, in_order):
-    batches = InOneOrder(rows, 20, np.random.RandomState(0), once)
-    first, second = (np.concatenate(list(batches)) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
+def test_they_work_on_tensors_too(digits):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install torch)")
+    rows = Rows(digits[:100])
+    expected = train(rows, *begin(rows), batch_size=20, passes=2)
+    rows.send = torch.asarray
+    rows.X = torch.asarray(digits[:100].copy())
+    found = train(rows, *begin(rows), batch_size=20, passes=2)
+    np.testing.assert_allclose(found.errors, expected.errors, rtol=1e-9)
+    assert isinstance(found.best.encoders[0], torch.Tensor)
+
+
+@pytest.mark.parametrize("name", ["", "shuffled-once", "not-shuffled"])
+def test_rows_come_in_the_order_of_the_reading(name):
+    passes = orders(200, np.random.RandomState(0), READINGS[name])
+    first, second = next(passes), next(passes)
     np.testing.assert_array_equal(np.sort(first), np.arange(200))
-    assert (first == np.arange(200)).all() == in_order
+    assert (first == second).all() == (name != "")
+    assert (first == np.arange(200)).all() == (name == "not-shuffled")
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_absent_attributes_keep_their_weights_or_not(rows, kept):
-    X = np.array(rows.X)
-    X[:20, 30] = 0  # in the first of the minibatches, which are in order
-    run = run_of(rows, passes=1)
-    reading = READINGS["keeps-absent" if kept else "not-shuffled"]
-    weights = begin(run, rows, reading)
-    algorithm = UntilItStalls(reading, 0, HostRows(X), weights, run)
-    algorithm._on_batch(np.arange(20), 0)
-    now = algorithm._now()
-    assert (now.encoders[0][30] > 0).any() == kept
-    assert (now.decoders[-1][:, 30] > 0).any() == kept
-
-
-def test_algorithm_2_trains_pair_by_pair(rows):
-    run = run_of(rows, hidden=(10, 4))
-    stages = []
-
-    def algorithm(*given):
-        stages.append(UntilItStalls(READINGS[""], 0, *given))
-        return stages[-1]
-
-    found = train_layerwise(rows, begin(run, rows), run, algorithm).weights
-    assert [s.batches.rows.shape[1] for s in stages] == [64, 10]
-    assert found.sizes == (64, 10, 4, 10, 64)
-    np.testing.assert_array_equal(found.encoders[1], stages[1].history.best.encoders[0])
+def test_absent_attributes_keep_their_weights_or_not(digits):
+    X = np.array(digits[:20])
+    X[:, 30] = 0
+    rows = Rows(X)
+    before, _ = begin(rows)
+    lost, _ = step(X, before)
+    kept = keep_absent(X, before, lost)
+    for network, some in ((lost, False), (kept, True)):
+        assert (network.encoders[0][30] > 0).any() == some
+        assert (network.decoders[-1][:, 30] > 0).any() == some
+    reading = READINGS["keeps-absent"]
+    course = train(rows, *begin(rows), batch_size=20, passes=1, reading=reading)
+    np.testing.assert_allclose(course.best.encoders[0], kept.encoders[0], rtol=1e-9)
 
 
 def test_errors_on_batches_are_those_of_their_rows(rows):
-    weights = random_weights((64, 6), np.random.RandomState(0))
-    found = errors_on_batches(rows, weights, 50)
-    codes = np.minimum(rows.X @ weights.encoders[0], 1)
-    back = np.minimum(codes @ weights.decoders[0], 1)
+    network, _ = begin(rows)
+    found = errors_on_batches(rows, network.layers, 50)
+    codes = np.minimum(rows.X @ network.encoders[0], 1)
+    back = np.minimum(codes @ network.decoders[0], 1)
     expected = ((rows.X - back) ** 2).reshape(4, -1).mean(axis=1)
     np.testing.assert_allclose(found, expected)
 
@@ -135,7 +149,7 @@ def quick(method, subject="yale-50", seed=0):
     return Task("stalled", subject, True, method, seed=seed)
 
 
-def test_results_are_told(yale):
+def test_results_are_those_of_their_tasks(yale):
     tasks = [quick("algorithm1"), quick("algorithm1", seed=1)]
     tasks.append(quick("algorithm2", "yale-500-100-50"))
     results = [task.facts() | outlast(task, yale[::4], None) for task in tasks]
@@ -157,5 +171,5 @@ def test_results_are_told(yale):
 
 
 def test_levels_are_levels(yale):
-    rows = rows_on(yale, DATA_SETS["yale"].white, None)
+    rows = Rows(yale, DATA_SETS["yale"].white)
     assert rows.take(slice(0, 9)).max() <= 1
