@@ -28,8 +28,17 @@ def logarithmic(ax: Axes, which: Literal["x", "y"]) -> None:
         few = which == "x" or high > 10 * low
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1, 1.5, 2, 3, 4, 6, 8)))
     if high < 1_000 * low or which == "x":
-        axis.set_major_formatter(EngFormatter(sep="") if which == "x" else "{x:g}")
+        axis.set_major_formatter(lambda value, _: written_out(value))
         axis.set_minor_formatter(NullFormatter())
+
+
+def written_out(value: float) -> str:
+    """A tick's number; large ones in thousands or millions.
+
+    >>> written_out(0.02), written_out(6000.0), written_out(20_000.0)
+    ('0.02', '6000', '20k')
+    """
+    return EngFormatter(sep="").format_eng(value) if value >= 10_000 else f"{value:g}"
 
 
 def key_below(figure: Figure, ax: Axes) -> None:

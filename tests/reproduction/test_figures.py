@@ -74,4 +74,4 @@ def test_legends_of_figure_2_are_beside_the_curves_and_tell_the_papers_errors(dr
 
 def test_many_iterations_are_written_in_thousands(drawn):
     labels = [label.get_text() for label in drawn["figure2"].axes[2].get_xticklabels()]
-    assert {"5k", "10k", "20k"} <= set(labels)
+    assert {"5000", "10k", "20k"} <= set(labels)

@@ -23,26 +23,26 @@ def of_lrnn(tree):
             yield f"lrnn.{node.attr}"
 
 
-def of_others(tree):
+def private_names(tree):
     """Private attributes that are not an object's own, but for those of named tuples."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") != "self":
-            if node.attr.startswith("_") and not node.attr.startswith("__"):
-                yield node.attr
+        other = isinstance(node, ast.Attribute) and getattr(node.value, "id", "") != "self"
+        if other and node.attr.startswith("_") and not node.attr.startswith("__"):
+            yield node.attr
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_names_of_lrnn_are_public(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert not set(of_lrnn(tree)) - PUBLIC
-    assert set(of_others(tree)) <= {"_replace"}
+    assert set(private_names(tree)) <= {"_replace"}
 
 
 def test_private_names_would_be_found():
     text = "import lrnn.rows\nfrom lrnn.weights import Weights\nlrnn.compiled.x\nimport lrnn"
     assert set(of_lrnn(ast.parse(text))) == {"lrnn.rows", "lrnn.weights.Weights", "lrnn.compiled"}
     assert not set(of_lrnn(ast.parse(text))) & PUBLIC
-    assert set(of_others(ast.parse("model._fit(X)\nself._held"))) == {"_fit"}
+    assert set(private_names(ast.parse("model._fit(X)\nself._held"))) == {"_fit"}
 
 
 def test_lrnn_does_not_know_them():
