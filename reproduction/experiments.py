@@ -279,25 +279,23 @@ class Task:
 
     def facts(self) -> dict[str, Any]:
         """All of it, as a result remembers it: by these very texts it is known again."""
-        facts = asdict(self)
-        if self.kind == "recognition":
-            known = [repr(s) for s in STRUCTURES.values() if s.data == self.subject]
-            return facts | {"features": list(FEATURES), "structures": known}
-        if self.kind == "classifiers":
-            return facts | {"recipe": repr(recipe_for(self.subject)), "compared": list(CLASSIFIERS)}
-        structure = STRUCTURES[self.subject]
-        if self.kind == "stalled":  # whatever else is done with this structure
-            facts |= {"hidden": list(structure.hidden), "batch_size": structure.batch_size}
-            return facts | {"reading_of": READINGS[self.reading].title}
-        facts |= {"structure": repr(structure)}
-        if self.kind == "spiking":
-            facts |= {"simulated": list(SIMULATED), "observed_at": list(OBSERVED_AT)}
-            facts |= {"images": self.images}
-        if self.kind == "inhibition":
-            facts |= {"contender": repr(CONTENDERS[self.method])}
-        if self.kind == "robustness":
-            facts |= {"contender": repr(FOR_DAMAGE[self.method])}
-        return facts
+        structure = STRUCTURES.get(self.subject)
+        known = [s for s in STRUCTURES.values() if s.data == self.subject]
+        settings: dict[str, Callable[[], object]] = {
+            "training": lambda: structure,
+            "recognition": lambda: (FEATURES, known),
+            "classifiers": lambda: (recipe_for(self.subject), tuple(CLASSIFIERS)),
+            "stalled": lambda: (structure, READINGS[self.reading].title),
+            "spiking": lambda: (structure, tuple(SIMULATED), OBSERVED_AT),
+            "inhibition": lambda: (structure, CONTENDERS[self.method]),
+            "robustness": lambda: (structure, FOR_DAMAGE[self.method]),
+        }
+        return asdict(self) | {"images": self.images, "settings": repr(settings[self.kind]())}
+
+
+def some(rows: Any, quick: bool) -> Any:
+    """All rows; of a quick run few, from the first to the last."""
+    return rows[:: -(-rows.shape[0] // QUICK_ROWS)] if quick else rows
 
 
 def recipe_for(data: str) -> Recipe:

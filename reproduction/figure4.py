@@ -6,7 +6,7 @@ root mean square error divided by the root mean square of the numeric activation
 those of the mean over images, at 95 %.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -163,26 +163,33 @@ def pictures(result: Result) -> dict[str, Figure]:
 
 def side_by_side(result: Result, estimator: str) -> Figure:
     """Layers of each network as computed, and as simulated: one image."""
-    found = result["networks"]
-    lines = len(next(iter(found.values()))["layers"])
-    figure = Figure(figsize=(4.9 * len(found), 1.35 * lines + 0.5), layout="constrained", dpi=150)
-    parts: Any = figure.subfigures(1, len(found), wspace=0.03, squeeze=False)
-    for part, (name, network) in zip(parts[0], found.items(), strict=True):
+    networks = result["networks"]
+    figure = Figure(figsize=(4.9 * len(networks), 4.6), layout="constrained", dpi=150)
+    parts: Any = figure.subfigures(1, len(networks), wspace=0.03, squeeze=False)
+    for part, (name, found) in zip(parts[0], networks.items(), strict=True):
         part.suptitle(NETWORKS[name], fontsize=TITLE)
-        shown = network["shown"][estimator]
-        grid = part.subplots(lines, 1 + len(shown), squeeze=False)
-        for i, layer in enumerate(network["layers"]):
-            shape = (28, 28) if len(network["numeric"][i]) == 784 else None
-            layer_image(network["numeric"][i], shape=shape, ax=grid[i, 0])
-            grid[i, 0].set_ylabel(layer, fontsize=TITLE)
-            for ax, (moment, layers) in zip(grid[i, 1:], shown.items(), strict=True):
-                layer_image(layers[i], shape=shape, ax=ax)
-                error = network["relative"][estimator][moment][i][0]
-                ax.set_xlabel(f"error {100 * error:.0f} %", fontsize=SMALL)
-        grid[0, 0].set_title("numeric", fontsize=SMALL)
-        for ax, moment in zip(grid[0, 1:], shown, strict=True):
-            ax.set_title(f"{int(moment):,} events", fontsize=SMALL)
+        errors = {
+            moment: [f"error {100 * of_images[0]:.0f} %" for of_images in of_layers]
+            for moment, of_layers in found["relative"][estimator].items()
+        }
+        layers(part, found["layers"], found["numeric"], found["shown"][estimator], errors)
     return figure
+
+
+def layers(
+    figure: Any, names: Sequence[str], numeric: Any, shown: Result, errors: dict[str, list[str]]
+) -> None:
+    """Draw the layers of one network as computed, and as simulated for so many events."""
+    grid = figure.subplots(len(names), 1 + len(shown), squeeze=False)
+    for i, name in enumerate(names):
+        shape = (28, 28) if len(numeric[i]) == 784 else None
+        layer_image(numeric[i], shape=shape, ax=grid[i, 0])
+        grid[i, 0].set_ylabel(name, fontsize=TITLE)
+        for ax, (moment, simulated) in zip(grid[i, 1:], shown.items(), strict=True):
+            layer_image(simulated[i], shape=shape, ax=ax)
+            ax.set_xlabel(errors[moment][i], fontsize=SMALL)
+    for ax, title in zip(grid[0], ["numeric", *(f"{int(m):,} events" for m in shown)], strict=True):
+        ax.set_title(title, fontsize=SMALL)
 
 
 def courses(result: Result) -> Figure:

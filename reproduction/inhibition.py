@@ -14,10 +14,10 @@ from reproduction.experiments import (
     CONTENDERS,
     EVENTS_SHOWN,
     FOR_DAMAGE,
-    QUICK_ROWS,
     STRUCTURES,
     Contender,
     Task,
+    some,
 )
 from reproduction.spiking import simulated
 from reproduction.training import fully_trained
@@ -55,9 +55,7 @@ def compete(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder | None]
     X are levels of images. The network itself is returned too, if it is one.
     """
     contender = CONTENDERS[task.method]
-    white = np.float32(DATA_SETS[task.data].white)
-    new = load(task.data, split="test", scaled=False).data[: QUICK_ROWS if task.quick else None]
-    clean = new / white
+    white, clean = _test_images(task)
     began = perf_counter()
     model = trained(contender, task, X, white)
     seconds = perf_counter() - began
@@ -82,9 +80,7 @@ def compete(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder | None]
 def restore(task: Task, X: Any) -> dict[str, Any]:
     """Train a contender for each damage; tell how well it gives back the clean rows from such."""
     contender = FOR_DAMAGE[task.method]
-    white = np.float32(DATA_SETS[task.data].white)
-    new = load(task.data, split="test", scaled=False).data[: QUICK_ROWS if task.quick else None]
-    clean = new / white
+    white, clean = _test_images(task)
     began = perf_counter()
     restored, undamaged = {}, {}
     for name, rows in damaged(clean):
@@ -93,6 +89,13 @@ def restore(task: Task, X: Any) -> dict[str, Any]:
         undamaged[name] = error(model.reconstruct(clean), clean)
     seconds = perf_counter() - began
     return {"restored": restored, "undamaged": undamaged, "seconds": seconds}
+
+
+def _test_images(task: Task) -> tuple[Any, Any]:
+    """The level of white, and images for testing in [0, 1]."""
+    white = np.float32(DATA_SETS[task.data].white)
+    new = load(task.data, split="test", scaled=False).data
+    return white, some(new, task.quick) / white
 
 
 def trained(

@@ -17,7 +17,7 @@ from lrnn.datasets import DATA_SETS
 from reproduction import classifiers as comparison
 from reproduction import figure4, lowest, recognition, summary
 from reproduction.experiments import AMPLE, MODEST, READINGS, RECIPES, STRUCTURES
-from reproduction.figures import CAPTIONS, QUICK, figures
+from reproduction.figures import QUICK, figures
 from reproduction.summary import Result
 from reproduction.verdicts import verdicts
 
@@ -26,6 +26,8 @@ TABLES: dict[str, dict[str, Any]] = tomllib.loads(
     (HERE / "tables.toml").read_text(encoding="utf-8")
 )
 """Caption and columns of each table."""
+CAPTIONS: dict[str, str] = TABLES.pop("figures")
+"""What each figure shows."""
 ROWS: dict[str, Callable[[Sequence[Result]], list[dict[str, Any]]]] = {
     "verdicts": lambda results: verdicts(results) if _of_the_paper(results) else [],
     "lowest_errors": lambda results: summary.lowest_errors(results, "free"),

@@ -13,7 +13,7 @@ import lrnn
 from lrnn import LRNNAutoencoder, bounds
 from lrnn.datasets import DATA_SETS, load
 from reproduction.classifiers import classify
-from reproduction.experiments import EVENTS_SHOWN, QUICK_ROWS, SIMULATED, SPIKING, STRUCTURES, Task
+from reproduction.experiments import EVENTS_SHOWN, SIMULATED, SPIKING, STRUCTURES, Task, some
 from reproduction.inhibition import compete, restore
 from reproduction.recognition import recognise
 from reproduction.spiking import compared
@@ -82,8 +82,7 @@ class Data:
         if held is None or (held.data, held.quick) != (task.data, task.quick):
             self._held = (None, None)  # free its memory first
             X = load(task.data, scaled=DATA_SETS[task.data].white is None).data
-            if task.quick:
-                X = X[:: -(-len(X) // QUICK_ROWS)].copy()
+            X = np.ascontiguousarray(some(X, task.quick))
             self._held = (task, X)
         return X
 

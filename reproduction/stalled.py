@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lrnn.datasets import DATA_SETS, load
-from reproduction.experiments import QUICK_ROWS, READINGS, STRUCTURES, Task
+from reproduction.experiments import READINGS, STRUCTURES, Task, some
 from reproduction.printed import Course, Rows, error_of, fall, first_network, late, train
 from reproduction.printed import train_layerwise as by_pairs
 
@@ -66,7 +66,7 @@ def _test_error(task: Task, layers: Sequence[Any], device: str | None) -> float 
     if entry.default_split != "train" or "test" not in entry.splits:
         return None
     X = load(task.data, split="test", scaled=entry.white is None).data
-    rows = Rows(X[: QUICK_ROWS if task.quick else None], entry.white, device)
+    rows = Rows(some(X, task.quick), entry.white, device)
     return error_of(rows.blocks(), layers)
 
 

@@ -12,7 +12,6 @@ from reproduction.experiments import (
     CONTENDERS,
     FEATURES,
     FOR_DAMAGE,
-    LAYERWISE,
     METHODS,
     SEEN_BY,
     STRUCTURES,
@@ -47,31 +46,24 @@ def lowest_errors(results: Sequence[Result], rates: str) -> list[dict[str, Any]]
         ways = {m: found[name, rates, m] for m in METHODS if (name, rates, m) in found}
         if not ways.keys() >= {"printed", "lrnn"}:
             continue
-        printed, ours, layerwise = ways["printed"], ways["lrnn"], ways.get(LAYERWISE, [])
-        rows.append(
-            {
-                "data": DATA_SETS[structure.data].title,
-                "structure": structure.label,
-                "figure": structure.figure,
-                "paper": structure.paper if rates == "free" else None,
-                "printed": mean(printed, "error"),
-                "printed_spread": spread(printed, "error"),
-                "printed_iterations": printed[0]["iterations"],
-                "printed_seconds": mean(printed, "seconds"),
-                "printed_layerwise": mean(layerwise, "error") if layerwise else None,
-                "printed_layerwise_spread": spread(layerwise, "error"),
-                "printed_layerwise_iterations": layerwise[0]["iterations"] if layerwise else None,
-                "printed_layerwise_seconds": mean(layerwise, "seconds") if layerwise else None,
-                "lrnn": mean(ours, "error"),
-                "lrnn_spread": spread(ours, "error"),
-                "lrnn_seconds": mean(ours, "seconds"),
-                "bound": ours[0]["bound"],
-                "variance": ours[0]["variance"],
-                "seeds": len(ours),
-                "quick": ours[0]["quick"],
-                "remark": remark(structure.name, ways) if rates == "free" else "",
+        ours = ways["lrnn"]
+        row: dict[str, Any] = {
+            "data": DATA_SETS[structure.data].title,
+            "structure": structure.label,
+            "figure": structure.figure,
+            "paper": structure.paper if rates == "free" else None,
+        }
+        for method in METHODS:
+            column, way = method.replace("-", "_"), ways.get(method)
+            row |= {
+                column: mean(way, "error") if way else None,
+                f"{column}_spread": spread(way, "error") if way else None,
+                f"{column}_iterations": way[0]["iterations"] if way else None,
+                f"{column}_seconds": mean(way, "seconds") if way else None,
             }
-        )
+        row |= {name: ours[0][name] for name in ("bound", "variance", "quick")}
+        row |= {"seeds": len(ours), "remark": remark(name, ways) if rates == "free" else ""}
+        rows.append(row)
     return rows
 
 

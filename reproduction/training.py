@@ -133,7 +133,9 @@ def _passes(task: Task, structure: Structure, rows: int) -> tuple[int, int]:
     passes = structure.passes_layerwise if task.method == LAYERWISE else structure.passes
     passes = min(passes, 3) if task.quick else passes
     iterations = passes * max(1, round(rows / structure.batch_size))
-    evaluations = int(np.clip(AFFORDED / (rows * structure.n_weights), *EVALUATIONS))
+    least, most = EVALUATIONS
+    afforded = int(AFFORDED / (rows * structure.n_weights))
+    evaluations = least if task.quick else min(max(afforded, least), most)
     return passes, max(1, iterations // evaluations)
 
 
