@@ -42,7 +42,7 @@ class Server(BaseHTTPRequestHandler):
         elif how == "endless":
             try:
                 while True:
-                    self.wfile.write(bytes(1 << 16))
+                    self.server.sent += self.wfile.write(bytes(1 << 16))
             except OSError:
                 pass
         else:
@@ -55,7 +55,7 @@ class Server(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def server():
     with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
-        server.asked = []
+        server.asked, server.sent = [], 0
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
@@ -127,6 +127,13 @@ def test_what_is_not_the_whole_file_leaves_nothing(toy, how, error, reason):
     assert held() == []
     toy("whole")
     assert len(load("toy").data) == 60_000
+
+
+def test_a_server_that_sends_without_end_is_left(toy, server):
+    before = server.sent
+    with pytest.raises(ValueError, match=naming("SHA-256")):
+        download(toy("endless"))
+    assert server.sent - before < len(CONTENT) + 16e6  # and what the connection holds
 
 
 def test_no_network(toy):
