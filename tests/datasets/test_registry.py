@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lrnn import datasets
 from lrnn.datasets import DATA_SETS, find
 from lrnn.datasets.formats import FORMATS
 from naming import naming
@@ -121,3 +122,6 @@ print(before, len(lrnn.datasets.DATA_SETS), lrnn.datasets.DATA_SETS is data_sets
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["0", "20", "True"]
+    assert "DATA_SETS" in dir(datasets)
+    with pytest.raises(AttributeError, match="nothing"):
+        datasets.nothing  # noqa: B018

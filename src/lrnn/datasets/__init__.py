@@ -27,3 +27,7 @@ def __getattr__(name: str) -> Any:
     if name == "DATA_SETS":  # read when it is first used
         return data_sets()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,7 +6,7 @@ import io
 import lzma
 import os
 import tarfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 
 from lrnn.datasets.dataset import File
@@ -39,7 +39,7 @@ def located(file: File) -> Path | None:
 def obtain(file: File) -> Path:
     """A published file, downloaded if it is not here and no folder is named to take it from.
 
-    It is checked, except for an archive: `unpack` checks the members that are read.
+    It is checked, except for an archive: `unpack` checks what is in it.
     """
     path = located(file)
     if path is not None:
@@ -70,11 +70,11 @@ def check(path: Path, file: File) -> None:
     )
 
 
-def unpack(path: Path, file: File, parts: Collection[str] | None = None) -> dict[str, memoryview]:
+def unpack(path: Path, file: File) -> dict[str, memoryview]:
     """The members of a .tar.gz or .tar.xz by name, in memory, each checked by its SHA-256.
 
-    Nothing is written, and other members are not looked at. An archive that unpacks to more than
-    the published one is refused before it fills the memory.
+    Nothing is written, and other files in it are not looked at. An archive that unpacks to more
+    than the published one is refused before it fills the memory.
     """
     limit = sum(member.size for member in file.members) + SLACK
     found = {}
@@ -86,8 +86,6 @@ def unpack(path: Path, file: File, parts: Collection[str] | None = None) -> dict
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
             places = {info.name: info.offset_data for info in archive}
         for member in file.members:
-            if parts is not None and member.part not in parts:
-                continue
             if member.name not in places:
                 raise ValueError(f"it lacks {member.name!r}")
             found[member.name] = memoryview(content)[places[member.name] :][: member.size]

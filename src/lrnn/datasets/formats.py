@@ -63,8 +63,9 @@ def read_cifar(entry: DataSet, paths: Sequence[Path], parts: Collection[str]) ->
     """An archive of records: a label, and three colour planes, which become pixels."""
     assert entry.image_shape is not None
     height, width, colours = entry.image_shape
-    batches = unpack(paths[0], entry.files[0], parts)
-    records = np.concatenate([np.frombuffer(batch, np.uint8) for batch in batches.values()])
+    batches = unpack(paths[0], entry.files[0])
+    names = [member.name for member in entry.files[0].members if member.part in parts]
+    records = np.concatenate([np.frombuffer(batches[name], np.uint8) for name in names])
     del batches  # as large as all records
     records = records.reshape(-1, 1 + entry.attributes)
     planes = records[:, 1:].reshape(-1, colours, height, width)
