@@ -21,8 +21,8 @@ foreign = [
 ]
 kinds = Counter(Path(n).suffix for n in names if n.startswith("lrnn/"))
 assert not foreign, foreign
-assert set(kinds) <= {".py", ".html", ".css", ".js", ".typed", ""}, kinds
-assert "lrnn/py.typed" in names
+assert set(kinds) <= {".py", ".html", ".css", ".js", ".toml", ".typed", ""}, kinds
+assert {"lrnn/py.typed", "lrnn/datasets/datasets.toml"} <= set(names)
 print(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {whole:,} unpacked, {len(names)} files")
 print("  " + ", ".join(f"{kind} {count}" for kind, count in kinds.most_common()))
 

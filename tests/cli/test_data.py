@@ -115,7 +115,8 @@ def test_what_cannot_be_fetched_stops_no_other(folder, run):
     assert "glass.data cannot be fetched (it answered 404)" in fetched.said
 
 
-def test_progress_is_shown_to_a_person_only(folder, run):
+def test_progress_is_shown_to_a_person_only(folder, run, monkeypatch):
+    monkeypatch.setattr("lrnn.progress.PATIENCE", 0)
     assert "zoo/zoo.data" in run("fetch", "zoo").stderr
     (folder / "zoo" / "zoo.data").unlink()
     assert run("fetch", "zoo", "--quiet").stderr == ""

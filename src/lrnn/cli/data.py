@@ -257,4 +257,4 @@ def _where(entry: "DataSet") -> str:
 
     if entry.files and all(map(located, entry.files)):
         return "here"
-    return "embedded" if entry.copy else "to fetch"
+    return "embedded" if entry.embedded else "to fetch"

@@ -1,11 +1,20 @@
 """What is known of a data set: its files, its columns, its counts, and what the paper says."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from importlib.resources import files
+from functools import cache
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file inside an archive."""
+
+    name: str
+    size: int
+    sha256: str
+    part: str
 
 
 @dataclass(frozen=True)
@@ -22,10 +31,10 @@ class File:
         Where it is published.
     part : str
         "train" or "test", if the data set comes in these parts.
-    members : dict
-        Of an archive: names of the files in it, by part.
-    repacked : dict
-        The path and checksum of an archive with the same content, which is used if it is there.
+    members : tuple of Member
+        What an archive holds. Their checksums count if it is packed in another way.
+    repacked : str
+        The path of such an archive, which is used if it is there.
     """
 
     path: str
@@ -33,8 +42,8 @@ class File:
     sha256: str
     address: str
     part: str = "all"
-    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    repacked: Mapping[str, str] = field(default_factory=dict)
+    members: tuple[Member, ...] = ()
+    repacked: str = ""
 
     @property
     def owner(self) -> str:
@@ -55,10 +64,10 @@ class DataSet:
     files : tuple of File
         Its files as published.
     format : str
-        How they are read: see `lrnn.datasets.formats`.
+        How they are read: a key of ``FORMATS`` in `lrnn.datasets.formats`.
     columns : dict
         Of text files: where the attributes and the class stand.
-    copy : dict
+    embedded : dict
         The loader of scikit-learn's copy, and the cells in which that differs from the files.
     names : tuple of str
         Names of the attributes, if they have any.
@@ -79,20 +88,20 @@ class DataSet:
     class_names: tuple[str, ...] = ()
     files: tuple[File, ...] = ()
     format: str = ""
-    columns: Mapping[str, Any] = field(default_factory=dict)
-    copy: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    embedded: Mapping[str, Any] = field(default_factory=dict, hash=False)
     names: tuple[str, ...] = ()
     image_shape: tuple[int, ...] | None = None
     white: float | None = None
     default_split: str = "all"
     paper_rows: int | None = None
-    errors: Mapping[str, float] = field(default_factory=dict)
+    errors: Mapping[str, float] = field(default_factory=dict, hash=False)
     remarks: str = ""
 
     @property
     def parts(self) -> tuple[str, ...]:
         """What the data set is published in: ("train", "test") or ("all",)."""
-        parts = [part for file in self.files for part in file.members or (file.part,)]
+        parts = [piece.part for file in self.files for piece in file.members or (file,)]
         return tuple(dict.fromkeys(parts)) or ("all",)
 
     @property
@@ -125,21 +134,27 @@ class DataSet:
         return " ".join(filter(None, (counted, self.remarks)))
 
 
-def _entry(name: str, facts: dict[str, Any]) -> DataSet:
-    """A data set as the registry writes it; a prefix stands for numbered names."""
-    names = facts.pop("names", ())
-    if isinstance(names, str):
-        names = [f"{names}{i + 1}" for i in range(facts["attributes"])]
-    sequences = {
-        key: tuple(facts.pop(key)) for key in ("class_names", "image_shape") if key in facts
-    }
-    found = tuple(File(**file) for file in facts.pop("files", ()))
-    return DataSet(name, names=tuple(names), files=found, **sequences, **facts)
+@cache
+def data_sets() -> dict[str, DataSet]:
+    """All data sets by name: the paper's 19, and scikit-learn's digits."""
+    import tomllib
+    from importlib.resources import files
+
+    text = files("lrnn.datasets").joinpath("datasets.toml").read_text("utf-8")
+    return {name: _data_set(name, facts) for name, facts in tomllib.loads(text).items()}
 
 
-_WRITTEN = files("lrnn.datasets").joinpath("datasets.toml").read_text("utf-8")
-DATA_SETS = {name: _entry(name, facts) for name, facts in tomllib.loads(_WRITTEN).items()}
-"""All data sets by name: the paper's 19, and scikit-learn's digits."""
+def _data_set(name: str, facts: dict[str, Any]) -> DataSet:
+    """A data set as datasets.toml describes it."""
+    if isinstance(facts.get("names"), str):
+        facts["names"] = [f"{facts['names']}{i + 1}" for i in range(facts["attributes"])]
+    facts["files"] = [_file(**file) for file in facts.get("files", ())]
+    lists = {key: tuple(value) for key, value in facts.items() if isinstance(value, list)}
+    return DataSet(name, **{**facts, **lists})
+
+
+def _file(members: Sequence[dict[str, Any]] = (), **facts: Any) -> File:
+    return File(members=tuple(Member(**member) for member in members), **facts)
 
 
 def find(name: str) -> DataSet:
@@ -162,13 +177,13 @@ def find(name: str) -> DataSet:
     ...
     ValueError: there is no data set 'mnits'; did you mean 'mnist'? Known are mnist, yale, ...
     """
-    if name not in DATA_SETS:
+    if name not in data_sets():
         raise ValueError(unknown(name))
-    return DATA_SETS[name]
+    return data_sets()[name]
 
 
 def unknown(name: str) -> str:
     """What to say of a name that no data set has."""
-    alike = get_close_matches(str(name).lower().replace("-", "_"), DATA_SETS, n=1)
+    alike = get_close_matches(str(name).lower().replace("-", "_"), data_sets(), n=1)
     meant = f"did you mean {alike[0]!r}? " if alike else ""
-    return f"there is no data set {name!r}; {meant}Known are {', '.join(DATA_SETS)}"
+    return f"there is no data set {name!r}; {meant}Known are {', '.join(data_sets())}"

@@ -1,8 +1,12 @@
 """Where published files lie, whether they are what was published, and how they get there."""
 
+import gzip
+import hashlib
+import io
+import lzma
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 from lrnn.datasets.dataset import File
@@ -10,6 +14,7 @@ from lrnn.datasets.dataset import File
 VARIABLE = "LRNN_DATA_DIR"
 CHUNK = 1 << 16  # bytes
 PATIENCE = 30  # seconds without an answer
+SLACK = 1_000_000  # bytes of an archive for headers and small files
 
 
 def data_folder() -> Path:
@@ -24,17 +29,22 @@ def data_folder() -> Path:
 
 def located(file: File) -> Path | None:
     """Where a file lies, as published or repacked; None if it is not here."""
-    for name in (file.path, file.repacked.get("path")):
-        if name and (path := data_folder() / name).is_file():
+    for name in filter(None, (file.path, file.repacked)):
+        path = data_folder() / name
+        if path.is_file():
             return path
     return None
 
 
 def obtain(file: File) -> Path:
-    """A checked file. It is downloaded if it is not here and no folder is named to take it from."""
+    """A published file, downloaded if it is not here and no folder is named to take it from.
+
+    It is checked, except for an archive: `unpack` checks what is in it.
+    """
     path = located(file)
     if path is not None:
-        check(path, file)
+        if not file.members:
+            check(path, file)
         return path
     if os.environ.get(VARIABLE):
         raise FileNotFoundError(
@@ -46,17 +56,49 @@ def obtain(file: File) -> Path:
 
 def check(path: Path, file: File) -> None:
     """Refuse a file that is not the published one: cut off, damaged, or only of the same name."""
-    import pooch
+    with open(path, "rb") as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()
+    if found == file.sha256:
+        return
+    if file.members:
+        unpack(path, file)  # packed in another way, perhaps
+        return
+    raise ValueError(
+        f"{str(path)!r} is not the published file: it has {path.stat().st_size} bytes and the "
+        f"SHA-256 {found[:12]}…, not {file.size} and {file.sha256[:12]}…; "
+        f"`lrnn data fetch {file.owner}` puts the right one in its place"
+    )
 
-    repacked = path.name == Path(file.repacked.get("path", "")).name
-    expected = file.repacked["sha256"] if repacked else file.sha256
-    found = pooch.file_hash(path)
-    if found != expected:
+
+def unpack(path: Path, file: File) -> dict[str, memoryview]:
+    """The members of a .tar.gz or .tar.xz by name, in memory, each checked by its SHA-256.
+
+    Nothing is written, and other files in it are not looked at. An archive that unpacks to more
+    than the published one is refused before it fills the memory.
+    """
+    limit = sum(member.size for member in file.members) + SLACK
+    found = {}
+    try:
+        with (lzma.open if path.suffix == ".xz" else gzip.open)(path) as stream:
+            content = stream.read(limit + 1)
+        if len(content) > limit:
+            raise ValueError(f"it unpacks to more than {limit} bytes")
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
+            places = {info.name: info.offset_data for info in archive}
+        for member in file.members:
+            if member.name not in places:
+                raise ValueError(f"it lacks {member.name!r}")
+            found[member.name] = memoryview(content)[places[member.name] :][: member.size]
+            if hashlib.sha256(found[member.name]).hexdigest() != member.sha256:
+                raise ValueError(f"{member.name!r} has another SHA-256 than the published file")
+    except Exception as error:  # a damaged archive may raise any error in any of its readers
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the disk
         raise ValueError(
-            f"{str(path)!r} is not the published file: it has {path.stat().st_size} bytes and the "
-            f"SHA-256 {found[:12]}…, not {expected[:12]}…; "
-            f"`lrnn data fetch {file.owner}` puts the right one in its place"
-        )
+            f"{str(path)!r} is not the published archive, or damaged: {error}; "
+            f"`lrnn data fetch {file.owner}` gets the right one"
+        ) from None
+    return found
 
 
 def download(file: File, show: bool | None = None) -> Path:
@@ -66,6 +108,8 @@ def download(file: File, show: bool | None = None) -> Path:
     """
     import pooch
 
+    from lrnn.progress import work_bar
+
     path = data_folder() / file.path
     by_hand = f"try again, or get the file in another way and put it at {str(path)!r}"
     pooch.get_logger().setLevel("WARNING")
@@ -73,9 +117,9 @@ def download(file: File, show: bool | None = None) -> Path:
         data_folder(), "", registry={file.path: file.sha256}, urls={file.path: file.address}
     )
     try:
-        with _bar(file, show) as advance:
+        with work_bar(file.path, file.size, show) as report:
             downloader = pooch.HTTPDownloader(
-                progressbar=_Meter(file, advance), chunk_size=CHUNK, timeout=PATIENCE,
+                progressbar=_Meter(file, report), chunk_size=CHUNK, timeout=PATIENCE,
                 headers={"Accept-Encoding": "identity"},  # the bytes as they were published
             )  # fmt: skip
             registry.fetch(file.path, downloader=downloader)
@@ -94,36 +138,18 @@ def download(file: File, show: bool | None = None) -> Path:
     return path
 
 
-@contextmanager
-def _bar(file: File, show: bool | None) -> Iterator[Callable[[int], None]]:
-    """A bar that moves by bytes."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TransferSpeedColumn
-
-    from lrnn.progress import bars_of
-
-    columns = (
-        TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(),
-        TransferSpeedColumn(),
-    )  # fmt: skip
-    wanted = Console(stderr=True).is_terminal if show is None else show
-    with bars_of(*columns, show=wanted) as progress:
-        task = progress.add_task(file.path, total=file.size)
-        yield lambda done: progress.update(task, completed=done)
-
-
 class _Meter:
     """Counts bytes that arrive, as pooch asks for it, and stops a server that sends without end."""
 
-    def __init__(self, file: File, advance: Callable[[int], None]) -> None:
+    def __init__(self, file: File, report: Callable[[float], None]) -> None:
         self.total = 0
-        self._done, self._size, self._advance = 0, file.size, advance
+        self._done, self._size, self._report = 0, file.size, report
 
     def update(self, count: int) -> None:
         self._done += count
         if self._done > self._size + CHUNK:
             raise ValueError("more bytes than the file has")
-        self._advance(min(self._done, self._size))
+        self._report(min(self._done, self._size))
 
     def reset(self) -> None:
         self._done = 0

@@ -1,6 +1,5 @@
 """How the files of data sets are read: rows of numbers as published, and the class of each row."""
 
-import tarfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.datasets.dataset import DataSet
+from lrnn.datasets.fetch import unpack
 from lrnn.tables.read import read_idx
 
 MISSING = "?"  # a cell of a text file
@@ -33,15 +33,17 @@ def read_text(entry: DataSet, paths: Sequence[Path], parts: Collection[str]) -> 
     if columns.get("complete"):
         rows = [row for row in rows if MISSING not in row]
     wanted = [i for first, last in columns["attributes"] for i in range(first, last + 1)]
-    data = np.array(
-        [[np.nan if row[i] == MISSING else float(row[i]) for i in wanted] for row in rows]
-    )
+    data = np.array([[_number(row[i]) for i in wanted] for row in rows])
     data = np.where(np.isnan(data), np.nanmedian(data, axis=0), data)
     return Raw(data, [row[columns["label"]] for row in rows] if "label" in columns else None)
 
 
+def _number(cell: str) -> float:
+    return np.nan if cell == MISSING else float(cell)
+
+
 def read_mnist(entry: DataSet, paths: Sequence[Path], parts: Collection[str]) -> Raw:
-    """Files of MNIST's own format: images and labels in turn."""
+    """IDX files: images and labels in turn."""
     images = [read_idx(path) for path in paths[::2]]
     labels = [read_idx(path) for path in paths[1::2]]
     return Raw(np.concatenate(images).reshape(-1, entry.attributes), np.concatenate(labels))
@@ -58,17 +60,13 @@ def read_yale(entry: DataSet, paths: Sequence[Path], parts: Collection[str]) -> 
 
 
 def read_cifar(entry: DataSet, paths: Sequence[Path], parts: Collection[str]) -> Raw:
-    """An archive of records: a label, and three colour planes. It is read in memory."""
-    members = [name for part in parts for name in entry.files[0].members[part]]
-    with tarfile.open(paths[0]) as archive:
-        found = {
-            Path(info.name).stem: content.read()
-            for info in archive
-            if Path(info.name).stem in members and (content := archive.extractfile(info))
-        }
+    """An archive of records: a label, and three colour planes, which become pixels."""
     assert entry.image_shape is not None
     height, width, colours = entry.image_shape
-    records = np.frombuffer(b"".join(found[name] for name in members), np.uint8)
+    batches = unpack(paths[0], entry.files[0])
+    names = [member.name for member in entry.files[0].members if member.part in parts]
+    records = np.concatenate([np.frombuffer(batches[name], np.uint8) for name in names])
+    del batches  # as large as all records
     records = records.reshape(-1, 1 + entry.attributes)
     planes = records[:, 1:].reshape(-1, colours, height, width)
     pixels = planes.transpose(0, 2, 3, 1).reshape(len(records), -1)
@@ -78,4 +76,4 @@ def read_cifar(entry: DataSet, paths: Sequence[Path], parts: Collection[str]) ->
 FORMATS: Mapping[str, Callable[[DataSet, Sequence[Path], Collection[str]], Raw]] = {
     "text": read_text, "idx": read_mnist, "matlab": read_yale, "cifar": read_cifar,
 }  # fmt: skip
-"""What reads the files of a data set, by its ``format``: these parts of it."""
+"""By the ``format`` of a data set: ``read(entry, paths, parts)`` reads these parts of it."""

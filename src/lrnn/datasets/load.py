@@ -73,20 +73,20 @@ def _read(entry: DataSet, split: str) -> tuple[Raw, str]:
     """The rows of a split, and where they are from."""
     parts = entry.parts if split == "all" else (split,)
     files = [file for file in entry.files if file.members or file.part in parts]
-    if entry.copy and not (files and all(map(located, files))):
-        return _copied(entry)
+    if entry.embedded and not (files and all(map(located, files))):
+        return _embedded(entry)
     raw = FORMATS[entry.format](entry, [obtain(file) for file in files], parts)
     return raw, ", ".join(file.address for file in files)
 
 
-def _copied(entry: DataSet) -> tuple[Raw, str]:
+def _embedded(entry: DataSet) -> tuple[Raw, str]:
     """scikit-learn's copy, with the cells in which it differs from the files set to theirs.
 
     So the numbers are the same with and without a download.
     """
     from sklearn import datasets
 
-    loader, corrections = entry.copy["loader"], entry.copy.get("corrections", ())
+    loader, corrections = entry.embedded["loader"], entry.embedded.get("corrections", ())
     found = getattr(datasets, loader)()
     for row, column, value in corrections:
         found.data[row, column] = value

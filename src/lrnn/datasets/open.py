@@ -4,8 +4,8 @@ import os
 from os import PathLike, fspath
 from pathlib import Path
 
+from lrnn.datasets.dataset import data_sets, unknown
 from lrnn.datasets.load import load
-from lrnn.datasets.dataset import DATA_SETS, unknown
 from lrnn.tables.read import BY_DEFAULT, Reading, Table, format_of, read
 
 LARGE = 1 << 30  # bytes of a file that is rather read block by block
@@ -48,10 +48,10 @@ def open_table(
     name = fspath(source)
     if Path(name).exists():
         return _file(Path(name), stream, reading)
-    if name in DATA_SETS:
+    if name in data_sets():
         if reading.given:
             raise ValueError(f"{reading.given[0]!r} is for files, and {name!r} is a data set")
-        entry = DATA_SETS[name]
+        entry = data_sets()[name]
         found = load(name, split=split, scaled=False)
         labels = None if found.target is None else [found.target_names[i] for i in found.target]
         return Table(
