@@ -21,7 +21,8 @@ from reproduction.summary import Result, mean, trainings
 Verdict: TypeAlias = Literal[
     "confirmed", "corrected", "bounded", "impossible", "unclear", "literature", "not run"
 ]
-Found: TypeAlias = tuple[Verdict, str] | None
+Found: TypeAlias = tuple[Verdict, dict[str, Any]] | None
+"""What judges say: a verdict and the numbers of its reason, or None if the results do not tell."""
 
 CLAIMS: list[dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("claims.toml").read_text(encoding="utf-8")
@@ -33,20 +34,13 @@ def verdicts(results: Sequence[Result]) -> list[dict[str, Any]]:
     """One row for each claim."""
     rows = []
     for claim in CLAIMS:
+        verdict, why = claim.get("verdict", "not run"), claim["why"]
         if "judged_by" in claim:
             found = JUDGES[claim["judged_by"]](results, *claim.get("of", ()))
-            verdict, why = found or ("not run", "")
-        else:
-            verdict, why = claim["verdict"], claim["why"]
-        rows.append(
-            {
-                "section": claim["section"],
-                "claim": claim["says"],
-                "verdict": verdict,
-                "why": why,
-                "shown_by": claim["shown_by"],
-            }
-        )
+            verdict, numbers = found or ("not run", {})
+            why = claim.get(f"why_{verdict}", why).format(**numbers) if found else ""
+        told = {"section": claim["section"], "claim": claim["says"], "verdict": verdict}
+        rows.append(told | {"why": why, "shown_by": claim["shown_by"]})
     return rows
 
 
@@ -55,15 +49,10 @@ def constraints(results: Sequence[Result]) -> Found:
     found = [r for r in results if r["kind"] == "training" and _as_printed(r)]
     if not found:
         return None
-    above = [r for r in found if r["largest_row_sum"] > 1 + 1e-6]
-    largest = max(r["largest_row_sum"] for r in found)
-    if not above:
-        return "confirmed", f"no row of any of {len(found)} networks sums to more than 1"
-    return "corrected", (
-        f"the check-and-adjust does, but the normalisation that follows scales rows up again: in "
-        f"{len(above)} of {len(found)} trained networks some sum to more than 1, up to "
-        f"{largest:.1f}. Their weights are realised exactly with other firing rates than 1"
-    )
+    sums = np.array([r["largest_row_sum"] for r in found])
+    above = int((sums > 1 + 1e-6).sum())
+    verdict: Verdict = "corrected" if above else "confirmed"
+    return verdict, {"above": above, "count": len(found), "largest": sums.max()}
 
 
 def unit_rates(results: Sequence[Result]) -> Found:
@@ -82,7 +71,7 @@ def unit_rates(results: Sequence[Result]) -> Found:
         )
     if not said:
         return None
-    return ("impossible" if impossible == len(said) else "bounded"), "; ".join(said)
+    return ("impossible" if impossible == len(said) else "bounded"), {"said": "; ".join(said)}
 
 
 def converges(results: Sequence[Result], *data: str) -> Found:
@@ -96,61 +85,46 @@ def converges(results: Sequence[Result], *data: str) -> Found:
         return None
     falling = [n for n, found in rows if any(r["stages"][-1]["fall"] >= 0.01 for r in found)]
     restless = [u for _, found in rows for r in found if (u := lowest.unrest(r)) is not None]
-    why = (
-        f"errors on minibatches fall to a level, after which they fall by less than 1 % in a "
-        f"quarter of the training; the error on all rows keeps going up and down by "
-        f"{100 * min(restless):.0f} to {100 * max(restless):.0f} % (standard deviation), for "
-        "steps do not get smaller"
-    )
-    if falling:
-        return "bounded", f"{', '.join(falling)} still falls when it ends; {why}"
-    return "bounded", why
+    return "bounded", {
+        "falling": f"{', '.join(falling)} still falls when it ends; " if falling else "",
+        "least": 100 * min(restless),
+        "most": 100 * max(restless),
+    }
 
 
 def lowest_error(results: Sequence[Result], name: str) -> Found:
     """What of the printed algorithm comes to the error that the paper reports."""
-    paper = STRUCTURES[name].paper
-    assert paper is not None
-    said, near = [], []
+    said, best = [], []
     for (subject, method, reading), found in lowest.groups(results).items():
         if subject != name or reading:
             continue
         batch = [r["lowest_batch"] for r in found]
         said.append(
             f"Algorithm {lowest.ALGORITHMS[method]} ({len(found)} seeds): lowest on all rows "
-            f"{mean(found, 'error'):.4f}, on one minibatch {min(batch):.4f} to "
-            f"{max(batch):.4f}"
+            f"{mean(found, 'error'):.4f}, on one minibatch {min(batch):.4f} to {max(batch):.4f}"
         )
-        near.append(min(batch) <= paper + 5e-5)
+        best.append(min(batch))
     if not said:
         return None
-    if any(near):
-        return "corrected", (
-            f"as the error of a single minibatch, the best of all, it is reached; as the "
-            f"error on all images it is not: {'; '.join(said)}"
-        )
-    return "corrected", f"it is not reached, even on single minibatches: {'; '.join(said)}"
+    reached = min(best) <= (STRUCTURES[name].paper or 0) + 5e-5
+    on_one = "as the error of a single minibatch, the best of all, it is reached; "
+    on_all = "as the error on all images it is not"
+    how = on_one + on_all if reached else "it is not reached, even on single minibatches"
+    return "corrected", {"how": how, "said": "; ".join(said)}
 
 
 def alike(results: Sequence[Result], shallow: str, deep: str) -> Found:
     """Whether shallow and deep errors are similar."""
     found = trainings(results)
-    pairs = [
-        (method, found.get((shallow, "free", method)), found.get((deep, "free", method)))
-        for method in ("printed", "lrnn")
-    ]
-    if not all(a and b for _, a, b in pairs):
-        return None
     said, apart = [], []
-    for method, one, other in pairs:
-        assert one
-        assert other
+    for method, who in (("printed", "as printed"), ("lrnn", "by our solver")):
+        one, other = (found.get((name, "free", method)) for name in (shallow, deep))
+        if not one or not other:
+            return None
         a, b = mean(one, "error"), mean(other, "error")
         apart.append(abs(b / a - 1))
-        who = {"printed": "as printed", "lrnn": "by our solver"}[method]
         said.append(f"{a:.5f} and {b:.5f} {who} ({100 * (b / a - 1):+.0f} %)")
-    verdict: Verdict = "confirmed" if max(apart) < 0.1 else "bounded"
-    return verdict, f"shallow and deep on all rows: {', '.join(said)}"
+    return ("confirmed" if max(apart) < 0.1 else "bounded"), {"said": ", ".join(said)}
 
 
 def stability(results: Sequence[Result]) -> Found:
@@ -166,13 +140,13 @@ def stability(results: Sequence[Result]) -> Found:
         sides.append((rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(len(rows))))
     (one, one_error), (other, other_error) = sides
     apart = (other - one) / np.hypot(one_error, other_error)
-    why = (
-        f"over the last quarter of {len(shallow)} runs the error on all rows varies by "
-        f"{100 * one[0]:.1f} % (shallow) and {100 * other[0]:.1f} % (deep, Algorithm 3), that on "
-        f"minibatches by {100 * one[1]:.1f} and {100 * other[1]:.1f} % ({apart[0]:+.1f} and "
-        f"{apart[1]:+.1f} standard errors apart)"
-    )
-    return ("confirmed" if (apart > 2).all() else "corrected"), why
+    verdict: Verdict = "confirmed" if (apart > 2).all() else "corrected"
+    return verdict, {
+        "runs": len(shallow),
+        "shallow": 100 * one,
+        "deep": 100 * other,
+        "apart": apart,
+    }
 
 
 def both_at_once(results: Sequence[Result]) -> Found:
@@ -183,10 +157,7 @@ def both_at_once(results: Sequence[Result]) -> Found:
         return None
     a, b = mean(one, "error"), mean(other, "error")
     same = abs(a - b) < 1e-4 and abs(a - 0.0082) < 1e-4
-    return ("confirmed" if same else "corrected"), (
-        f"our solver ends at {a:.4f} and {b:.4f} on all images; the printed algorithms do not on "
-        "all images (see the lowest errors)"
-    )
+    return ("confirmed" if same else "corrected"), {"shallow": a, "deep": b}
 
 
 def uci(results: Sequence[Result]) -> Found:
@@ -202,12 +173,11 @@ def uci(results: Sequence[Result]) -> Found:
     if not fell:
         return None
     count = len({s.name for s in UCI if (s.name, "free", "printed") in found})
-    why = (
-        f"on {count} of {len(UCI)} sets, all {len(fell)} runs together, the error on all rows "
-        f"falls in {100 * np.mean(steps):.0f} % of the steps between evaluations, and by "
-        f"{100 * min(fell):.0f} to {100 * max(fell):.0f} % after the first of them"
-    )
-    return ("confirmed" if np.mean(steps) > 0.5 and min(fell) > 0 else "bounded"), why
+    verdict: Verdict = "confirmed" if np.mean(steps) > 0.5 and min(fell) > 0 else "bounded"
+    return verdict, {
+        "count": count, "sets": len(UCI), "runs": len(fell), "steps": 100 * np.mean(steps),
+        "least": 100 * min(fell), "most": 100 * max(fell),
+    }  # fmt: skip
 
 
 def table1(results: Sequence[Result]) -> Found:
@@ -215,10 +185,8 @@ def table1(results: Sequence[Result]) -> Found:
     entries = [e for e in DATA_SETS.values() if e.image_shape is None]
     other = [e for e in entries if e.paper_rows not in (None, e.rows)]
     said = ", ".join(f"{e.title} has {e.rows} instances, not {e.paper_rows}" for e in other)
-    return "corrected", (
-        f"as counted in the published files, {len(entries) - len(other)} of {len(entries)} are; "
-        f"{said}"
-    )
+    right = len(entries) - len(other)
+    return "corrected", {"right": right, "count": len(entries), "other": said}
 
 
 def recognises(results: Sequence[Result]) -> Found:
@@ -241,10 +209,7 @@ def recognises(results: Sequence[Result]) -> Found:
         f"{100 * min(shares):.0f} to {100 * max(shares):.0f})"
         for name, shares in kept.items()
     ]
-    return "bounded", (
-        "the paper measures none. Of codes of half the attributes or fewer, over all sets with "
-        f"labels and two classifiers, {'; '.join(said)}"
-    )
+    return "bounded", {"said": "; ".join(said)}
 
 
 def spiking(results: Sequence[Result], which: str) -> Found:
@@ -254,7 +219,7 @@ def spiking(results: Sequence[Result], which: str) -> Found:
         return None
     said = dict.fromkeys(f"{r['network']}: {r['verdict']}" for r in rows)
     all_so = all(r["verdict"] == "confirmed" for r in rows)
-    return ("confirmed" if all_so else "bounded"), "; ".join(said)
+    return ("confirmed" if all_so else "bounded"), {"said": "; ".join(said)}
 
 
 def as_simulated(results: Sequence[Result]) -> Found:
@@ -263,13 +228,12 @@ def as_simulated(results: Sequence[Result]) -> Found:
     if "printed" not in found:
         return None
     above, (_, largest) = (found["printed"][n][1] for n in ("rows_above_one", "row_sums"))
-    if not above:
-        return "confirmed", "its weights are probabilities"
-    return "impossible", (
-        f"{above} of the {found['printed']['neurons'][1]} rows of its decoder sum to more than 1, "
-        f"up to {largest:.2f}: these are no probabilities. With other firing rates the network is "
-        "simulated exactly"
-    )
+    rows = found["printed"]["neurons"][1]
+    return ("impossible" if above else "confirmed"), {
+        "above": above,
+        "rows": rows,
+        "largest": largest,
+    }
 
 
 def conforms(results: Sequence[Result]) -> Found:
@@ -278,10 +242,7 @@ def conforms(results: Sequence[Result]) -> Found:
     if set(found) != set(SIMULATED):
         return None
     held = [100 * network["coverage"] for network in found.values()]
-    return "confirmed", (
-        f"95 % confidence intervals of {min(held):.0f} to {max(held):.0f} % of the neurons hold "
-        "the numeric value after 1,000,000 events"
-    )
+    return "confirmed", {"least": min(held), "most": max(held)}
 
 
 def observing(results: Sequence[Result]) -> Found:
@@ -289,13 +250,10 @@ def observing(results: Sequence[Result]) -> Found:
     rows = figure4.estimators(results)
     if not rows:
         return None
-    worst = max(rows, key=lambda row: row["expected_bias"] / row["deviation_after_events"])
-    return "bounded", (
-        "it is biased upwards, by (1 − q)² times the share of events that are firings of the "
-        f"neuron: {max(r['expected_bias'] for r in rows):.4f} at most in a layer (root mean "
-        f"square), {worst['expected_bias'] / worst['deviation_after_events']:.2f} times the "
-        "standard deviation of a run at most; observing at moments of time is not"
-    )
+    return "bounded", {
+        "bias": max(row["expected_bias"] for row in rows),
+        "worst": max(row["expected_bias"] / row["deviation_after_events"] for row in rows),
+    }
 
 
 def _as_printed(result: Result) -> bool:
@@ -309,4 +267,4 @@ JUDGES: dict[str, Callable[..., Found]] = {
         table1, recognises, spiking, as_simulated, conforms, observing,
     )
 }  # fmt: skip
-"""What judges by results: a verdict and a reason, or None if they do not tell."""
+"""What judges by results, by the name that claims.toml has for it."""
