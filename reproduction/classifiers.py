@@ -148,8 +148,8 @@ def in_words(rows: Sequence[dict[str, Any]]) -> list[str]:
     for seen in dict.fromkeys(row["features"] for row in rows):
         these = [row for row in rows if row["features"] == seen]
         means = {name: np.mean([row[name] for row in these]) for name in CLASSIFIERS}
-        told = ", ".join(f"{CLASSIFIERS[name]} {100 * mean:.1f} %" for name, mean in means.items())
-        said.append(f"On {seen}, mean over {len(these)} data sets: {told}.")
+        scores = ", ".join(f"{CLASSIFIERS[n]} {100 * mean:.1f} %" for n, mean in means.items())
+        said.append(f"On {seen}, mean over {len(these)} data sets: {scores}.")
     raw = [row for row in rows if row["features"] == SEEN_BY["raw"]]
     for name in ("linear", "perceptron"):
         gaps = {row["data"]: 100 * (row["spikes"] - row[name]) for row in raw}
@@ -157,9 +157,9 @@ def in_words(rows: Sequence[dict[str, Any]]) -> list[str]:
             "ahead of": [f"{data} (+{gap:.1f})" for data, gap in gaps.items() if gap > CLEAR],
             "behind": [f"{data} (−{-gap:.1f})" for data, gap in gaps.items() if gap < -CLEAR],
         }
-        told = "; ".join(
-            f"more than {CLEAR:g} points {how} it on {', '.join(where) or 'none'}"
-            for how, where in apart.items()
+        sides = "; ".join(
+            f"more than {CLEAR:g} points {side} it on {', '.join(where) or 'none'}"
+            for side, where in apart.items()
         )
-        said.append(f"LRNNClassifier (free) beside {CLASSIFIERS[name]}, on attributes: {told}.")
+        said.append(f"LRNNClassifier (free) beside {CLASSIFIERS[name]}, on attributes: {sides}.")
     return said

@@ -17,7 +17,7 @@ Kind = Literal[
 LAYERWISE = "printed-layerwise"  # Algorithm 2; "printed" is Algorithm 1, of deep structures 3
 METHODS = ("printed", LAYERWISE, "lrnn")
 RATES = ("free", "unit")
-QUICK_ROWS = 200  # of cut-down data
+QUICK_ROWS = 200  # of cut-down data: codes of 150 neurons need as many
 SPIKING = "mnist-100"  # the network of the paper's Figure 4
 SIMULATED = {  # its weights: by the algorithm as printed, kept to unit rates, and by our solver
     "printed": ("printed", "free"),
@@ -295,7 +295,9 @@ class Task:
 
 def some(rows: Any, quick: bool) -> Any:
     """All rows; of a quick run few, from the first to the last."""
-    return rows[:: -(-rows.shape[0] // QUICK_ROWS)] if quick else rows
+    count = rows.shape[0]
+    chosen = np.linspace(0, count - 1, min(count, QUICK_ROWS)).astype(int)
+    return rows[chosen] if quick else rows
 
 
 def recipe_for(data: str) -> Recipe:

@@ -120,7 +120,7 @@ def networks(structure: Structure, rows: int, quick: bool) -> dict[str, LRNNAuto
     """A structure that is to be trained as printed (Algorithm 1 or 2) and by our solver."""
     common: dict[str, Any] = {"batch_size": structure.batch_size, "random_state": 0}
     enough = min(structure.passes, ceil(PRINTED_STEPS * structure.batch_size / rows))
-    passes = 3 if quick else PRINTED.get(structure.name, enough)
+    passes = 1 if quick else PRINTED.get(structure.name, enough)
     ours = LRNNAutoencoder(structure.hidden, max_iter=30 if quick else 200, **common)
     if structure.deep:
         ours.set_params(stacking="joint", fine_tune=1 if quick else FINE_TUNE[structure.name])

@@ -29,7 +29,7 @@ def run_tasks(
 ) -> list[dict[str, Any]]:
     """Results of all tasks, each written to a file as soon as it is there.
 
-    ``progress`` is told how many are done, and which is next. Training until it stalls, and
+    ``progress`` gets how many are done, and which is next. Training until it stalls, and
     classifiers made of spikes, may run on a ``device``.
     """
     results = []
@@ -82,7 +82,7 @@ class Data:
         if held is None or (held.data, held.quick) != (task.data, task.quick):
             self._held = (None, None)  # free its memory first
             X = load(task.data, scaled=DATA_SETS[task.data].white is None).data
-            X = np.ascontiguousarray(some(X, task.quick))
+            X = some(X, task.quick)
             self._held = (task, X)
         return X
 

@@ -131,7 +131,7 @@ def make(task: Task, structure: Structure, rows: int) -> LRNNAutoencoder:
 def _passes(task: Task, structure: Structure, rows: int) -> tuple[int, int]:
     """Passes of a printed algorithm, and iterations between evaluations on all rows."""
     passes = structure.passes_layerwise if task.method == LAYERWISE else structure.passes
-    passes = min(passes, 3) if task.quick else passes
+    passes = 1 if task.quick else passes
     iterations = passes * max(1, round(rows / structure.batch_size))
     least, most = EVALUATIONS
     afforded = int(AFFORDED / (rows * structure.n_weights))

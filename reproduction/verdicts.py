@@ -39,8 +39,8 @@ def verdicts(results: Sequence[Result]) -> list[dict[str, Any]]:
             found = JUDGES[claim["judged_by"]](results, *claim.get("of", ()))
             verdict, numbers = found or ("not run", {})
             why = claim.get(f"why_{verdict}", why).format(**numbers) if found else ""
-        told = {"section": claim["section"], "claim": claim["says"], "verdict": verdict}
-        rows.append(told | {"why": why, "shown_by": claim["shown_by"]})
+        row = {"section": claim["section"], "claim": claim["says"], "verdict": verdict}
+        rows.append(row | {"why": why, "shown_by": claim["shown_by"]})
     return rows
 
 
