@@ -3,6 +3,7 @@
 import argparse
 import shlex
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def main(words: Sequence[str] | None = None) -> int:
     alone = any(n == "stalled" or n.startswith("classifiers") for n in chosen.names)
     if chosen.device is not None and not alone:
         parser.error("--device: only stalled and classifiers are trained on it")
+    warnings.filterwarnings("ignore", "the error was still falling")  # each has its own length
     try:
         tasks = chosen_tasks(chosen.names, chosen.seeds, chosen.quick)
         _check_folder(chosen.output)
