@@ -10,7 +10,8 @@ wheel, sdist = map(Path, sys.argv[1:])
 NEEDED = {
     "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "src/lrnn/py.typed",
     "tests/conftest.py", "tests/data/public_names.txt", "benchmarks/side_by_side.py", ".ci/run",
-    "docs/architecture.md", "examples/from_nmf.py",
+    "docs/architecture.md", "examples/from_nmf.py", "reproduction/__main__.py",
+    "reproduction/claims.toml", "reproduction/page.md",
 }  # fmt: skip
 
 with zipfile.ZipFile(wheel) as archive:

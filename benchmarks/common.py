@@ -16,9 +16,13 @@ from scipy import sparse
 from threadpoolctl import threadpool_info
 
 from lrnn import RandomNeuralNetwork, __version__
-from lrnn.datasets import load
+from lrnn.datasets import DATA_SETS, load
 
 CONNECTIONS = 20  # of each neuron of `layered`
+MODEST = 0.014  # of the excitatory network's error per spike: a low penalty of a spike
+WIDTHS = {name: (entry.attributes + 1) // 2 for name, entry in DATA_SETS.items()}
+WIDTHS |= {"mnist": 100, "yale": 50, "cifar10": 150}
+del WIDTHS["digits"]  # not the paper's; code neurons of its networks with one hidden layer
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (  # whose versions results tell, where they are installed
     "numpy", "scipy", "scikit-learn", "numba", "matplotlib", "torch", "torchnmf", "ciw", "brian2",

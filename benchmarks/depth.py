@@ -37,8 +37,7 @@ from sklearn.decomposition import PCA
 import lrnn
 from common import Stopwatch, known, load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder
-from lrnn.datasets import load
-from lrnn.paper import STRUCTURES
+from lrnn.datasets import DATA_SETS, load
 from lrnn.plots import image_grid
 from lrnn.plots.axes import COLOURS, key, levels, logarithmic, plain, written_out
 
@@ -197,7 +196,7 @@ def draw(path: Path) -> None:
     ax.plot([plain_one["spikes"]], [plain_one["train"]], "D", color=COLOURS[5], markersize=5,
             label="784→50, excitatory")  # fmt: skip
     svd = next(r["svd"] for r in known("depth_cuda") if r["what"] == f"{DRAWN[0]}, all of it")
-    papers = STRUCTURES["mnist-50"].paper
+    papers = DATA_SETS["mnist"].errors["50"]
     assert papers is not None
     logarithmic(ax, "x")
     levels(ax, {"no linear map is below": svd, "Yin & Gelenbe 2016": papers}, side="right")

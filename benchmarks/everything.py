@@ -20,11 +20,10 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from common import RESULTS, Stopwatch, console, known, report
-from lrnn.paper import STRUCTURES
+from common import RESULTS, WIDTHS, Stopwatch, console, known, report
 
 HERE = Path(__file__).parent
-TABULAR = sorted({s.data for s in STRUCTURES.values() if len(s.hidden) == 1} - {"mnist", "cifar10"})
+TABULAR = sorted(WIDTHS.keys() - {"mnist", "cifar10"})
 LOGS = RESULTS / "logs"
 CORPUS = HERE / "corpus"
 

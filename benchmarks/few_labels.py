@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -31,10 +32,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from common import Stopwatch, report
+from common import MODEST, Stopwatch, report
 from lrnn import LRNNAutoencoder, LRNNClassifier
-from lrnn.paper.experiments import MODEST
-from lrnn.paper.inhibition import inhibitory
 from recognition import images
 
 HIDDEN, NOISE, SMOOTHING = 300, 0.05, 0.1
@@ -92,7 +91,9 @@ def encoders(X: np.ndarray, widths: list[int], passes: int) -> dict[str, Any]:
             plain = LRNNAutoencoder(width, tol=1e-3, random_state=0).fit(X)
             found[f"autoencoder {width}"] = plain
             if passes:
-                found[f"inhibition {width}"] = inhibitory(plain, MODEST, passes).fit(X)
+                penalty = MODEST * plain.reconstruction_err_ / plain.spike_cost_
+                model = clone(plain).set_params(inhibition=True, fine_tune=passes)
+                found[f"inhibition {width}"] = model.set_params(spike_penalty=penalty).fit(X)
         print(f"codes of width {width}: {watch.seconds:.0f} s", flush=True)
     return found
 

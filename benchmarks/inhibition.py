@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 import lrnn
 from common import Stopwatch, known, load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds, plots
+from lrnn.datasets import DATA_SETS
 from lrnn.frontiers import Frontier, Point
-from lrnn.paper import STRUCTURES
 
 DEEP: dict[str, Any] = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
 PENALTIES = 24  # of the frontier
@@ -65,9 +65,8 @@ def draw(path: Path) -> None:
             points.append(Point(penalty.get(r["what"], 1.0), r["train"], r["test"], r["spikes"]))
     figure = Figure(figsize=(5.6, 3.8), dpi=150, layout="constrained")
     found = Frontier(((784, 50),), tuple(points), svd, 0.0)
-    papers = STRUCTURES["mnist-50"].paper
-    assert papers is not None
-    plots.frontier(found, known={"Yin & Gelenbe 2016": papers}, ax=figure.add_subplot())
+    paper = {"Yin & Gelenbe 2016": DATA_SETS["mnist"].errors["50"]}
+    plots.frontier(found, known=paper, ax=figure.add_subplot())
     figure.savefig(path)
 
 

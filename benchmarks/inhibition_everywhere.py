@@ -13,16 +13,14 @@ import argparse
 import json
 from typing import Any
 
-from common import RESULTS, Stopwatch, report
+from common import MODEST, RESULTS, WIDTHS, Stopwatch, report
 from lrnn import LRNNAutoencoder, bounds
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper import STRUCTURES
-from lrnn.paper.experiments import MODEST
 
 
 def compared(name: str, device: str | None) -> dict[str, Any]:
     X = load(name, scaled=DATA_SETS[name].white is None).data
-    width = next(s.hidden[0] for s in STRUCTURES.values() if s.data == name and len(s.hidden) == 1)
+    width = WIDTHS[name]
     common: dict[str, Any] = {"device": device, "random_state": 0}
     plain = LRNNAutoencoder(width, **common).fit(X)
     tuned = LRNNAutoencoder(width, fine_tune=20, **common).fit(X)
@@ -55,7 +53,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=[])
     parser.add_argument("--device", default=None)
     wanted = parser.parse_args()
-    known = list(dict.fromkeys(s.data for s in STRUCTURES.values()))
+    known = list(WIDTHS)
     path = RESULTS / "inhibition_everywhere.json"
     before = json.loads(path.read_text())["results"] if path.exists() else []
     found = {row["data"]: row for row in before}

@@ -14,9 +14,8 @@ import numpy as np
 
 from common import Stopwatch, console, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds
-from lrnn.datasets import load
+from lrnn.datasets import DATA_SETS, load
 from lrnn.functional import propagate
-from lrnn.paper import STRUCTURES
 
 DEEP, DEEP_COLOURS = (1000, 500, 250, 50), (1000, 500, 150)
 NAMES = {"MNIST": "mnist", "CIFAR-10": "cifar10"}
@@ -71,7 +70,7 @@ def main() -> None:
             {
                 "": f"{name} {'→'.join(map(str, (X.shape[1], *sizes)))}",
                 "end-to-end passes": passes,
-                "paper": STRUCTURES["-".join(map(str, (NAMES[name], *sizes)))].paper,
+                "paper": DATA_SETS[NAMES[name]].errors.get("-".join(map(str, sizes))),
                 "error": model.reconstruction_err_,
                 "on test images": held_out,
                 "seconds": watch.seconds,

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from common import RESULTS, console, load_mnist, write
 from lrnn import LRNNAutoencoder
-from lrnn.paper import STRUCTURES
+from lrnn.datasets import DATA_SETS
 
 RUNS = [
     ("Algorithm 1", (100,), "joint"),
@@ -71,7 +71,7 @@ def main() -> None:
             continue
         result = measure(X, sizes, stacking, options.seed, options.every)
         structure = "→".join(map(str, (784, *sizes)))
-        paper = STRUCTURES["-".join(map(str, ("mnist", *sizes)))].paper
+        paper = DATA_SETS["mnist"].errors.get("-".join(map(str, sizes)))
         results.append({"algorithm": algorithm, "structure": structure, "paper": paper, **result})
         table.add_row(
             algorithm, structure, str(paper or "–"), f"{result['lowest error']:.5f}",

@@ -14,10 +14,9 @@ import warnings
 import numpy as np
 from sklearn.decomposition import NMF
 
-from common import Stopwatch, report
+from common import WIDTHS, Stopwatch, report
 from lrnn import LRNNAutoencoder
 from lrnn.datasets import load
-from lrnn.paper import STRUCTURES
 from peers import learning_curve, reached
 
 FITS = 7
@@ -54,9 +53,8 @@ def measured(X: np.ndarray, hidden: int) -> dict[str, object]:
 
 def main() -> None:
     warnings.simplefilter("ignore")  # that either of them could go on
-    shallow = {s.data: s.hidden[0] for s in STRUCTURES.values() if len(s.hidden) == 1}
     rows = []
-    for name, hidden in {"digits": 16, **shallow}.items():
+    for name, hidden in {"digits": 16, **WIDTHS}.items():
         X = load(name).data.astype(np.float64)
         if len(X) <= LARGEST:
             what = f"{name}, {X.shape[0]} × {X.shape[1]} → {hidden}"

@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "benchmarks"
 SCRIPTS = sorted(FOLDER.glob("*.py"))
 PUBLIC = set((ROOT / "tests" / "data" / "public_names.txt").read_text().splitlines())
-PAPER = "lrnn.paper"  # the paper's experiments: they are about to stand beside the package, too
 PRIVATE = {  # scripts that need private names, and why
     "depth": "figures of the docs in the style of lrnn.plots",
     "engines": "one engine alone, without the choice between them",
@@ -84,7 +83,6 @@ def names_of_lrnn(path):
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_scripts_use_public_names_of_lrnn(script):
     private = {name for name in names_of_lrnn(script) if not is_public(name)}
-    private = {name for name in private if not name.startswith(PAPER)}
     if script.stem in PRIVATE:
         assert private, "it needs no private name any more: take it out of PRIVATE"
     else:

@@ -43,7 +43,6 @@ LINES = {  # each kind of document that a command prints: how it is called, what
     "data verify": ("data", "verify", "zoo"),  # which is not there
     "data describe": ("data", "describe", "t.csv"),
     "data export": ("data", "export", "iris", "iris.csv"),
-    "reproduce": ("reproduce", "iris", "--quick", "-o", "r"),
 }  # fmt: skip
 
 

@@ -10,7 +10,6 @@ import pytest
 
 import lrnn
 from lrnn import LRNNAutoencoder
-from lrnn.paper.report import FILES
 from lrnn.plots.axes import write_figure
 from lrnn.report.page import render
 from lrnn.storage.checkpoints import Checkpoint
@@ -48,9 +47,6 @@ TAKEN = [
     ("frontier none.csv", "none-frontier/models/03.safetensors"),
     ("width none.csv -o a.json", "a.json"),
     ("width none.csv -o a.png", "a.png"),
-    ("reproduce iris -o r", "r/README.md"),
-    ("reproduce iris", "lrnn-reproduction/audits.csv"),
-    ("reproduce iris -o r", "r/figures/figure3.png"),
     ("demo", "lrnn-demo/index.html"),
     ("demo -o d", "d/printed.safetensors"),
 ]
@@ -69,7 +65,7 @@ def test_what_is_there_is_refused_before_any_work_is_done(call, tmp_path, comman
 
 
 @pytest.mark.parametrize(
-    ("command", "name"), [pair for pair in TAKEN if not pair[0].startswith(("reproduce", "demo"))]
+    ("command", "name"), [pair for pair in TAKEN if not pair[0].startswith("demo")]
 )
 def test_force_goes_on(call, tmp_path, command, name):
     path = tmp_path / name
@@ -134,23 +130,6 @@ def test_what_lrnn_has_made_is_made_again_without_a_question(call, folder, comma
     for _ in range(2):
         done = call(*command.split(), cwd=folder)
         assert done.returncode == 0, done.stderr
-
-
-def test_a_reproduction_of_its_own_is_written_again(call, tmp_path, monkeypatch):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("lrnn.paper.run_tasks", stop)
-    (tmp_path / "r").mkdir()
-    for name in FILES:
-        (tmp_path / "r" / name).parent.mkdir(exist_ok=True)
-        (tmp_path / "r" / name).write_text("{}")
-    assert call("reproduce", "iris", "-o", "r", cwd=tmp_path).returncode == 1
-    (tmp_path / "r" / "summary.json").write_text('{"lowest_errors": []}')
-    done = call("reproduce", "iris", "-o", "r", cwd=tmp_path)
-    assert done.returncode == 130
-    assert "finished results are in r: the same command goes on" in done.said
-    assert done.said.endswith("interrupted")
 
 
 def test_a_demo_of_its_own_is_written_again(call, tmp_path, monkeypatch):

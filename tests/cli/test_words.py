@@ -12,6 +12,7 @@ import pytest
 import typer
 
 import lrnn
+from lrnn import LRNNAutoencoder
 from lrnn.cli.app import app
 from lrnn.datasets import DATA_SETS
 from lrnn.tables.words import SettingWarning, TableError
@@ -142,7 +143,7 @@ def test_settings_that_do_not_go_together_are_named_as_options(call, folder, opt
 
 
 def test_remedies_of_another_command_are_told_as_such(call, folder, monkeypatch):
-    """What lrnn reproduce trains is warned of in words of lrnn fit, whose options it has not."""
+    """What lrnn demo trains is warned of in words of lrnn fit, whose options it has not."""
     said = SettingWarning("nothing inhibits; give {fine_tune=5}, or a lower {spike_penalty}")
     told = "give --fine-tune 5, or a lower --spike-penalty"
 
@@ -151,15 +152,15 @@ def test_remedies_of_another_command_are_told_as_such(call, folder, monkeypatch)
         raise TableError("a cell is empty; give {missing=median}, or {drop=x}")
 
     def lines(*words):
-        monkeypatch.setattr("lrnn.arrays.backend_named", warn)
+        monkeypatch.setattr(LRNNAutoencoder, "fit", warn)
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             return call(*words, cwd=folder).stderr.replace("\n", " ")
 
-    found = lines("reproduce", "stalled", "--device", "cuda", "-o", "never")
-    others = "--fine-tune and --spike-penalty: of lrnn fit; lrnn reproduce has no such options"
+    found = lines("demo", "-o", "never")
+    others = "--fine-tune and --spike-penalty: of lrnn fit; lrnn demo has no such options"
     assert f"{told} ({others})" in found
-    assert "or --drop x (--missing and --drop: of lrnn fit; lrnn reproduce has no" in found
+    assert "or --drop x (--missing and --drop: of lrnn fit; lrnn demo has no" in found
 
 
 def test_options_that_a_command_has_are_told_as_they_are(call, folder):

@@ -34,7 +34,6 @@ COMMANDS = [
     "frontier rows.npy -o out --hidden 2 --penalties 2 --passes 1 --resume --force -q",
     *(f"encode model.safetensors rows.csv -o out{ending} --force -q" for ending in TABLES),
 ]
-REPRODUCE = "reproduce iris --quick --seeds 1 -o out -q"
 
 
 def inputs(folder):
@@ -144,8 +143,3 @@ def libraries():
 @cases(short=3, full=600)
 def test_commands(case):
     kill(case, case.pick(COMMANDS), deaths=3)
-
-
-@cases(short=0, full=20)
-def test_reproduce(case):
-    kill(case, REPRODUCE, deaths=2)

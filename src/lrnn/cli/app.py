@@ -29,7 +29,6 @@ from lrnn.cli.inspect import inspect
 from lrnn.cli.live import live
 from lrnn.cli.moment import moment
 from lrnn.cli.report import report
-from lrnn.cli.reproduce import reproduce
 from lrnn.cli.simulate import simulate
 from lrnn.cli.voice import make_printable, tell
 from lrnn.cli.width import width
@@ -42,7 +41,7 @@ app = CommandLine(
 INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 COMMANDS = (
     demo, fit, encode, reconstruct, classify, detect, impute, inspect, simulate, frontier, width,
-    moment, report, live, export, reproduce,
+    moment, report, live, export,
 )  # fmt: skip
 
 

@@ -236,16 +236,15 @@ def _test_rows(
 
 def _known(data: str, structures: Sequence[tuple[int, ...]]) -> dict[str, float]:
     """What the paper has for these data and layers, if it has them."""
-    from lrnn.paper import STRUCTURES
+    from lrnn.datasets import DATA_SETS
 
-    names = ["-".join((data, *map(str, sizes))) for sizes in structures]
-    found = {name: STRUCTURES[name].paper for name in names if name in STRUCTURES}
+    reported = DATA_SETS[data].errors if data in DATA_SETS else {}
+    names = ["-".join(map(str, sizes)) for sizes in structures]
     title = "Yin & Gelenbe 2016"
-    many = len(structures) > 1
     return {
-        f"{title}, {name.partition('-')[2]}" if many else title: error
-        for name, error in found.items()
-        if error is not None
+        f"{title}, {name}" if len(names) > 1 else title: reported[name]
+        for name in names
+        if name in reported
     }
 
 

@@ -7,19 +7,22 @@ from typing import Any
 import numpy as np
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper.experiments import (
+from reproduction.experiments import (
     CLASSIFIERS,
     CONTENDERS,
     FEATURES,
     FOR_DAMAGE,
-    LAYERWISE,
     METHODS,
     SEEN_BY,
     STRUCTURES,
 )
-from lrnn.report.content import hoyer
 
 Result = dict[str, Any]
+LONGER = (
+    "the paper says neither how long it trains nor how it draws its first weights; our solver "
+    "works on all rows at once and goes on until the error stalls"
+)
+PARTS = ("parts", "alone")
 
 
 def trainings(results: Iterable[Result]) -> dict[tuple[str, str, str], list[Result]]:
@@ -43,31 +46,24 @@ def lowest_errors(results: Sequence[Result], rates: str) -> list[dict[str, Any]]
         ways = {m: found[name, rates, m] for m in METHODS if (name, rates, m) in found}
         if not ways.keys() >= {"printed", "lrnn"}:
             continue
-        printed, ours, layerwise = ways["printed"], ways["lrnn"], ways.get(LAYERWISE, [])
-        rows.append(
-            {
-                "data": DATA_SETS[structure.data].title,
-                "structure": structure.label,
-                "figure": structure.figure,
-                "paper": structure.paper if rates == "free" else None,
-                "printed": mean(printed, "error"),
-                "printed_spread": spread(printed, "error"),
-                "printed_iterations": printed[0]["iterations"],
-                "printed_seconds": mean(printed, "seconds"),
-                "printed_layerwise": mean(layerwise, "error") if layerwise else None,
-                "printed_layerwise_spread": spread(layerwise, "error"),
-                "printed_layerwise_iterations": layerwise[0]["iterations"] if layerwise else None,
-                "printed_layerwise_seconds": mean(layerwise, "seconds") if layerwise else None,
-                "lrnn": mean(ours, "error"),
-                "lrnn_spread": spread(ours, "error"),
-                "lrnn_seconds": mean(ours, "seconds"),
-                "bound": ours[0]["bound"],
-                "variance": ours[0]["variance"],
-                "seeds": len(ours),
-                "quick": ours[0]["quick"],
-                "remark": remark(structure.name, ways) if rates == "free" else "",
+        ours = ways["lrnn"]
+        row: dict[str, Any] = {
+            "data": DATA_SETS[structure.data].title,
+            "structure": structure.label,
+            "figure": structure.figure,
+            "paper": structure.paper if rates == "free" else None,
+        }
+        for method in METHODS:
+            column, way = method.replace("-", "_"), ways.get(method)
+            row |= {
+                column: mean(way, "error") if way else None,
+                f"{column}_spread": spread(way, "error") if way else None,
+                f"{column}_iterations": way[0]["iterations"] if way else None,
+                f"{column}_seconds": mean(way, "seconds") if way else None,
             }
-        )
+        row |= {name: ours[0][name] for name in ("bound", "variance", "quick")}
+        row |= {"seeds": len(ours), "remark": remark(name, ways) if rates == "free" else ""}
+        rows.append(row)
     return rows
 
 
@@ -85,7 +81,7 @@ def remark(name: str, ways: Mapping[str, Sequence[Result]]) -> str:
             apart.append(f"{what} is {side}")
     if not apart:
         return ""
-    return f"{' and '.join(apart)} than the paper's: {structure.remark}"
+    return f"{' and '.join(apart)} than the paper's: {LONGER}"
 
 
 def audits(results: Iterable[Result]) -> list[dict[str, Any]]:
@@ -160,7 +156,10 @@ def classifiers(results: Iterable[Result]) -> list[dict[str, Any]]:
 
 
 def inhibition(results: Iterable[Result]) -> list[dict[str, Any]]:
-    """One row for each contender: errors on rows it has learnt and on new ones, and spikes."""
+    """One row for each contender: errors on rows it has learnt and on new ones, spikes, sparsity.
+
+    That is how sparse its parts are, and what each makes alone.
+    """
     return [
         {
             "contender": CONTENDERS[result["method"]].title,
@@ -172,20 +171,24 @@ def inhibition(results: Iterable[Result]) -> list[dict[str, Any]]:
             "valid": result.get("valid"),
             "seconds": result["seconds"],
             "quick": result["quick"],
+            **{f"sparsity_{n}": hoyer(result[n]) if n in result else None for n in PARTS},
         }
         for result in contests(results)
     ]
 
 
-def inhibition_and_sparsity(results: Iterable[Result]) -> list[dict[str, Any]]:
-    """The same rows, with how sparse the parts are, and what each makes alone."""
-    found = contests(results)
-    rows = inhibition(found)
-    for row, result in zip(rows, found, strict=True):
-        for name in ("parts", "alone"):
-            parts = result.get(name)
-            row[f"sparsity_{name}"] = None if parts is None else hoyer(np.asarray(parts))
-    return rows
+def hoyer(rows: Any) -> float:
+    """Hoyer's measure of rows, averaged: 0 if all of a row's values are equal, 1 if one is not 0.
+
+    >>> hoyer([[0.0, 3.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
+    0.5
+    """
+    values = np.asarray(rows)
+    root = np.sqrt(values.shape[1])
+    lengths = np.sqrt((values**2).sum(axis=1))
+    seen = lengths > 0
+    ratio = values[seen].sum(axis=1) / lengths[seen]
+    return float(np.mean((root - ratio) / (root - 1))) if seen.any() else 0.0
 
 
 def robustness(results: Iterable[Result]) -> list[dict[str, Any]]:

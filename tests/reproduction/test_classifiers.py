@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from lrnn.paper import Task, chosen_tasks, run_tasks
-from lrnn.paper import classifiers as module
-from lrnn.paper import recognition as recognition_module
-from lrnn.paper.experiments import CLASSIFIERS, RECIPES, recipe_for
-from lrnn.paper.report import write_reproduction
-from lrnn.paper.summary import classifiers
+from reproduction import classifiers as module
+from reproduction import recognition as recognition_module
+from reproduction.experiments import CLASSIFIERS, RECIPES, Task, chosen_tasks, recipe_for
+from reproduction.report import write_reproduction
+from reproduction.runner import run_tasks
+from reproduction.summary import classifiers
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_tables_have_one_recipe_and_images_another():
     assert recipe_for("wine") == RECIPES["tables"]
     assert recipe_for("yale") == recipe_for("cifar10") == RECIPES["images"]
     facts = Task("classifiers", "wine", False).facts()
-    assert facts["recipe"] == repr(RECIPES["tables"])  # with another, it is run again
+    assert repr(RECIPES["tables"]) in facts["settings"]  # with another, it is run again
     made = {n: make() for n, make in module.contenders(Task("classifiers", "mnist", False)).items()}
     assert set(made) == set(CLASSIFIERS)
     assert made["perceptron"][-1].hidden_layer_sizes == (made["spikes"].hidden_layer_sizes,)
@@ -59,7 +59,8 @@ def test_tables_have_one_recipe_and_images_another():
 def test_rows_are_scaled_by_those_that_are_learnt_from(monkeypatch):
     X = np.arange(50.0).reshape(25, 2) - 7
     y = np.arange(25) % 5
-    monkeypatch.setattr(module, "load", lambda name, scaled: Bunch(data=X, target=y))
+    bunch = Bunch(data=X, target=y)
+    monkeypatch.setattr(recognition_module, "load", lambda name, scaled: bunch)
     parts = list(module._parts(Task("classifiers", "wine", False)))
     assert len(parts) == 5
     for X_seen, y_seen, X_new, y_new in parts:
@@ -90,12 +91,13 @@ def test_every_classifier_is_scored_on_attributes_and_codes(finished, tmp_path):
         firings = [found[f"{name}_firings"] for name in ("spikes", "spikes_priced")]
         assert all(2 <= count < np.inf for count in firings)  # layers before the output: two
         assert "linear_firings" not in found
-    page = write_reproduction(finished, tmp_path, "lrnn reproduce classifiers-iris --quick")
-    text = (tmp_path / "README.md").read_text(encoding="utf-8")
-    assert text.startswith("# Classifiers made of spikes, beside others")
+    page = write_reproduction(finished, tmp_path, "python -m reproduction classifiers-iris --quick")
+    text = page.read_text(encoding="utf-8")
     assert "| Iris | attributes | " in text
     assert "On attributes, mean over 1 data sets: logistic regression" in text
-    assert "Verdict" not in page.read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## Classifiers", "## How this was made",
+    ]  # fmt: skip
     with (tmp_path / "classifiers.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert float(rows[0]["spikes"]) == table[0]["spikes"]

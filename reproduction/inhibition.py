@@ -8,20 +8,19 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 
-from lrnn.arrays import Floats
-from lrnn.autoencoder import LRNNAutoencoder
+from lrnn import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.experiments import (
+from reproduction.experiments import (
     CONTENDERS,
+    EVENTS_SHOWN,
     FOR_DAMAGE,
-    QUICK_ROWS,
     STRUCTURES,
     Contender,
     Task,
+    some,
 )
-from lrnn.paper.spiking import simulated
-from lrnn.paper.training import fully_trained
-from lrnn.plots.spikes import EVENTS_SHOWN
+from reproduction.spiking import simulated
+from reproduction.training import fully_trained
 
 MORE_EVENTS = (*EVENTS_SHOWN, 10_000_000, 100_000_000)  # where spikes are many, time is short
 QUICK_PASSES = 20  # of few steps each
@@ -44,9 +43,9 @@ class PrincipalComponents:
         self.pca.fit(X)
         return self
 
-    def reconstruct(self, X: Any) -> Floats:
+    def reconstruct(self, X: Any) -> Any:
         """Give back."""
-        found: Floats = self.pca.inverse_transform(self.pca.transform(X))
+        found: Any = self.pca.inverse_transform(self.pca.transform(X))
         return np.clip(found, 0, 1) if self.clipped else found
 
 
@@ -56,9 +55,7 @@ def compete(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder | None]
     X are levels of images. The network itself is returned too, if it is one.
     """
     contender = CONTENDERS[task.method]
-    white = np.float32(DATA_SETS[task.data].white)
-    new = load(task.data, split="test", scaled=False).data[: QUICK_ROWS if task.quick else None]
-    clean = new / white
+    white, clean = _test_images(task)
     began = perf_counter()
     model = trained(contender, task, X, white)
     seconds = perf_counter() - began
@@ -83,9 +80,7 @@ def compete(task: Task, X: Any) -> tuple[dict[str, Any], LRNNAutoencoder | None]
 def restore(task: Task, X: Any) -> dict[str, Any]:
     """Train a contender for each damage; tell how well it gives back the clean rows from such."""
     contender = FOR_DAMAGE[task.method]
-    white = np.float32(DATA_SETS[task.data].white)
-    new = load(task.data, split="test", scaled=False).data[: QUICK_ROWS if task.quick else None]
-    clean = new / white
+    white, clean = _test_images(task)
     began = perf_counter()
     restored, undamaged = {}, {}
     for name, rows in damaged(clean):
@@ -94,6 +89,13 @@ def restore(task: Task, X: Any) -> dict[str, Any]:
         undamaged[name] = error(model.reconstruct(clean), clean)
     seconds = perf_counter() - began
     return {"restored": restored, "undamaged": undamaged, "seconds": seconds}
+
+
+def _test_images(task: Task) -> tuple[Any, Any]:
+    """The level of white, and images for testing in [0, 1]."""
+    white = np.float32(DATA_SETS[task.data].white)
+    new = load(task.data, split="test", scaled=False).data
+    return white, some(new, task.quick) / white
 
 
 def trained(
@@ -133,7 +135,7 @@ def inhibitory(excitatory: LRNNAutoencoder, share: float, passes: int) -> LRNNAu
     return model
 
 
-def damaged(clean: Floats) -> Iterator[tuple[str, Floats]]:
+def damaged(clean: Any) -> Iterator[tuple[str, Any]]:
     """All kinds of damage, by name: the same at every call.
 
     >>> [name for name, _ in damaged(np.ones((1, 2)))][::5]
@@ -145,13 +147,13 @@ def damaged(clean: Floats) -> Iterator[tuple[str, Floats]]:
         yield f"missing {100 * share:g} %", holed(clean, share, _random())
 
 
-def noisy(clean: Floats, deviation: float, random: np.random.Generator) -> Floats:
+def noisy(clean: Any, deviation: float, random: np.random.Generator) -> Any:
     """With Gaussian noise, clipped to [0, 1]."""
     noise = random.standard_normal(clean.shape, dtype=np.float32)
     return np.clip(clean + np.float32(deviation) * noise, 0, 1)
 
 
-def holed(clean: Floats, share: float, random: np.random.Generator) -> Floats:
+def holed(clean: Any, share: float, random: np.random.Generator) -> Any:
     """With a share of the pixels set to 0."""
     return np.where(random.random(clean.shape, dtype=np.float32) < share, 0, clean)
 
@@ -178,12 +180,12 @@ def of_network(model: LRNNAutoencoder, X: Any) -> dict[str, Any]:
     }
 
 
-def error(found: Floats, wanted: Floats) -> float:
+def error(found: Any, wanted: Any) -> float:
     """Mean squared, per attribute."""
     return float(np.mean((np.asarray(found) - wanted) ** 2, dtype=np.float64))
 
 
-def _to_own_maximum(rows: Floats) -> list[list[float]]:
+def _to_own_maximum(rows: Any) -> list[list[float]]:
     """Each row from 0 to 1, to four digits: for pictures."""
     largest = rows.max(axis=1, keepdims=True)
     return np.round(rows / np.where(largest > 0, largest, 1), 4).tolist()  # type: ignore[no-any-return]

@@ -8,12 +8,13 @@ import pytest
 
 import lrnn
 from lrnn import RandomNeuralNetwork
-from lrnn.paper import Task, chosen_tasks, figure4, run_tasks
-from lrnn.paper import runner as runner_module
-from lrnn.paper.experiments import OBSERVED_AT, SIMULATED
-from lrnn.paper.figures import figures
-from lrnn.paper.report import write_reproduction
-from lrnn.paper.spiking import bias_after_events, correlation, interval, relative, rmse
+from reproduction import figure4
+from reproduction import runner as runner_module
+from reproduction.experiments import OBSERVED_AT, SIMULATED, Task, chosen_tasks
+from reproduction.figures import figures
+from reproduction.report import write_reproduction
+from reproduction.runner import run_tasks
+from reproduction.spiking import bias_after_events, correlation, interval, relative, rmse
 
 TASK = Task("spiking", "mnist-100", quick=True)
 
@@ -86,7 +87,7 @@ def test_simulations_come_nearer(finished):
     _, _, result = finished
     rows = figure4.verdicts([result])
     assert len(rows) == len(SIMULATED) * len(OBSERVED_AT) * 2
-    later = [row for row in rows if row["claim"] == figure4.CLAIMS[1]]
+    later = [row for row in rows if row["claim"] == figure4.CLAIMS["evolving"]]
     assert {row["verdict"] for row in later} == {"confirmed"}
     last = [row for row in figure4.errors([result]) if row["events"] == 1_000_000]
     assert max(row["input_rmse"] for row in last) < 0.05
@@ -141,16 +142,14 @@ def test_the_bias_is_that_of_theory():
 @pytest.mark.slow
 def test_the_report_has_it_all(finished, tmp_path):
     _, _, result = finished
-    page = write_reproduction([result], tmp_path, "lrnn reproduce mnist-100 --quick")
+    page = write_reproduction([result], tmp_path, "python -m reproduction mnist-100 --quick")
     assert {p.stem for p in (tmp_path / "figures").iterdir()} == {
         "figure4", "figure4-events", "figure4-errors",
     }  # fmt: skip
     assert all("Quick run" in f.get_suptitle() for f in figures([result]).values())
-    text = (tmp_path / "README.md").read_text(encoding="utf-8")
-    for said in (page.read_text(encoding="utf-8"), text):
-        assert "rows of its decoder sum to more than 1" in said
-        assert figure4.CLAIMS[0] in said
-        assert "(b) Algorithm 1 kept to unit rates, w = p" in said
+    text = page.read_text(encoding="utf-8")
+    assert all(claim in text for claim in figure4.CLAIMS.values())
+    assert all(title in text for title in figure4.NETWORKS.values())
     with (tmp_path / "figure4_errors.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(SIMULATED) * len(OBSERVED_AT) * 3

@@ -7,14 +7,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lrnn.arrays import Floats
 from lrnn.datasets import DATA_SETS
-from lrnn.paper import figure4, lowest
-from lrnn.paper.experiments import CONTENDERS, LAYERWISE, STRUCTURES, Structure
-from lrnn.paper.inhibition import MISSING, NOISE
-from lrnn.paper.summary import Result, contests, robustness, trainings
-from lrnn.plots import image_grid, layer_image
-from lrnn.plots.axes import COLOURS, SMALL, TITLE, logarithmic, plain, style
+from lrnn.plots import image_grid
+from reproduction import figure4, lowest
+from reproduction.axes import COLOURS, SMALL, TITLE, key_below, logarithmic, plain
+from reproduction.experiments import CONTENDERS, LAYERWISE, STRUCTURES, Structure
+from reproduction.inhibition import MISSING, NOISE
+from reproduction.summary import Result, contests, robustness, trainings
 
 LINES = {
     ("free", "printed"): (COLOURS[1], "-", "Algorithm 1 or 3"),
@@ -152,7 +151,7 @@ def panel(ax: Axes, results: Sequence[Result], structure: Structure, against: st
         ax.axhline(structure.paper, color=COLOURS[2], linewidth=0.8, label="paper")
 
 
-def course(result: Result, against: str) -> tuple[Floats, Floats]:
+def course(result: Result, against: str) -> tuple[Any, Any]:
     """Where the error was taken, and what it was, stage after stage; of ours, the lowest so far."""
     begin, x, errors = 0.0, [], []
     for curve in result["curves"]:
@@ -169,22 +168,10 @@ def course(result: Result, against: str) -> tuple[Floats, Floats]:
 
 def simulated_layers(result: Result) -> Figure:
     """Layers of one network as computed, and as simulated."""
-    moments = list(result["simulated"])
-    columns = 1 + len(moments)
-    figure = Figure(
-        figsize=(1.9 * columns, 2.05 * len(result["layers"])), layout="constrained", dpi=150
-    )
-    grid = figure.subplots(len(result["layers"]), columns, squeeze=False)
-    for i, name in enumerate(result["layers"]):
-        shape = (28, 28) if len(result["numeric"][i]) == 784 else None
-        layer_image(result["numeric"][i], shape=shape, ax=grid[i, 0])
-        grid[i, 0].set_ylabel(name, fontsize=TITLE)
-        for k, moment in enumerate(moments, start=1):
-            layer_image(result["simulated"][moment][i], shape=shape, ax=grid[i, k])
-            grid[i, k].set_xlabel(f"RMSE {result['rmse'][moment][i]:.4f}", fontsize=SMALL)
-    grid[0, 0].set_title("numeric", fontsize=TITLE)
-    for k, moment in enumerate(moments, start=1):
-        grid[0, k].set_title(f"after {int(moment):,} events", fontsize=TITLE)
+    width = 1.9 * (1 + len(result["simulated"]))
+    figure = Figure(figsize=(width, 6.2), layout="constrained", dpi=150)
+    errors = {m: [f"RMSE {error:.4f}" for error in of] for m, of in result["rmse"].items()}
+    figure4.layers(figure, result["layers"], result["numeric"], result["simulated"], errors)
     return figure
 
 
@@ -193,7 +180,8 @@ def damage_curves(rows: Sequence[dict[str, Any]]) -> Figure:
     figure = Figure(figsize=(7.4, 3.4), layout="constrained", dpi=150)
     left, right = figure.subplots(1, 2)
     for i, row in enumerate(rows):
-        colour, dashes = ("0.5", ":") if i == 0 else style(i - 1)
+        colour = "0.5" if i == 0 else COLOURS[(i - 1) % len(COLOURS)]
+        dashes = ":" if i == 0 else "--" if i > len(COLOURS) else "-"
         found = list(row.values())[2:]
         for ax, against, errors in (
             (left, NOISE, found[: len(NOISE)]),
@@ -223,49 +211,8 @@ def parts(results: Sequence[Result]) -> Figure:
     return figure
 
 
-def key_below(figure: Figure, ax: Axes) -> None:
-    """What lines are, under the whole figure."""
-    figure.legend(
-        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=SMALL,
-        frameon=False,
-    )  # fmt: skip
-
-
 def _finish(ax: Axes, against: str) -> None:
     if ax.get_lines():
         logarithmic(ax, "x")
         logarithmic(ax, "y")
     plain(ax, "iterations" if against == "iterations" else "seconds", "mean squared error")
-
-
-_COMPARED = (
-    "The printed algorithms and our solver, with free and with unit rates, against iterations and "
-    "against seconds, with what no linear map and no network with unit rates can pass. Errors of "
-    "Algorithm 2 are those of the network as far as it is built, on the data"
-)
-CAPTIONS = {
-    "stalled": "The printed algorithms until they stall: the mean error on minibatches, the lowest "
-    "on one so far, and the error on all rows; dotted, the lowest errors that the paper reports",
-    "figure2": "The paper's Figure 2: error of the printed algorithms against iterations; dotted, "
-    "the lowest errors that the paper reports. Deep networks are trained by Algorithm 3, all layer "
-    "pairs together, and (dashed) by Algorithm 2, one pair after the other: its errors are those "
-    "of the network of the pairs so far, the best weights of each, with a dot where a pair is "
-    "finished; those of the whole network come with the last pair",
-    "figure2a-compared": _COMPARED,
-    "figure2b-compared": _COMPARED,
-    "figure2c-compared": _COMPARED,
-    "figure3": "The paper's Figure 3: error against iterations for the UCI data sets",
-    "figure3-seconds": "The same, against seconds of training",
-    "figure4": "The paper's Figure 4: layers of three MNIST networks, computed and simulated",
-    "figure4-events": "The same runs with the paper's own estimate: potentials are observed right "
-    "after every 1,000 events",
-    "figure4-errors": "Errors of layers beside their numeric activations against events, means "
-    "over test images with 95 % intervals; dotted, potentials observed after every 1,000 events",
-    "inhibition-robustness": "MNIST test images with noise and with missing pixels: how far their "
-    "reconstructions are from the clean images",
-    "inhibition-parts": "Parts of the networks, the most used first, each scaled to its own "
-    "maximum: the components, and what one code neuron makes if it alone is excited",
-    "figure4-modest": "The paper's Figure 4 with inhibition, at a modest budget of spikes",
-    "figure4-ample": "The paper's Figure 4 with inhibition, at an ample budget of spikes",
-}
-"""What each figure shows, in words."""

@@ -8,21 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from lrnn.datasets import DATA_SETS
-from lrnn.paper.experiments import READINGS, STRUCTURES
-from lrnn.paper.summary import Result, mean, spread
-from lrnn.plots.axes import COLOURS, SMALL, TITLE, logarithmic, plain
-from lrnn.report.content import TableOf
+from reproduction.axes import COLOURS, SMALL, key_below, logarithmic, plain
+from reproduction.experiments import READINGS, STRUCTURES
+from reproduction.summary import Result, mean, spread
 
 ALGORITHMS = {"algorithm1": "1", "algorithm2": "2", "algorithm3": "3"}
-TRIED = (
-    "The printed algorithms, until the mean error on minibatches falls by less than 1 % from one "
-    "quarter of the training to the next (at least 12,000 iterations, at most 120,000; Algorithm 2 "
-    "as many for each pair of layers). Three numbers may be called the lowest error: that on all "
-    "rows, taken after each pass and the lowest of all; that on a minibatch just used, the lowest "
-    "of all; and the level at which errors on minibatches end. ± is the standard deviation over "
-    "seeds. For Algorithm 2, whose own minibatches are those of inner layers, errors on "
-    "minibatches are those of the final network."
-)
 
 
 def groups(results: Iterable[Result]) -> dict[tuple[str, str, str], list[Result]]:
@@ -70,71 +60,6 @@ def unrest(result: Result) -> float | None:
     return float(last.std(ddof=1) / last.mean())
 
 
-def tables(results: Sequence[Result]) -> list[TableOf]:
-    """All of it, to be read."""
-
-    def error(row: dict[str, Any], what: str) -> str:
-        width = row[f"{what}_spread"]
-        return f"{row[what]:.5f}" + (f" ± {width:.5f}" if width is not None else "")
-
-    header = ["data", "structure", "algorithm", "paper", "lowest on all rows",
-              "lowest minibatch", "level of minibatches", "on test rows", "seeds", "iterations",
-              "unrest of all rows, %", "of minibatches", "seconds"]  # fmt: skip
-    rows = lowest(results)
-
-    def line(row: dict[str, Any]) -> list[str]:
-        return [
-            row["data"],
-            row["structure"],
-            row["algorithm"],
-            "–" if row["paper"] is None else f"{row['paper']:.4f}",
-            error(row, "error"),
-            error(row, "lowest_batch"),
-            error(row, "level"),
-            "–" if row["test_error"] is None else f"{row['test_error']:.5f}",
-            str(row["seeds"]),
-            f"{row['iterations']:,.0f}",
-            *("–" if u is None else f"{100 * u:.1f}" for u in (row["unrest"], row["batch_unrest"])),
-            f"{row['seconds']:.0f}",
-        ]
-
-    first = READINGS[""].title
-    read = {(r["data"], r["structure"]) for r in rows if r["reading"] != first}
-    return [
-        TableOf(
-            "Until it stalls: mean squared errors of the algorithms as printed, free rates. "
-            "Unrest is the standard deviation of errors in the last quarter, beside their mean",
-            header,
-            [line(row) for row in rows if row["reading"] == first],
-        ),
-        TableOf(
-            "Until it stalls: other readings of what the paper leaves open",
-            ["data", "structure", "reading", "paper", "lowest on all rows", "lowest minibatch",
-             "level of minibatches"],
-            [
-                [*line(row)[:2], row["reading"], *line(row)[3:7]]
-                for row in rows
-                if (row["data"], row["structure"]) in read and row["algorithm"] == "1"
-            ],
-        ),
-    ]  # fmt: skip
-
-
-def in_words(results: Sequence[Result]) -> list[str]:
-    """What the tables come to; nothing, if nothing was run."""
-    rows = [r for r in lowest(results) if r["reading"] == READINGS[""].title]
-    if not rows:
-        return []
-    said = [
-        f"{row['structure']} by Algorithm {row['algorithm']}: "
-        f"{row['error']:.4f} on all rows, {row['lowest_batch']:.4f} on the best minibatch, "
-        f"{row['paper']:.4f} in the paper"
-        for row in rows
-        if row["paper"] is not None
-    ]
-    return [TRIED, f"{'; '.join(said)}."] if said else [TRIED]
-
-
 def courses(results: Sequence[Result]) -> Figure:
     """Errors on minibatches against iterations: their mean and their lowest, of all seeds."""
     found = {
@@ -176,8 +101,5 @@ def courses(results: Sequence[Result]) -> Figure:
         panels[0].plot(
             [], [], color=colour, label=label, linestyle=":" if colour == "black" else "-"
         )
-    figure.legend(
-        *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4,
-        fontsize=TITLE, frameon=False,
-    )  # fmt: skip
+    key_below(figure, panels[0])
     return figure

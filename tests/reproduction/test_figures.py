@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lrnn.paper.experiments import STRUCTURES
-from lrnn.paper.figures import figures
+from reproduction.experiments import STRUCTURES
+from reproduction.figures import figures
 
 LAST = {"2a": 6_000, "2b": 2_000, "2c": 40_000, "3": 30_000}  # iterations
 
@@ -58,7 +58,6 @@ def test_labels_of_ticks_titles_and_legends_do_not_overlap(drawn, name):
     assert not overlapping(texts)
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_legends_of_figure_2_are_beside_the_curves_and_tell_the_papers_errors(drawn):
     figure = drawn["figure2"]

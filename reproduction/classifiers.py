@@ -1,24 +1,30 @@
 """Classifiers made of spikes beside those of scikit-learn, on attributes and on codes."""
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from threadpoolctl import threadpool_limits
 
-from lrnn.classifier import LRNNClassifier
-from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.experiments import CLASSIFIERS, QUICK_ROWS, SEEN_BY, Recipe, Task, recipe_for
-from lrnn.paper.recognition import FOLDS, TEST_ROWS, Parts, networks, structures, with_test_rows
-from lrnn.paper.training import fully_trained
+from lrnn import LRNNClassifier
+from lrnn.datasets import DATA_SETS
+from reproduction.experiments import CLASSIFIERS, SEEN_BY, Recipe, Task, recipe_for
+from reproduction.recognition import (
+    TEST_ROWS,
+    Parts,
+    accuracy,
+    folds,
+    how,
+    networks,
+    quietly,
+    structures,
+    with_test_rows,
+)
+from reproduction.training import fully_trained
 
 PASSES = {"mnist": 20, "cifar10": 12}  # over larger data: few, for time; the perceptron's too
 PATIENCE = 500  # passes of the perceptron over other data, at most
@@ -32,19 +38,14 @@ def classify(task: Task, device: str | None = None) -> dict[str, Any]:
 
     These train on a ``device``, if one is named.
     """
-    tested = task.subject in TEST_ROWS
     found: dict[tuple[str, str], list[tuple[float, float | None]]] = {}
-    with warnings.catch_warnings(), threadpool_limits(None if tested else 1):  # small: no threads
-        warnings.simplefilter("ignore", ConvergenceWarning)  # long enough for a comparison
-        warnings.filterwarnings("ignore", "The least populated class")
+    with quietly(task):
         for parts in _parts(task):
             for features, seen in _features(task, parts).items():
                 for name, make in contenders(task, device).items():
                     score = _scored(make(), seen)
                     found.setdefault((features, name), []).append(score)
-    how = "test rows" if tested else f"{FOLDS}-fold cross-validation"
-    width = structures(task.subject)[0].hidden[-1]
-    return {"width": width, "how": how, "results": [_score(*k, v) for k, v in found.items()]}
+    return {**how(task), "results": [_score(*key, scores) for key, scores in found.items()]}
 
 
 def contenders(task: Task, device: str | None = None) -> dict[str, Callable[[], Any]]:
@@ -96,12 +97,9 @@ def _parts(task: Task) -> Iterator[Parts]:
     if task.subject in TEST_ROWS:
         yield with_test_rows(task)
         return
-    entry = load(task.subject, scaled=False)
-    keep = slice(None, QUICK_ROWS if task.quick else None)
-    X, y = entry.data[keep], entry.target[keep]
-    for seen, new in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
-        scaled = _scaling(task.subject, X[seen])
-        yield Parts(scaled(X[seen]), y[seen], scaled(X[new]), y[new])
+    for fold in folds(task, scaled=False):
+        scaled = _scaling(task.subject, fold.X)
+        yield fold._replace(X=scaled(fold.X), X_new=scaled(fold.X_new))
 
 
 def _scaling(data: str, X: Any) -> Callable[[Any], Any]:
@@ -117,33 +115,29 @@ def _features(task: Task, parts: Parts) -> dict[str, Parts]:
     """Attributes as they are, and codes of the paper's smallest network, by our solver."""
     structure = structures(task.subject)[0]
     model = networks(structure, len(parts.X), task.quick)["lrnn"]
-    encoder = fully_trained(model, parts.X)
-    codes = parts._replace(X=encoder.transform(parts.X), X_new=encoder.transform(parts.X_new))
-    return {"raw": parts, "lrnn": codes}
+    return {"raw": parts, "lrnn": parts.through(fully_trained(model, parts.X))}
 
 
 def _scored(model: Any, parts: Parts) -> tuple[float, float | None]:
     """Accuracy on new rows, and firings per output spike of a classifier made of spikes."""
     model.fit(parts.X, parts.y)
-    accuracy = float(model.score(parts.X_new, parts.y_new))
+    score = float(model.score(parts.X_new, parts.y_new))
     if not isinstance(model, LRNNClassifier):
-        return accuracy, None
+        return score, None
     if model.history_[-1].stopped == "interrupted":
         raise KeyboardInterrupt
-    return accuracy, model.spikes_per_decision(parts.X_new)
+    return score, model.spikes_per_decision(parts.X_new)
 
 
 def _score(
     features: str, classifier: str, found: list[tuple[float, float | None]]
 ) -> dict[str, Any]:
     """The mean over folds, with their spread; of firings the geometric mean."""
-    accuracies = [accuracy for accuracy, _ in found]
     firings = [spikes for _, spikes in found if spikes is not None]
     return {
         "features": features,
         "classifier": classifier,
-        "accuracy": float(np.mean(accuracies)),
-        "spread": float(np.std(accuracies)) if len(found) > 1 else None,
+        **accuracy([score for score, _ in found]),
         "firings": float(np.exp(np.mean(np.log(firings)))) if firings else None,
     }
 
@@ -154,8 +148,8 @@ def in_words(rows: Sequence[dict[str, Any]]) -> list[str]:
     for seen in dict.fromkeys(row["features"] for row in rows):
         these = [row for row in rows if row["features"] == seen]
         means = {name: np.mean([row[name] for row in these]) for name in CLASSIFIERS}
-        told = ", ".join(f"{CLASSIFIERS[name]} {100 * mean:.1f} %" for name, mean in means.items())
-        said.append(f"On {seen}, mean over {len(these)} data sets: {told}.")
+        scores = ", ".join(f"{CLASSIFIERS[n]} {100 * mean:.1f} %" for n, mean in means.items())
+        said.append(f"On {seen}, mean over {len(these)} data sets: {scores}.")
     raw = [row for row in rows if row["features"] == SEEN_BY["raw"]]
     for name in ("linear", "perceptron"):
         gaps = {row["data"]: 100 * (row["spikes"] - row[name]) for row in raw}
@@ -163,9 +157,9 @@ def in_words(rows: Sequence[dict[str, Any]]) -> list[str]:
             "ahead of": [f"{data} (+{gap:.1f})" for data, gap in gaps.items() if gap > CLEAR],
             "behind": [f"{data} (−{-gap:.1f})" for data, gap in gaps.items() if gap < -CLEAR],
         }
-        told = "; ".join(
-            f"more than {CLEAR:g} points {how} it on {', '.join(where) or 'none'}"
-            for how, where in apart.items()
+        sides = "; ".join(
+            f"more than {CLEAR:g} points {side} it on {', '.join(where) or 'none'}"
+            for side, where in apart.items()
         )
-        said.append(f"LRNNClassifier (free) beside {CLASSIFIERS[name]}, on attributes: {told}.")
+        said.append(f"LRNNClassifier (free) beside {CLASSIFIERS[name]}, on attributes: {sides}.")
     return said

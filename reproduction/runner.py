@@ -10,19 +10,15 @@ from typing import Any
 import numpy as np
 
 import lrnn
-from lrnn import bounds
-from lrnn.autoencoder import LRNNAutoencoder
+from lrnn import LRNNAutoencoder, bounds
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.classifiers import classify
-from lrnn.paper.experiments import QUICK_ROWS, SIMULATED, SPIKING, STRUCTURES, Task
-from lrnn.paper.inhibition import compete, restore
-from lrnn.paper.recognition import recognise
-from lrnn.paper.spiking import compared
-from lrnn.paper.stalled import outlast
-from lrnn.paper.training import train
-from lrnn.plots.spikes import EVENTS_SHOWN
-from lrnn.storage.model_files import load_autoencoder
-from lrnn.tables.atomic import sweep, write_atomically
+from reproduction.classifiers import classify
+from reproduction.experiments import EVENTS_SHOWN, SIMULATED, SPIKING, STRUCTURES, Task, some
+from reproduction.inhibition import compete, restore
+from reproduction.recognition import recognise
+from reproduction.spiking import compared
+from reproduction.stalled import outlast
+from reproduction.training import train
 
 
 def run_tasks(
@@ -33,7 +29,7 @@ def run_tasks(
 ) -> list[dict[str, Any]]:
     """Results of all tasks, each written to a file as soon as it is there.
 
-    ``progress`` is told how many are done, and which is next. Training until it stalls, and
+    ``progress`` gets how many are done, and which is next. Training until it stalls, and
     classifiers made of spikes, may run on a ``device``.
     """
     results = []
@@ -42,7 +38,6 @@ def run_tasks(
         progress(done, task)
         path = folder / "results" / f"{task.name}.json"
         result = read_result(path, task)
-        sweep(path)
         if result is None:
             began = perf_counter()
             result = {
@@ -51,7 +46,7 @@ def run_tasks(
                 **_run(task, folder, data, device),
             }
             result["took"] = perf_counter() - began
-            write_atomically(path, json.dumps(result).encode())
+            write_whole(path, json.dumps(result))
         results.append(result)
     progress(len(tasks), None)
     return results
@@ -64,6 +59,14 @@ def read_result(path: Path, task: Task) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return result if all(result.get(k) == v for k, v in task.facts().items()) else None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file as a whole, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".tmp")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
 
 
 class Data:
@@ -79,8 +82,7 @@ class Data:
         if held is None or (held.data, held.quick) != (task.data, task.quick):
             self._held = (None, None)  # free its memory first
             X = load(task.data, scaled=DATA_SETS[task.data].white is None).data
-            if task.quick:
-                X = X[:: -(-len(X) // QUICK_ROWS)].copy()
+            X = some(X, task.quick)
             self._held = (task, X)
         return X
 
@@ -107,7 +109,7 @@ def _run(task: Task, folder: Path, data: Data, device: str | None) -> dict[str, 
     if task.kind == "inhibition":
         result, network = compete(task, X)
         if network is not None:
-            network.save(folder / "models" / f"{task.name}.safetensors")
+            _save(network, _model_path(task, folder))
         return result
     if task.kind == "spiking":
         models = {name: _simulated(name, task, folder, X) for name in SIMULATED}
@@ -115,8 +117,8 @@ def _run(task: Task, folder: Path, data: Data, device: str | None) -> dict[str, 
         return compared(models, rows, EVENTS_SHOWN, task.images, task.seed)
     result, model = train(task, X)
     result["bound"] = data.bound(task)
-    if task.subject == SPIKING and task.seed == 0:
-        model.save(_model_path(task, folder))
+    if task.subject == SPIKING and model is not None:
+        _save(model, _model_path(task, folder))
     return _plain(result)
 
 
@@ -126,8 +128,15 @@ def _simulated(name: str, task: Task, folder: Path, X: Any) -> LRNNAutoencoder:
     training = replace(task, kind="training", method=method, rates=rates)
     path = _model_path(training, folder)
     if not path.exists():
-        train(training, X)[1].save(path)
-    return load_autoencoder(path)
+        model = train(training, X)[1]
+        assert model is not None
+        _save(model, path)
+    return lrnn.load(path)
+
+
+def _save(model: LRNNAutoencoder, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    model.save(path)
 
 
 def _model_path(training: Task, folder: Path) -> Path:

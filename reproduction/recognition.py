@@ -1,7 +1,8 @@
 """Recognition: two plain classifiers on codes of autoencoders, and on those of their peers."""
 
 import warnings
-from itertools import product
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -16,11 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from lrnn.autoencoder import LRNNAutoencoder
+from lrnn import LRNNAutoencoder
 from lrnn.datasets import DATA_SETS, load
-from lrnn.paper.experiments import MODEST, QUICK_ROWS, STRUCTURES, Structure, Task
-from lrnn.paper.inhibition import inhibitory
-from lrnn.paper.training import fully_trained
+from reproduction.experiments import MODEST, STRUCTURES, Structure, Task, some
+from reproduction.inhibition import inhibitory
+from reproduction.training import fully_trained
 
 FOLDS = 5
 TEST_ROWS = {"mnist": 10_000, "cifar10": 10_000}  # that these bring along, behind the others
@@ -57,13 +58,43 @@ class OnSomeRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def recognise(task: Task) -> dict[str, Any]:
     """Accuracies of each classifier on each kind of features, on test rows or cross-validated."""
-    tested = task.subject in TEST_ROWS
-    with warnings.catch_warnings(), threadpool_limits(None if tested else 1):  # small: no threads
-        warnings.simplefilter("ignore", ConvergenceWarning)  # long enough for a comparison
+    found: dict[tuple[str, str, str], list[float]] = {}
+    with quietly(task):
+        for structure in structures(task.subject):
+            for parts in _parts(task):
+                for name, features in fitted(parts.X, structure, task.quick).items():
+                    seen = parts.through(features)
+                    for kind, model in classifiers(task.quick).items():
+                        score = float(model.fit(seen.X, seen.y).score(seen.X_new, seen.y_new))
+                        found.setdefault((structure.name, name, kind), []).append(score)
+    names = ("structure", "features", "classifier")
+    scores = [dict(zip(names, key, strict=True)) | accuracy(v) for key, v in found.items()]
+    return {**how(task), "results": scores}
+
+
+@contextmanager
+def quietly(task: Task) -> Iterator[None]:
+    """Without warnings: trainings are long enough for a comparison. Small data need no threads."""
+    with warnings.catch_warnings(), threadpool_limits(None if task.subject in TEST_ROWS else 1):
+        warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "The least populated class")
-        scores = _on_test_rows(task) if tested else _cross_validated(task)
-    how = "test rows" if tested else f"{FOLDS}-fold cross-validation"
-    return {"width": structures(task.subject)[0].hidden[-1], "how": how, "results": scores}
+        warnings.filterwarnings("ignore", "with inhibition, .* found no network")
+        yield
+
+
+def how(task: Task) -> dict[str, Any]:
+    """The width of codes, and on which rows accuracies are taken."""
+    tested = task.subject in TEST_ROWS
+    return {
+        "width": structures(task.subject)[0].hidden[-1],
+        "how": "test rows" if tested else f"{FOLDS}-fold cross-validation",
+    }
+
+
+def accuracy(scores: list[float]) -> dict[str, Any]:
+    """The mean over folds, and their spread if there are several."""
+    spread = float(np.std(scores)) if len(scores) > 1 else None
+    return {"accuracy": float(np.mean(scores)), "spread": spread}
 
 
 def structures(data: str) -> list[Structure]:
@@ -89,7 +120,7 @@ def networks(structure: Structure, rows: int, quick: bool) -> dict[str, LRNNAuto
     """A structure that is to be trained as printed (Algorithm 1 or 2) and by our solver."""
     common: dict[str, Any] = {"batch_size": structure.batch_size, "random_state": 0}
     enough = min(structure.passes, ceil(PRINTED_STEPS * structure.batch_size / rows))
-    passes = 3 if quick else PRINTED.get(structure.name, enough)
+    passes = 1 if quick else PRINTED.get(structure.name, enough)
     ours = LRNNAutoencoder(structure.hidden, max_iter=30 if quick else 200, **common)
     if structure.deep:
         ours.set_params(stacking="joint", fine_tune=1 if quick else FINE_TUNE[structure.name])
@@ -134,50 +165,30 @@ class Parts(NamedTuple):
     X_new: Any
     y_new: Any
 
+    def through(self, features: Any) -> "Parts":
+        """With the codes of rows in their place."""
+        codes = features.transform(self.X), features.transform(self.X_new)
+        return Parts(codes[0], self.y, codes[1], self.y_new)
+
 
 def with_test_rows(task: Task) -> Parts:
     """Images of a data set that brings along some for testing."""
     entry = load(task.subject, split="all", scaled=False)
-    keep = slice(None, QUICK_ROWS if task.quick else None)
     first = entry.data.shape[0] - TEST_ROWS[task.subject]
     white = np.float32(DATA_SETS[task.subject].white)
-    return Parts(
-        entry.data[:first][keep] / white, entry.target[:first][keep],
-        entry.data[first:][keep] / white, entry.target[first:][keep],
-    )  # fmt: skip
+    X, X_new = (some(part, task.quick) / white for part in np.split(entry.data, [first]))
+    y, y_new = (some(part, task.quick) for part in np.split(entry.target, [first]))
+    return Parts(X, y, X_new, y_new)
 
 
-def _cross_validated(task: Task) -> list[dict[str, Any]]:
-    entry = load(task.subject)
-    keep = slice(None, QUICK_ROWS if task.quick else None)
-    X, y = entry.data[keep], entry.target[keep]
-    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))
-    scores: dict[tuple[str, str, str], list[float]] = {}
-    for structure, (seen, new) in product(structures(task.subject), folds):
-        for name, features in fitted(X[seen], structure, task.quick).items():
-            codes = features.transform(X[seen])
-            for kind, model in classifiers(task.quick).items():
-                score = model.fit(codes, y[seen]).score(features.transform(X[new]), y[new])
-                scores.setdefault((structure.name, name, kind), []).append(score)
-    return [_score(*key, float(np.mean(v)), float(np.std(v))) for key, v in scores.items()]
+def folds(task: Task, scaled: bool) -> Iterator[Parts]:
+    """Rows to learn from and the others, for each fold; columns may be scaled by all rows."""
+    entry = load(task.subject, scaled=scaled)
+    X, y = some(entry.data, task.quick), some(entry.target, task.quick)
+    for seen, new in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
+        yield Parts(X[seen], y[seen], X[new], y[new])
 
 
-def _on_test_rows(task: Task) -> list[dict[str, Any]]:
-    X, y, X_new, y_new = with_test_rows(task)
-    found = []
-    for structure in structures(task.subject):
-        for name, features in fitted(X, structure, task.quick).items():
-            codes, new = features.transform(X), features.transform(X_new)
-            for kind, model in classifiers(task.quick).items():
-                score = model.fit(codes, y).score(new, y_new)
-                found.append(_score(structure.name, name, kind, float(score), None))
-    return found
-
-
-def _score(
-    structure: str, features: str, classifier: str, accuracy: float, spread: float | None
-) -> dict[str, Any]:
-    return {
-        "structure": structure, "features": features, "classifier": classifier,
-        "accuracy": accuracy, "spread": spread,
-    }  # fmt: skip
+def _parts(task: Task) -> Iterable[Parts]:
+    tested = task.subject in TEST_ROWS
+    return [with_test_rows(task)] if tested else folds(task, scaled=True)

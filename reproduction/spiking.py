@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from lrnn.arrays import Floats
-from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.network import RandomNeuralNetwork
-from lrnn.paper.experiments import OBSERVED_AT
-from lrnn.spiking.estimators import potential_at_events
-from lrnn.spiking.simulation import Simulation
+from lrnn import LRNNAutoencoder, RandomNeuralNetwork
+from reproduction.experiments import OBSERVED_AT
 
 
 def compared(
@@ -90,17 +86,17 @@ def near(
     return found
 
 
-def rmse(layer: Floats, exact: Floats) -> Floats:
+def rmse(layer: Any, exact: Any) -> Any:
     """Root mean square error of each row."""
     return np.asarray(np.sqrt(((layer - exact) ** 2).mean(axis=1)))
 
 
-def relative(layer: Floats, exact: Floats) -> Floats:
+def relative(layer: Any, exact: Any) -> Any:
     """The error of each row, as a share of the root mean square of the numbers."""
     return np.asarray(rmse(layer, exact) / np.maximum(rmse(exact, 0 * exact), 1e-12))
 
 
-def correlation(layer: Floats, exact: Floats) -> Floats:
+def correlation(layer: Any, exact: Any) -> Any:
     """Between a row and the numbers: how alike two pictures are; 0 where one is uniform."""
     a, b = (rows - rows.mean(axis=1, keepdims=True) for rows in (layer, exact))
     scale = np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1))
@@ -112,7 +108,7 @@ MEASURES = {"rmse": rmse, "relative": relative, "correlation": correlation}
 
 
 def bias_after_events(
-    network: RandomNeuralNetwork, arrivals: Floats, replicas: int, events: int, seed: int
+    network: RandomNeuralNetwork, arrivals: Any, replicas: int, events: int, seed: int
 ) -> list[dict[str, Any]]:
     r"""What it does to an estimate to observe potentials after events: layer by layer.
 
@@ -126,7 +122,8 @@ def bias_after_events(
     q = np.asarray(network.steady_state(arrivals))
     working = (q > 0) & (q < 1)
     mean = np.where(working, q / (1 - np.where(working, q, 0)), 1)
-    share = np.where(working, potential_at_events(q, network.rates, arrivals.sum()) - mean, 0)
+    firings = q * network.rates
+    share = np.where(working, firings / (arrivals.sum() + firings.sum()), 0)
     weights = share / (mean * (1 + mean) ** 3)
     off = np.where(working, (mean + share) / (1 + mean + share) - q, 0)
     often, seldom = (
@@ -156,12 +153,12 @@ def bias_after_events(
 
 def _replicas(
     network: RandomNeuralNetwork,
-    arrivals: Floats,
+    arrivals: Any,
     replicas: int,
     events: int,
     every: int,
     seed: int,
-) -> dict[str, Floats]:
+) -> dict[str, Any]:
     """Activations that many runs find, each for itself."""
     result = network.simulate(
         np.tile(arrivals, (replicas, 1)), events=events, observe_every=every, at_events=True,
@@ -206,7 +203,7 @@ def simulated(model: LRNNAutoencoder, X: Any, moments: Sequence[int], seed: int)
     }
 
 
-def coverage_of_layers(result: Simulation) -> list[dict[str, Any]]:
+def coverage_of_layers(result: Any) -> list[dict[str, Any]]:
     """How many neurons of each layer are at work, and how many 95 % intervals hold the numbers.
 
     Those that are never excited would always be right, and those that saturate have no steady
@@ -223,6 +220,6 @@ def coverage_of_layers(result: Simulation) -> list[dict[str, Any]]:
     ]
 
 
-def _layers(network: RandomNeuralNetwork, q: Floats) -> list[list[float]]:
+def _layers(network: RandomNeuralNetwork, q: Any) -> list[list[float]]:
     """To five digits: for pictures."""
     return [np.round(layer, 5).tolist() for layer in network.split(q)]

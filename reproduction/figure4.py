@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from lrnn.paper.experiments import OBSERVED_AT
-from lrnn.paper.spiking import MEASURES, interval
-from lrnn.paper.summary import Result
 from lrnn.plots import layer_image
-from lrnn.plots.axes import COLOURS, SMALL, TITLE, key, logarithmic, plain
-from lrnn.report.content import TableOf
+from reproduction.axes import COLOURS, SMALL, TITLE, key_below, logarithmic, plain
+from reproduction.experiments import OBSERVED_AT
+from reproduction.spiking import MEASURES, interval
+from reproduction.summary import Result
 
 NETWORKS = {
     "printed": "(a) Algorithm 1 as printed, realised with firing rates",
@@ -27,17 +26,10 @@ NETWORKS = {
 """What the networks are called."""
 OBSERVED = {"potential": "at ticks (ours)", "events": "every 1,000 events (the paper's)"}
 """When potentials are observed."""
-CLAIMS = (
-    "at the beginning only the visual layer is close to its numeric result",
-    "as time evolves the hidden and output layers become more and more similar",
-)
-TRIED = (
-    "Section 6, image by image: three networks, the same test images and seeds. An error is the "
-    "root mean square error of a layer divided by the root mean square of its numeric activations; "
-    "± is the 95 % confidence interval of the mean over images. The first claim is confirmed if "
-    "the error of every later layer is above that of the visual (input) one, the second if the "
-    "errors of both fall at every step: by intervals of the paired differences that do not hold 0."
-)
+CLAIMS = {
+    "beginning": "at the beginning only the visual layer is close to its numeric result",
+    "evolving": "as time evolves the hidden and output layers become more and more similar",
+}
 
 
 def simulations(results: Iterable[Result]) -> list[tuple[str, Result]]:
@@ -114,14 +106,13 @@ def verdicts(results: Iterable[Result]) -> list[dict[str, Any]]:
     rows = []
     for name, found in simulations(results):
         for estimator in OBSERVED_AT:
-            for claim, (verdict, why) in zip(
-                CLAIMS, (_beginning(found, estimator), _evolving(found, estimator)), strict=True
-            ):
+            for which, judge in (("beginning", _beginning), ("evolving", _evolving)):
+                verdict, why = judge(found, estimator)
                 rows.append(
                     {
                         "network": NETWORKS[name],
                         "observed": OBSERVED[estimator],
-                        "claim": claim,
+                        "claim": CLAIMS[which],
                         "verdict": verdict,
                         "why": why,
                     }
@@ -161,98 +152,6 @@ def _evolving(found: dict[str, Any], estimator: str) -> tuple[str, str]:
     return ("confirmed" if falls else "corrected"), why
 
 
-def tables(results: Sequence[Result]) -> list[TableOf]:
-    """All of it, to be read."""
-    rows = errors(results)
-    names = [n.removesuffix("_relative") for n in (rows or [{}])[0] if n.endswith("_relative")]
-    images = next((str(r["images"]) for r in results if r["kind"] == "spiking"), "")
-    return [
-        TableOf(
-            "Figure 4: the networks. Where rows of weights sum to more than 1 they are no "
-            "probabilities, and rates of 1 are impossible",
-            ["network", "encoder rows above 1", "largest row sum", "decoder rows above 1",
-             "largest row sum", "highest input rate", "highest hidden rate",
-             "events per unit time", "mean activation, input", "hidden", "output",
-             "mean squared error"],
-            [
-                [
-                    row["network"],
-                    *(
-                        f"{value:,.2f}" if isinstance(value, float) else str(value)
-                        for value in list(row.values())[1:8]
-                    ),
-                    *(f"{row[f'{name}_activation']:.3f}" for name in names),
-                    f"{row['error']:.4f}",
-                ]
-                for row in networks(results)
-            ],
-        ),
-        TableOf(
-            f"Figure 4: errors of layers beside their numeric activations, {images} test images",
-            ["network", "potentials observed", "events", *names,
-             *(f"RMSE, {name}" for name in names), *(f"correlation, {name}" for name in names)],
-            [
-                [
-                    row["network"],
-                    row["observed"],
-                    f"{row['events']:,}",
-                    *(_plus_minus(row, f"{name}_relative", 3) for name in names),
-                    *(_plus_minus(row, f"{name}_rmse", 4) for name in names),
-                    *(f"{row[f'{name}_correlation']:.3f}" for name in names),
-                ]
-                for row in rows
-            ],
-        ),
-        TableOf(
-            "Figure 4: what section 6 says of it",
-            ["network", "potentials observed", "claim", "verdict", "why"],
-            [list(map(str, row.values())) for row in verdicts(results)],
-        ),
-        TableOf(
-            "Figure 4: the bias of observing after events (root mean square over neurons at work "
-            "that do not saturate), measured as what is seen after events less what is seen at "
-            "ticks of the same runs; and standard deviations of single runs",
-            ["network", "layer", "neurons", "bias, from theory", "largest", "measured / theory",
-             "deviation, at ticks", "after events"],
-            [
-                [
-                    row["network"],
-                    row["layer"],
-                    str(row["neurons"]),
-                    f"{row['expected_bias']:.5f}",
-                    f"{row['largest_expected_bias']:.5f}",
-                    _plus_minus(row, "measured_over_expected", 2),
-                    f"{row['deviation_at_ticks']:.5f}",
-                    f"{row['deviation_after_events']:.5f}",
-                ]
-                for row in estimators(results)
-            ],
-        ),
-    ]  # fmt: skip
-
-
-def in_words(results: Sequence[Result]) -> list[str]:
-    """What the tables come to; nothing, if nothing was simulated."""
-    found = dict(simulations(results))
-    if not found:
-        return []
-    said = [TRIED]
-    if "printed" in found:
-        above, (_, largest) = (found["printed"][n][1] for n in ("rows_above_one", "row_sums"))
-        said.append(
-            "The weights of Algorithm 1 as printed cannot be simulated as section 6 has it, with "
-            f"all rates 1: {above} of the {found['printed']['neurons'][1]} rows of its decoder sum "
-            f"to more than 1 (up to {largest:.2f}) and are no probabilities. Network (a) realises "
-            "them with firing rates; network (b) is trained within the constraint."
-        )
-    held = ", ".join(f"{100 * network['coverage']:.0f}" for network in found.values())
-    said.append(
-        f"The 95 % confidence intervals of {held} % of the unsaturated neurons (of each network, "
-        "those never excited included) hold the numeric value after 1,000,000 events."
-    )
-    return said
-
-
 def pictures(result: Result) -> dict[str, Figure]:
     """The figure with potentials observed at ticks, and after events; and the course of errors."""
     return {
@@ -264,26 +163,33 @@ def pictures(result: Result) -> dict[str, Figure]:
 
 def side_by_side(result: Result, estimator: str) -> Figure:
     """Layers of each network as computed, and as simulated: one image."""
-    found = result["networks"]
-    lines = len(next(iter(found.values()))["layers"])
-    figure = Figure(figsize=(4.9 * len(found), 1.35 * lines + 0.5), layout="constrained", dpi=150)
-    parts: Any = figure.subfigures(1, len(found), wspace=0.03, squeeze=False)
-    for part, (name, network) in zip(parts[0], found.items(), strict=True):
+    networks = result["networks"]
+    figure = Figure(figsize=(4.9 * len(networks), 4.6), layout="constrained", dpi=150)
+    parts: Any = figure.subfigures(1, len(networks), wspace=0.03, squeeze=False)
+    for part, (name, found) in zip(parts[0], networks.items(), strict=True):
         part.suptitle(NETWORKS[name], fontsize=TITLE)
-        shown = network["shown"][estimator]
-        grid = part.subplots(lines, 1 + len(shown), squeeze=False)
-        for i, layer in enumerate(network["layers"]):
-            shape = (28, 28) if len(network["numeric"][i]) == 784 else None
-            layer_image(network["numeric"][i], shape=shape, ax=grid[i, 0])
-            grid[i, 0].set_ylabel(layer, fontsize=TITLE)
-            for ax, (moment, layers) in zip(grid[i, 1:], shown.items(), strict=True):
-                layer_image(layers[i], shape=shape, ax=ax)
-                error = network["relative"][estimator][moment][i][0]
-                ax.set_xlabel(f"error {100 * error:.0f} %", fontsize=SMALL)
-        grid[0, 0].set_title("numeric", fontsize=SMALL)
-        for ax, moment in zip(grid[0, 1:], shown, strict=True):
-            ax.set_title(f"{int(moment):,} events", fontsize=SMALL)
+        errors = {
+            moment: [f"error {100 * of_images[0]:.0f} %" for of_images in of_layers]
+            for moment, of_layers in found["relative"][estimator].items()
+        }
+        layers(part, found["layers"], found["numeric"], found["shown"][estimator], errors)
     return figure
+
+
+def layers(
+    figure: Any, names: Sequence[str], numeric: Any, shown: Result, errors: dict[str, list[str]]
+) -> None:
+    """Draw the layers of one network as computed, and as simulated for so many events."""
+    grid = figure.subplots(len(names), 1 + len(shown), squeeze=False)
+    for i, name in enumerate(names):
+        shape = (28, 28) if len(numeric[i]) == 784 else None
+        layer_image(numeric[i], shape=shape, ax=grid[i, 0])
+        grid[i, 0].set_ylabel(name, fontsize=TITLE)
+        for ax, (moment, simulated) in zip(grid[i, 1:], shown.items(), strict=True):
+            layer_image(simulated[i], shape=shape, ax=ax)
+            ax.set_xlabel(errors[moment][i], fontsize=SMALL)
+    for ax, title in zip(grid[0], ["numeric", *(f"{int(m):,} events" for m in shown)], strict=True):
+        ax.set_title(title, fontsize=SMALL)
 
 
 def courses(result: Result) -> Figure:
@@ -305,7 +211,7 @@ def courses(result: Result) -> Figure:
         logarithmic(ax, "y")
         ax.set_title(NETWORKS[name], fontsize=SMALL, loc="left")
         plain(ax, "events", "error beside the numbers" if ax is panels[0] else "")
-    key(panels[-1])
+    key_below(figure, panels[-1])
     return figure
 
 
@@ -317,7 +223,3 @@ def _listed(found: dict[str, Any], values: Iterable[Any], digits: str = ".2f") -
     """Such as ``0.24 (input), 0.45 (hidden)``."""
     pairs = zip(found["layers"], values, strict=True)
     return ", ".join(f"{value:{digits}} ({name})" for name, value in pairs)
-
-
-def _plus_minus(row: dict[str, Any], name: str, digits: int) -> str:
-    return f"{row[name]:.{digits}f} ± {row[f'{name}_half']:.{digits}f}"
