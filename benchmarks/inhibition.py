@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 import lrnn
 from common import Stopwatch, known, load_cifar10, load_mnist, report
 from lrnn import LRNNAutoencoder, bounds, plots
+from lrnn.analysis.frontiers import Frontier, Point
 from lrnn.datasets import DATA_SETS
-from lrnn.frontiers import Frontier, Point
 
 DEEP: dict[str, Any] = {"hidden_layer_sizes": (1000, 500, 250, 50), "stacking": "joint"}
 PENALTIES = 24  # of the frontier

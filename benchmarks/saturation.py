@@ -15,11 +15,11 @@ import numpy as np
 from common import Stopwatch, console, load_mnist, report
 from lowest_errors import without_saturation
 from lrnn import LRNNAutoencoder
-from lrnn.autoencoder import Fitted
+from lrnn.estimators.autoencoder import Fitted
+from lrnn.network.weights import Weights, random_weights
 from lrnn.rows import HostRows
 from lrnn.training import Observer, Run, Settings, evaluate, train_end_to_end
 from lrnn.training.gram import train_layers, train_whole
-from lrnn.weights import Weights, random_weights
 
 DEEP = (1000, 500, 250, 50)
 STARTS = [

@@ -71,7 +71,7 @@ def ours(path: Path, task: str) -> dict[str, float]:
     """The same by the library, whole fits and encodings."""
     from lrnn import LRNNAutoencoder, load, streaming
     from lrnn.moments import DenseMoment
-    from lrnn.validation import check_matrix
+    from lrnn.rows.validation import check_matrix
 
     model_path = path.with_suffix(".safetensors")
     began = perf_counter()

@@ -18,9 +18,9 @@ from sklearn.model_selection import GridSearchCV
 
 import lrnn
 from common import Stopwatch, load_mnist, report
+from lrnn.analysis.widths import WidthPath, WidthPoint
 from lrnn.rows import held
 from lrnn.training.held_out import Sample, column_groups, entry_errors
-from lrnn.width_paths import WidthPath, WidthPoint
 
 SETS = {
     "5 parts": (5, 1_000, 60, 0.05),

@@ -137,7 +137,7 @@ def test_every_method_on_a_device(kind, dtype, tmp_path, answer, monkeypatch):
     """PyTorch's CPU stands for a GPU."""
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     device = backend_of(torch.empty(0))
-    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: device)
+    monkeypatch.setattr("lrnn.rows.validation.backend_named", lambda name: device)
     check(DetectorCase(kind, dtype, "cuda", tmp_path), answer, METHODS)
 
 

@@ -558,7 +558,7 @@ def little_of_everything(request, monkeypatch, dask_here):
     """Maps are large from the first byte on, where that is the kind; Dask works here."""
     kind = getattr(request.node, "callspec", None) and request.node.callspec.params.get("kind")
     if kind is large_memory_map:
-        monkeypatch.setattr("lrnn.validation.SMALL_MAP", 0)
+        monkeypatch.setattr("lrnn.rows.validation.SMALL_MAP", 0)
 
 
 def named(function):
@@ -605,7 +605,7 @@ def test_every_method_on_a_device(kind, dtype, tmp_path, answer, monkeypatch):
     """PyTorch's CPU stands for a GPU."""
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     device = backend_of(torch.empty(0))
-    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: device)
+    monkeypatch.setattr("lrnn.rows.validation.backend_named", lambda name: device)
     check(Case(kind, dtype, "cuda", tmp_path), answer)
 
 

@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 import lrnn
-from lrnn.audit import Audit, LayerAudit, Recognised, Standing
-from lrnn.explanations import Explanation
-from lrnn.frontiers import Frontier, Point
+from lrnn.analysis.audit import Audit, LayerAudit, Recognised, Standing
+from lrnn.analysis.explanations import Explanation
+from lrnn.analysis.frontiers import Frontier, Point
+from lrnn.analysis.widths import WidthPath, WidthPoint
 from lrnn.live import LivePage
 from lrnn.network import Gradient, SteadyState
 from lrnn.spiking import (
@@ -30,7 +31,6 @@ from lrnn.spiking import (
 from lrnn.storage.model_files import ModelFileError
 from lrnn.storage.moment_files import MomentFileError
 from lrnn.training import LearningCurve
-from lrnn.width_paths import WidthPath, WidthPoint
 
 WRITTEN = Path(__file__).parent / "data" / "public_names.txt"
 RESULTS = (  # what public functions return, raise or take, and lrnn itself does not name

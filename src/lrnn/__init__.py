@@ -33,16 +33,18 @@ __all__ = [
 ]
 
 if _TYPE_CHECKING:
-    from lrnn import bounds as bounds
     from lrnn import datasets as datasets
-    from lrnn import decisions as decisions
     from lrnn import functional as functional
     from lrnn import plots as plots
-    from lrnn.autoencoder import LRNNAutoencoder as LRNNAutoencoder
-    from lrnn.classifier import LRNNClassifier as LRNNClassifier
-    from lrnn.detector import LRNNOutlierDetector as LRNNOutlierDetector
-    from lrnn.factorization import factorize as factorize
-    from lrnn.frontiers import frontier as frontier
+    from lrnn.analysis import bounds as bounds
+    from lrnn.analysis import decisions as decisions
+    from lrnn.analysis.factorization import factorize as factorize
+    from lrnn.analysis.frontiers import frontier as frontier
+    from lrnn.analysis.widths import score_entries as score_entries
+    from lrnn.analysis.widths import widths as widths
+    from lrnn.estimators.autoencoder import LRNNAutoencoder as LRNNAutoencoder
+    from lrnn.estimators.classifier import LRNNClassifier as LRNNClassifier
+    from lrnn.estimators.detector import LRNNOutlierDetector as LRNNOutlierDetector
     from lrnn.moments import Moment as Moment
     from lrnn.network import RandomNeuralNetwork as RandomNeuralNetwork
     from lrnn.storage import checkpoints as checkpoints
@@ -51,28 +53,26 @@ if _TYPE_CHECKING:
     from lrnn.storage.model_files import load as load
     from lrnn.storage.moment_files import load_moment as load_moment
     from lrnn.tables.scaling import Scaling as Scaling
-    from lrnn.width_paths import score_entries as score_entries
-    from lrnn.width_paths import widths as widths
 
 _NAMES = {
-    "LRNNAutoencoder": "lrnn.autoencoder",
-    "LRNNClassifier": "lrnn.classifier",
-    "LRNNOutlierDetector": "lrnn.detector",
+    "LRNNAutoencoder": "lrnn.estimators.autoencoder",
+    "LRNNClassifier": "lrnn.estimators.classifier",
+    "LRNNOutlierDetector": "lrnn.estimators.detector",
     "Moment": "lrnn.moments",
     "RandomNeuralNetwork": "lrnn.network",
     "Scaling": "lrnn.tables.scaling",
-    "factorize": "lrnn.factorization",
-    "frontier": "lrnn.frontiers",
+    "factorize": "lrnn.analysis.factorization",
+    "frontier": "lrnn.analysis.frontiers",
     "load": "lrnn.storage.model_files",
     "load_moment": "lrnn.storage.moment_files",
-    "score_entries": "lrnn.width_paths",
-    "widths": "lrnn.width_paths",
+    "score_entries": "lrnn.analysis.widths",
+    "widths": "lrnn.analysis.widths",
 }
 _MODULES = {
-    "bounds": "lrnn.bounds",
+    "bounds": "lrnn.analysis.bounds",
     "checkpoints": "lrnn.storage.checkpoints",
     "datasets": "lrnn.datasets",
-    "decisions": "lrnn.decisions",
+    "decisions": "lrnn.analysis.decisions",
     "export": "lrnn.storage.export",
     "functional": "lrnn.functional",
     "plots": "lrnn.plots",

@@ -10,8 +10,8 @@ from sklearn.datasets import load_wine
 
 import lrnn
 from lrnn import LRNNAutoencoder
+from lrnn.analysis.frontiers import readable
 from lrnn.datasets import read
-from lrnn.frontiers import readable
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.writers import write
 

@@ -170,11 +170,11 @@ def test_an_interruption_is_one_line_and_leaves_nothing(
         signal.raise_signal(sent)
 
     for place in (
-        "lrnn.autoencoder.LRNNAutoencoder._passed",
-        "lrnn.autoencoder.LRNNAutoencoder._train",
-        "lrnn.autoencoder.LRNNAutoencoder.arrivals",
+        "lrnn.estimators.autoencoder.LRNNAutoencoder._passed",
+        "lrnn.estimators.autoencoder.LRNNAutoencoder._train",
+        "lrnn.estimators.autoencoder.LRNNAutoencoder.arrivals",
         "lrnn.storage.export.to_onnx",
-        "lrnn.width_paths.held_out_errors",
+        "lrnn.analysis.widths.held_out_errors",
     ):
         monkeypatch.setattr(place, interrupted)
     before = set(folder.rglob("*")), signal.getsignal(signal.SIGTERM)

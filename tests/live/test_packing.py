@@ -19,7 +19,7 @@ from lrnn.live import LivePage, Scene, live_page, rows_of
 from lrnn.live.drawing import frame_of
 from lrnn.live.packing import as_packed, packed
 from lrnn.live.page import SCRIPTS, script
-from lrnn.weights import Weights
+from lrnn.network.weights import Weights
 from naming import naming
 
 

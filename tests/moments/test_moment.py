@@ -360,7 +360,8 @@ def test_a_moment_on_a_device_is_trained_there(digits, monkeypatch):
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     from lrnn.arrays import backend_of
 
-    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: backend_of(torch.empty(0)))
+    cpu = backend_of(torch.empty(0))
+    monkeypatch.setattr("lrnn.rows.validation.backend_named", lambda name: cpu)
     moment = Moment.of(torch.asarray(digits.copy()))
     assert isinstance(moment.gram, np.ndarray)
     model = LRNNAutoencoder((12, 6), device="cuda", **SETTINGS).fit(moment)

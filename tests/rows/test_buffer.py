@@ -12,11 +12,11 @@ from scipy import sparse
 from lrnn import LRNNAutoencoder, checkpoints, frontier
 from lrnn.arrays import backend_of
 from lrnn.rows import base
+from lrnn.rows.validation import check_data, check_matrix
 from lrnn.tables import sources
 from lrnn.tables.sources import Blocks
 from lrnn.training import Observer
 from lrnn.training.history import Batches
-from lrnn.validation import check_data, check_matrix
 from naming import naming
 from nearness import assert_near, of_training
 
@@ -306,7 +306,7 @@ def test_on_a_device(kind, digits, tmp_path, small_buffer, monkeypatch):
     """PyTorch's CPU stands for a GPU; sparse blocks are full there, and fill the buffer sooner."""
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     device = backend_of(torch.empty(0))
-    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: device)
+    monkeypatch.setattr("lrnn.rows.validation.backend_named", lambda name: device)
     model, known = make("printed", device="cuda"), make("printed")
     X = kind(digits, tmp_path)
     rows = check_data(copy.copy(model), X, reset=True)

@@ -8,11 +8,11 @@ from scipy import sparse
 
 from lrnn import LRNNAutoencoder
 from lrnn.arrays import HOST, backend_of
+from lrnn.network.weights import Weights, transmit
 from lrnn.rows import HostRows
 from lrnn.rows import device as device_module
 from lrnn.rows.device import DeviceRows, SentRows, on_device
 from lrnn.training import evaluate
-from lrnn.weights import Weights, transmit
 from naming import naming
 
 
@@ -109,7 +109,7 @@ def test_the_cpu_by_name(digits):
 @pytest.fixture
 def named(device, monkeypatch):
     """What device="cuda" means in these tests: PyTorch's CPU stands for a GPU."""
-    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: device)
+    monkeypatch.setattr("lrnn.rows.validation.backend_named", lambda name: device)
 
 
 def float64_after_float32(digits):

@@ -16,11 +16,11 @@ from lrnn import LRNNAutoencoder, bounds, checkpoints, streaming
 from lrnn.moments import DenseMoment, second_moment
 from lrnn.rows import encoded
 from lrnn.rows.checks import SaturationWarning
+from lrnn.rows.validation import check_matrix
 from lrnn.tables import sources as sources_module
 from lrnn.tables.read import open_source
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.sources import ArraySource, Blocks, NpyFile, ParquetFiles, read_ahead
-from lrnn.validation import check_matrix
 from naming import naming
 
 ROWS = 300  # of a block in these tests

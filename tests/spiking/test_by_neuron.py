@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse, stats
 
 from lrnn import RandomNeuralNetwork
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 from lrnn.spiking import by_neuron
 from lrnn.spiking.exponential import exponential
 from naming import naming

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 
 from lrnn import LRNNClassifier
 from lrnn.functional.shares import log_spikes
-from lrnn.weights import activations
+from lrnn.network.weights import activations
 
 ROWS, COPIES, TIME, UNLIKELY = 3, 30, 1000.0, 6.0
 MODELS = {

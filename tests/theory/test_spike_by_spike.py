@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from lrnn import RandomNeuralNetwork
-from lrnn.decisions import _Forecast, _Shown
+from lrnn.analysis.decisions import _Forecast, _Shown
 from lrnn.functional.decisions import expected_spikes, first_passage, leading, ruin, two_class_law
 from lrnn.rows import held
 from lrnn.spiking import SpikeCount

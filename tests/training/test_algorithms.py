@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
+from lrnn.network.weights import Weights, random_weights
 from lrnn.rows import held
 from lrnn.training import Observer, Run, Settings, evaluate, train_jointly, train_layerwise
 from lrnn.training.minibatch import joint_step, pair_step
-from lrnn.weights import Weights, random_weights
 from nearness import assert_near, of_training
 
 EPS = np.finfo(float).eps

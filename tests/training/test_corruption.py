@@ -12,10 +12,10 @@ from sklearn.base import clone
 from lrnn import LRNNAutoencoder, Moment, checkpoints, frontier, load
 from lrnn.functional.gradients import error_gradients, penalised_gradients
 from lrnn.moments import Corruption
+from lrnn.network.weights import Weights
 from lrnn.rows import HostRows
 from lrnn.training import evaluate
 from lrnn.training.inhibition import pruned
-from lrnn.weights import Weights
 from naming import naming
 
 CASES = [("mask", 0.5), ("noise", 0.3)]

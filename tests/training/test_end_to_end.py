@@ -5,12 +5,12 @@ import pytest
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder, training
+from lrnn.network.weights import Weights, random_weights
 from lrnn.rows import held
 from lrnn.training import Observer, Run, Settings, train_end_to_end
 from lrnn.training.adam import Adam
 from lrnn.training.end_to_end import large_batches, loosened
 from lrnn.training.history import Batches
-from lrnn.weights import Weights, random_weights
 
 
 def tuned(X, weights, passes, rates="free", seed=0, **settings):

@@ -178,7 +178,7 @@ def test_what_a_part_costs_does_not_depend_on_those_before(digits, monkeypatch):
     monkeypatch.setattr(
         incremental.DenseMoment, "dot", lambda self, m: products.append(m.shape) or dot(self, m)
     )
-    monkeypatch.setattr("lrnn.autoencoder.PARTS", 4)
+    monkeypatch.setattr("lrnn.estimators.autoencoder.PARTS", 4)
     model, sizes, costs = LRNNAutoencoder(10, random_state=0), [], []
     for part in [*np.array_split(digits, 6)] * 3:
         products.clear()

@@ -10,10 +10,10 @@ from sklearn.preprocessing import minmax_scale
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, export, load
 from lrnn.functional.gradients import penalised_gradients
+from lrnn.network.weights import Weights
 from lrnn.rows import held
 from lrnn.tables.words import SettingWarning, as_options
 from lrnn.training import evaluate, inhibition
-from lrnn.weights import Weights
 from naming import naming
 from nearness import assert_near
 

@@ -10,12 +10,12 @@ from sklearn.decomposition import NMF
 from lrnn import LRNNAutoencoder, checkpoints
 from lrnn.moments import SparseMoment, second_moment
 from lrnn.moments import sparse as moments
+from lrnn.network.weights import Weights
 from lrnn.rows import WeightedRows, held
 from lrnn.rows.checks import check_values
 from lrnn.training import Observer, Run, Settings
 from lrnn.training.evaluation import evaluate, evaluate_unsaturated, not_cancelled
 from lrnn.training.sparse import Factors, SparseSearch, _anchored, _replaced
-from lrnn.weights import Weights
 from nearness import assert_near, of_training
 
 

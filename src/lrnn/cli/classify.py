@@ -217,7 +217,7 @@ def _probabilities(classes: NDArray[Any], shares: NDArray[Any]) -> dict[str, Any
 
 def _decided(model: Any, given: Given, **how: Any) -> Any:
     """What is decided spike by spike; None, with a warning, if no row can be expected to decide."""
-    from lrnn.decisions import UndecidableError
+    from lrnn.analysis.decisions import UndecidableError
     from lrnn.tables.words import SettingWarning, warn
 
     try:
@@ -262,7 +262,7 @@ def _number(text: str | None) -> int:
 
 
 def _classifier(path: Path, data: str) -> Any:
-    from lrnn.classifier import LRNNClassifier
+    from lrnn.estimators.classifier import LRNNClassifier
 
     found = model_for(path, data, autoencoder=False)
     if not isinstance(found, LRNNClassifier):
@@ -483,7 +483,7 @@ def _draw(
     from matplotlib.figure import Figure
 
     from lrnn import plots
-    from lrnn.decisions import accuracy_by_events
+    from lrnn.analysis.decisions import accuracy_by_events
     from lrnn.plots.axes import write_figure
 
     known = truth.numbers >= 0

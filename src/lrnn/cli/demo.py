@@ -110,7 +110,7 @@ def demo(
 
 def train(X: Any, hidden: int, seed: int, voice: Voice) -> dict[str, Any]:
     """The paper's algorithm as printed, and lrnn's, on the same data."""
-    from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.estimators.autoencoder import LRNNAutoencoder
 
     models = {}
     for name, settings in CONTENDERS.items():

@@ -126,7 +126,7 @@ def detect(
 
         lrnn detect claims.csv --label kind --normal honest
     """
-    from lrnn.detector import share_beyond
+    from lrnn.estimators.detector import share_beyond
     from lrnn.tables.atomic import check_apart
 
     voice = Voice(quiet, as_json)
@@ -250,7 +250,7 @@ def _fitted(
     voice: Voice,
 ) -> tuple[Any, dict[str, Any]]:
     """A detector that has learnt what is normal, and what was left out or filled for it."""
-    from lrnn.detector import LRNNOutlierDetector
+    from lrnn.estimators.detector import LRNNOutlierDetector
 
     if source != data:
         options = _of_clean(source, data, options, voice)
@@ -431,7 +431,7 @@ def _count_shown(judged: Judged) -> int:
 
 def _shown(judged: Judged) -> tuple[list[str], list[list[str]], str]:
     """The strangest rows, with reasons."""
-    from lrnn.explanations import HEADER
+    from lrnn.analysis.explanations import HEADER
 
     count, names = _count_shown(judged), judged.names
     lines = judged.strangest.lines(range(count))

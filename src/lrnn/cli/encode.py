@@ -172,8 +172,8 @@ def _opened(
     It must be an autoencoder, unless codes are all that is wanted, and these are not to ``refine``.
     """
     from lrnn.rows import attributes_of
+    from lrnn.rows.validation import check_data
     from lrnn.tables.sources import Source
-    from lrnn.validation import check_data
 
     found = model_for(model, data, autoencoder=refine is None)
     if refine and is_classifier(found):

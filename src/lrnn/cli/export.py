@@ -63,7 +63,7 @@ def export(
 
 def _taken(model: Any, scaling: bool) -> str:
     """Which data the file takes and gives, where these are not what the model takes and gives."""
-    from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.estimators.autoencoder import LRNNAutoencoder
 
     own = model.scaling_
     if own is None or own.kind == "none":

@@ -187,7 +187,7 @@ def fit(
         lrnn fit few.csv --classify --label class --pretrain wine.safetensors --freeze
     """
     from lrnn import checkpoints
-    from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.estimators.autoencoder import LRNNAutoencoder
     from lrnn.tables.cut_off import CutOff
     from lrnn.tables.scaling import Scaling, attribute_count
 
@@ -347,6 +347,6 @@ def from_corrupted(model: Any) -> str:
 
 def spikes_note(model: Any) -> str:
     """What a network with inhibition costs, said after its error."""
-    from lrnn.frontiers import readable
+    from lrnn.analysis.frontiers import readable
 
     return f"; {readable(model.spike_cost_)} spikes per unit time" if model.inhibition else ""

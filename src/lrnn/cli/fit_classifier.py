@@ -161,7 +161,7 @@ def fit_classifier(
 ) -> None:
     """Train a classifier on data, write it, and tell how well it recognises."""
     from lrnn import checkpoints
-    from lrnn.classifier import LRNNClassifier
+    from lrnn.estimators.classifier import LRNNClassifier
     from lrnn.tables.scaling import Scaling
 
     check_rows(data)

@@ -216,7 +216,7 @@ def tell(cut: Any, voice: Voice) -> dict[str, Any]:
 def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
     """``100`` or ``1000-500-50`` as sizes of hidden layers."""
     if text is None:
-        from lrnn.parameters import check_layer_sizes
+        from lrnn.training.parameters import check_layer_sizes
 
         return check_layer_sizes(None, n_attributes)
     sizes = _sizes(text, text)
@@ -272,7 +272,7 @@ def layer_sizes(
 
 def hidden_rule(text: str | None, n_attributes: int) -> str | None:
     """By what rule the number of code neurons was chosen, if nobody gave one."""
-    from lrnn.parameters import WIDEST, hidden_width
+    from lrnn.training.parameters import WIDEST, hidden_width
 
     if text is not None:
         return None
@@ -412,14 +412,14 @@ def load_model(path: Path, *, autoencoder: bool = True, detector: bool = False) 
 
 def is_classifier(model: Any) -> bool:
     """Whether a model tells classes; others give rows back."""
-    from lrnn.classifier import LRNNClassifier
+    from lrnn.estimators.classifier import LRNNClassifier
 
     return isinstance(model, LRNNClassifier)
 
 
 def is_detector(model: Any) -> bool:
     """Whether a model finds outliers."""
-    from lrnn.detector import LRNNOutlierDetector
+    from lrnn.estimators.detector import LRNNOutlierDetector
 
     return isinstance(model, LRNNOutlierDetector)
 

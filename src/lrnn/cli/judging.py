@@ -10,12 +10,12 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from lrnn.analysis.explanations import Explanation
 from lrnn.arrays import Floats
 from lrnn.cli.inputs import Given, check_rows, given_of, load_model
 from lrnn.cli.labels import with_label
 from lrnn.cli.tables import with_gaps
 from lrnn.cli.voice import Voice
-from lrnn.explanations import Explanation
 from lrnn.tables.frame import Columns, Frame
 
 REASONS = 3  # attributes that are told of each row

@@ -237,7 +237,7 @@ def _tell_labels(model: Any, given: Given, data: str) -> None:
 
 def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:
     """What ``lrnn frontier`` has written, if it is of networks as wide as the model."""
-    from lrnn.frontiers import Frontier
+    from lrnn.analysis.frontiers import Frontier
 
     path = folder / "frontier.json"
     if not path.exists():

@@ -62,9 +62,9 @@ def width(
         lrnn width table.csv --label class -o widths.json --device cuda
     """
     import lrnn
+    from lrnn.analysis.widths import HEADER
     from lrnn.tables.atomic import check_apart, write_atomically
     from lrnn.tables.documents import json_text
-    from lrnn.width_paths import HEADER
 
     voice = Voice(quiet, as_json)
     wanted, outputs = _widths(widths), output or []

@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 
 UNORDERED = {"reassoc", "contract", "nsz"}  # sums may be taken in any order
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 from lrnn.functional.corruption import FINE, FIRST, GOLDEN, SECOND
 
 KNOWN = 1_024  # values, as many as images have levels and more

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 
 UNORDERED = {"reassoc", "contract", "nsz"}  # sums may be taken in any order
 TERMS = 4_096  # of a sum in the precision of the data

@@ -9,15 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from lrnn.arrays import Floats, Rates, to_numpy
-from lrnn.classifier import LRNNClassifier
+from lrnn.estimators.classifier import LRNNClassifier
 from lrnn.live.drawing import frame_of
-from lrnn.parameters import check_count
+from lrnn.network.weights import Weights
 from lrnn.plots.images import as_images
 from lrnn.report.pictures import is_ink
+from lrnn.rows.validation import check_count, check_data
 from lrnn.tables.scaling import OPEN, Scaling, input_names
 from lrnn.tables.words import SettingError, escaped
-from lrnn.validation import check_data
-from lrnn.weights import Weights
 
 SMALL = 1 << 16  # weights of a network that are packed with all of their bits
 MOST_ENTRIES = 1 << 20  # of a neuron, or clocks: their tables are read in 53 bits

@@ -19,9 +19,9 @@ from sklearn.base import BaseEstimator
 
 from lrnn.arrays import HOST, Floats, beyond_floats, host_dtype
 from lrnn.moments.sums import LARGEST, Sums, sums_of
+from lrnn.rows.validation import check_data, weighted
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import warn
-from lrnn.validation import check_data, weighted
 
 LOST = 1e-3  # share of the rows' weight that rounding may be, before it is said
 

@@ -12,7 +12,7 @@ from lrnn.arrays import Floats
 from lrnn.plots.axes import axes_or_new, key, levels, literal, logarithmic, plain, style
 
 if TYPE_CHECKING:
-    from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.estimators.autoencoder import LRNNAutoencoder
     from lrnn.spiking import Simulation
     from lrnn.spiking.estimators import Estimator
     from lrnn.training import LearningCurve

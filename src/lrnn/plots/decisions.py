@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from lrnn.plots.axes import axes_or_new, key, literal, logarithmic, plain, style
 
 if TYPE_CHECKING:
-    from lrnn.decisions import EventCurve
+    from lrnn.analysis.decisions import EventCurve
 
 
 def accuracy_by_events(

@@ -6,14 +6,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from sklearn.utils.validation import check_is_fitted
 
+from lrnn.analysis.explanations import told
 from lrnn.arrays import Floats
-from lrnn.explanations import told
 from lrnn.plots.axes import COLOURS, SMALL, TEXT, axes_or_new, literal, logarithmic, plain
 from lrnn.progress import printable
 
 if TYPE_CHECKING:
-    from lrnn.detector import LRNNOutlierDetector
-    from lrnn.explanations import Explanation
+    from lrnn.analysis.explanations import Explanation
+    from lrnn.estimators.detector import LRNNOutlierDetector
 
 BINS = 30
 LONGEST = 28  # letters of a name or a value

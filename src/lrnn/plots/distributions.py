@@ -12,8 +12,8 @@ from lrnn.plots.axes import COLOURS, SMALL, axes_or_new, key, logarithmic, plain
 from lrnn.plots.matrix import matrix
 
 if TYPE_CHECKING:
-    from lrnn.autoencoder import LRNNAutoencoder
-    from lrnn.classifier import LRNNClassifier
+    from lrnn.estimators.autoencoder import LRNNAutoencoder
+    from lrnn.estimators.classifier import LRNNClassifier
 
 BINS = 20
 NEARLY_ZERO = 0.01  # a code below it

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from lrnn.plots.axes import COLOURS, axes_or_new, key, levels, logarithmic, plain
 
 if TYPE_CHECKING:
-    from lrnn.frontiers import Frontier
+    from lrnn.analysis.frontiers import Frontier
 
 
 def frontier(

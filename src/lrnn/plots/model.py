@@ -16,7 +16,7 @@ from lrnn.plots.tables import heat_map, scatter
 from lrnn.tables.scaling import input_names, input_shape
 
 if TYPE_CHECKING:
-    from lrnn.autoencoder import LRNNAutoencoder
+    from lrnn.estimators.autoencoder import LRNNAutoencoder
 
 IMAGES = 40  # in an overview
 

@@ -16,16 +16,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from lrnn.analysis.frontiers import readable
 from lrnn.arrays import Floats
-from lrnn.frontiers import readable
 from lrnn.network import RandomNeuralNetwork
 from lrnn.plots.axes import COLOURS, SMALL, TEXT, axes_or_new, bare, size
 from lrnn.plots.tables import shorten
 from lrnn.tables.scaling import input_names
 
 if TYPE_CHECKING:
-    from lrnn.autoencoder import LRNNAutoencoder
-    from lrnn.classifier import LRNNClassifier
+    from lrnn.estimators.autoencoder import LRNNAutoencoder
+    from lrnn.estimators.classifier import LRNNClassifier
 
 Integers = NDArray[np.int64]
 KINDS: tuple[tuple[str, str, Any], ...] = (

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
+from lrnn.network.weights import CODE
 from lrnn.plots.axes import SMALL, TEXT, TITLE, axes_or_new, plain, size, style, tick_step
 from lrnn.plots.images import layer_image
 from lrnn.plots.tables import named_bars
-from lrnn.weights import CODE
 
 if TYPE_CHECKING:
     from lrnn.spiking import Simulation

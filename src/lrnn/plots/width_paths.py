@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from lrnn.plots.axes import COLOURS, axes_or_new, key, logarithmic, plain
 
 if TYPE_CHECKING:
-    from lrnn.width_paths import WidthPath
+    from lrnn.analysis.widths import WidthPath
 
 
 def widths(found: "WidthPath", *, ax: Axes | None = None) -> Axes:

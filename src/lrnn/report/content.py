@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lrnn import plots
+from lrnn.analysis.audit import Recognised, Standing
+from lrnn.analysis.frontiers import readable
 from lrnn.arrays import Floats
-from lrnn.audit import Recognised, Standing
-from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.classifier import LRNNClassifier
-from lrnn.frontiers import readable
+from lrnn.estimators.autoencoder import LRNNAutoencoder
+from lrnn.estimators.classifier import LRNNClassifier
 from lrnn.functional.shares import shares
 from lrnn.network import layer_names
 from lrnn.plots.distributions import NEARLY_ZERO

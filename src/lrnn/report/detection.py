@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from lrnn import plots
+from lrnn.analysis.explanations import HEADER
 from lrnn.arrays import Floats
-from lrnn.detector import LRNNOutlierDetector
-from lrnn.explanations import HEADER
+from lrnn.estimators.detector import LRNNOutlierDetector
 from lrnn.plots.detection import draw_strangeness
 from lrnn.plots.matrix import matrix
 from lrnn.report import pictures

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.analysis.frontiers import readable
 from lrnn.arrays import Floats
-from lrnn.frontiers import readable
 from lrnn.plots.matrix import matrix
 from lrnn.report import pictures
 from lrnn.report.content import SHARED, Section, TableOf

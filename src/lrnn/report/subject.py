@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lrnn.analysis.audit import Audit, Recognised
+from lrnn.analysis.explanations import Explanation
+from lrnn.analysis.frontiers import Frontier
 from lrnn.arrays import Floats
-from lrnn.audit import Audit, Recognised
-from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.classifier import LRNNClassifier
-from lrnn.detector import LRNNOutlierDetector
-from lrnn.explanations import Explanation
-from lrnn.frontiers import Frontier
+from lrnn.estimators.autoencoder import LRNNAutoencoder
+from lrnn.estimators.classifier import LRNNClassifier
+from lrnn.estimators.detector import LRNNOutlierDetector
 from lrnn.plots.spikes import EVENTS_SHOWN
 from lrnn.spiking import Simulation
 from lrnn.tables.labels import UNLABELLED, class_numbers

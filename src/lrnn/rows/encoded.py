@@ -11,9 +11,9 @@ from scipy import sparse
 from lrnn.arrays import Array, Floats, Layer
 from lrnn.functional import weighed
 from lrnn.functional.forward import complement_pairs
+from lrnn.network.weights import through
 from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.content import digest
-from lrnn.weights import through
 
 
 class DerivedRows(Rows):

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 
 
 @compiled

@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 from lrnn.spiking import draws
 from lrnn.spiking.plan import EVENTS, LOOKS, OBSERVATIONS, TICKS
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 from lrnn.spiking.exponential import exponential, step
 from lrnn.spiking.meeting import FAILED, add, meet, read
 from lrnn.spiking.wiring import GONE

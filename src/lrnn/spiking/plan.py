@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import Floats
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 from lrnn.network import RandomNeuralNetwork, SteadyState
 from lrnn.spiking.alias import alias_rows
 from lrnn.spiking.raster import Spikes

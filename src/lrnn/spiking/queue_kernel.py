@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 from lrnn.spiking.exponential import exponential, step
 from lrnn.spiking.neuron_kernel import (
     AREA,

@@ -19,7 +19,7 @@ from scipy import special
 
 from lrnn.arrays import Floats
 from lrnn.functional.decisions import decides
-from lrnn.parameters import MOST
+from lrnn.rows.validation import MOST
 from lrnn.spiking.estimators import Estimator, probability, ratio, samples_of
 
 UNBIASED: tuple[Estimator, ...] = ("potential", "busy", "arrivals")

@@ -22,10 +22,10 @@ from sklearn.utils import check_random_state
 
 import lrnn
 from lrnn.arrays import to_numpy
-from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.classifier import LRNNClassifier
-from lrnn.parameters import check_without_rows
+from lrnn.estimators.autoencoder import LRNNAutoencoder
+from lrnn.estimators.classifier import LRNNClassifier
 from lrnn.rows import Rows
+from lrnn.rows.validation import check_data, weighted
 from lrnn.storage.codec import (
     READ_ERRORS,
     TensorFileError,
@@ -38,7 +38,7 @@ from lrnn.storage.codec import (
 from lrnn.storage.model_files import plain_parameters, start_of
 from lrnn.tables.words import warn
 from lrnn.training import Labels, Observer, State, StateError
-from lrnn.validation import check_data, weighted
+from lrnn.training.parameters import check_without_rows
 
 __all__ = ["CheckpointError", "fit"]
 

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import lrnn
 from lrnn.arrays import Array, Floats, Layer, to_numpy
-from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.classifier import LRNNClassifier
+from lrnn.estimators.autoencoder import LRNNAutoencoder
+from lrnn.estimators.classifier import LRNNClassifier
 from lrnn.tables.atomic import write_atomically
 from lrnn.tables.places import short
 from lrnn.tables.scaling import OPEN, Scaling

@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import lrnn
+from lrnn.analysis.normality import Normality
+from lrnn.analysis.widths import WidthPath
 from lrnn.arrays import Array, Rates, is_array, to_numpy
-from lrnn.autoencoder import Fitted, LRNNAutoencoder
-from lrnn.classifier import FittedClassifier, LRNNClassifier
-from lrnn.detector import FittedDetector, HeldOut, LRNNOutlierDetector
+from lrnn.estimators.autoencoder import Fitted, LRNNAutoencoder
+from lrnn.estimators.classifier import FittedClassifier, LRNNClassifier
+from lrnn.estimators.detector import FittedDetector, HeldOut, LRNNOutlierDetector
 from lrnn.moments import Corruption
 from lrnn.moments.typical import TypicalRows
-from lrnn.normality import Normality
-from lrnn.parameters import matrices_of
+from lrnn.network.weights import Weights, over_one
 from lrnn.rows.gaps import Filling
 from lrnn.storage import codec, schemas
 from lrnn.storage.codec import TensorFileError
 from lrnn.storage.moment_files import memory_of, scaling_of, stream_state
 from lrnn.tables.scaling import OPEN, attribute_count
 from lrnn.training import LearningCurve, State
-from lrnn.weights import Weights, over_one
-from lrnn.width_paths import WidthPath
+from lrnn.training.parameters import matrices_of
 
 __all__ = ["ModelFileError", "load", "load_autoencoder", "save"]
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 
 import lrnn
-from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.estimators.autoencoder import LRNNAutoencoder
 from lrnn.moments import Moment, Sums
 from lrnn.moments.moment import impossible
 from lrnn.moments.sums import LARGEST
+from lrnn.network.weights import Weights
 from lrnn.storage import codec, schemas
 from lrnn.storage.codec import TensorFileError
 from lrnn.tables.scaling import Scaling, attribute_count
 from lrnn.training import Memory, State
 from lrnn.training.without_rows import highest
-from lrnn.weights import Weights
 
 __all__ = ["MomentFileError", "is_moment", "load_moment", "save"]
 

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Array, host_dtype, to_numpy
-from lrnn.autoencoder import LRNNAutoencoder
-from lrnn.classifier import LRNNClassifier
-from lrnn.parameters import check_refine
+from lrnn.estimators.autoencoder import LRNNAutoencoder
+from lrnn.estimators.classifier import LRNNClassifier
 from lrnn.rows import Rows, held
 from lrnn.rows.dask import in_order
+from lrnn.rows.validation import check_data
 from lrnn.tables.atomic import check_apart
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.writers import WITH_TEXT, check_output, write_blocks
-from lrnn.validation import check_data
+from lrnn.training.parameters import check_refine
 
 __all__ = ["Beside", "encode", "reconstruct"]
 

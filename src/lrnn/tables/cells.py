@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.compiled import compiled
+from lrnn.functional.compiled import compiled
 
 __all__ = ["Cells"]
 

@@ -24,10 +24,10 @@ from lrnn.functional import (
 )
 from lrnn.functional.gradients import LARGEST, smallest
 from lrnn.moments import Corruption
+from lrnn.network.weights import Weights
 from lrnn.training import states
 from lrnn.training.history import Batches, History, MinibatchStepper
 from lrnn.training.states import State
-from lrnn.weights import Weights
 
 MEAN, SQUARE = 0.9, 0.999  # how much of their past the running means keep
 CELLS_IN_CACHE = 1 << 15

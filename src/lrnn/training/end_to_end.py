@@ -9,6 +9,7 @@ from array_api_compat import array_namespace
 
 from lrnn.arrays import Array, Rates, like
 from lrnn.functional import error_gradients
+from lrnn.network.weights import Weights, widest
 from lrnn.rows import Rows
 from lrnn.rows.memory import CELLS_AT_ONCE
 from lrnn.training.adam import Descent, StepSchedule
@@ -16,7 +17,6 @@ from lrnn.training.brightness import brightness, dimmed
 from lrnn.training.evaluation import evaluate_both
 from lrnn.training.history import Batches, History, Trained
 from lrnn.training.run import Run
-from lrnn.weights import Weights, widest
 
 STEPS_A_PASS = 128  # where the data have so many rows
 PATIENCE = 3  # passes without progress of tol, after which the steps become smaller

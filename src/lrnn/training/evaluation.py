@@ -13,10 +13,10 @@ from scipy import sparse
 from lrnn.arrays import Array, Floats, Layer, host_dtype, to_numpy
 from lrnn.functional import column_sums, propagate, squared_error, weighed
 from lrnn.moments import Corruption
+from lrnn.network.weights import Weights, activations, through, widest
 from lrnn.rows import Rows
 from lrnn.rows.base import Fold
 from lrnn.rows.memory import CELLS_AT_ONCE
-from lrnn.weights import Weights, activations, through, widest
 
 Totals = tuple[Any, list[Array]]
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from lrnn.arrays import Floats
 from lrnn.functional import code_prior
 from lrnn.moments.known import KnownMoment
-from lrnn.parameters import check_layer_sizes
 from lrnn.rows import HostRows, WeightedRows
 from lrnn.rows.gaps import Filling
 from lrnn.tables.places import column_at
 from lrnn.training.gram import GramSearch, starts, train_pair
+from lrnn.training.parameters import check_layer_sizes
 from lrnn.training.run import Observer, Run
 from lrnn.training.settings import Settings
 

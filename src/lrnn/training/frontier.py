@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from lrnn.network.weights import Weights
 from lrnn.rows import Rows
 from lrnn.training.brightness import brightness
 from lrnn.training.evaluation import Evaluation, evaluate
@@ -24,7 +25,6 @@ from lrnn.training.inhibition import (
     schedule_of,
 )
 from lrnn.training.run import Run
-from lrnn.weights import Weights
 
 DEAREST, CHEAPEST = 1.0, 1e-6  # penalties, as shares of error/spikes of no inhibition
 

@@ -29,6 +29,7 @@ from lrnn.moments import (
     second_moment,
     sketch_pays,
 )
+from lrnn.network.weights import Weights, random_weights
 from lrnn.rows import Rows, encoded
 from lrnn.rows.blas import one_blas_thread, threads_for
 from lrnn.training import states
@@ -51,7 +52,6 @@ from lrnn.training.together import (
     each_in_a_thread,
     side_by_side,
 )
-from lrnn.weights import Weights, random_weights
 
 SWEEPS = 2  # over the decoder in each iteration
 RELAXATION = 1.5

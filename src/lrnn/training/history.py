@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from lrnn.arrays import Array, Floats
 from lrnn.moments import Corruption
+from lrnn.network.weights import Weights
 from lrnn.rows import Rows
 from lrnn.training import states
 from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.run import Stepper, StopReason
 from lrnn.training.states import State
-from lrnn.weights import Weights
 
 Price: TypeAlias = Callable[[Evaluation, Weights], float]
 Judge: TypeAlias = Callable[[Weights], Evaluation]

@@ -30,6 +30,7 @@ from lrnn.moments import DenseMoment, ImplicitMoment, SecondMoment, Sums, sums_o
 from lrnn.moments.reservoir import Reservoir
 from lrnn.moments.residual import ResidualMoment
 from lrnn.moments.sums import LARGEST
+from lrnn.network.weights import Weights
 from lrnn.rows import Rows, held
 from lrnn.training.anchors import find_anchors, sharpened
 from lrnn.training.evaluation import Evaluation, divisor, evaluate
@@ -47,7 +48,6 @@ from lrnn.training.run import Run, training
 from lrnn.training.settings import Settings
 from lrnn.training.split import on_the_verge, split
 from lrnn.training.without_rows import highest
-from lrnn.weights import Weights
 
 Kept: TypeAlias = Sums | Reservoir
 

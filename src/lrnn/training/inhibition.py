@@ -18,15 +18,15 @@ from array_api_compat import array_namespace
 from lrnn.arrays import Array, at_least, backend_of, like
 from lrnn.functional.gradients import penalised_gradients
 from lrnn.moments import Corruption
-from lrnn.parameters import held_out_rows
+from lrnn.network.weights import Weights
 from lrnn.rows import Rows, held
 from lrnn.training.adam import Descent, StepSchedule
 from lrnn.training.brightness import brightness, dimmed
 from lrnn.training.evaluation import Evaluation, evaluate
 from lrnn.training.history import Batches, History, Trained
+from lrnn.training.parameters import held_out_rows
 from lrnn.training.run import Run
 from lrnn.training.settings import Settings
-from lrnn.weights import Weights
 
 STEADY = 0.4  # share of the passes after which steps become smaller
 FEW, PATIENCE = 5, 0.1  # passes without progress on rows held out, at least and as a share of all

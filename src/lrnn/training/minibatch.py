@@ -22,12 +22,12 @@ from lrnn.functional import (
     update_decoder,
     update_encoder,
 )
+from lrnn.network.weights import Weights, transmit
 from lrnn.rows import Rows, encoded, held
 from lrnn.training import states
 from lrnn.training.history import Batches, History, LearningCurve, MinibatchStepper, Trained
 from lrnn.training.run import Run, training
 from lrnn.training.states import State
-from lrnn.weights import Weights, transmit
 
 PATIENCE = 10  # passes without progress of tol that end the training: errors fluctuate
 

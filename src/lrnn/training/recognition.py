@@ -20,7 +20,7 @@ from lrnn.arrays import Array, Floats, Layer, like, take_rows, to_numpy
 from lrnn.functional import column_sums
 from lrnn.functional.shares import cross_entropy, log_spikes, share_gradients, shares
 from lrnn.moments import Corruption
-from lrnn.parameters import held_out_rows
+from lrnn.network.weights import Weights, activations, widest
 from lrnn.rows import Rows, held
 from lrnn.training.adam import Descent, StepSchedule
 from lrnn.training.brightness import brightness, dimmed
@@ -28,9 +28,9 @@ from lrnn.training.end_to_end import loosened
 from lrnn.training.evaluation import Evaluation
 from lrnn.training.history import Batches, History, Trained
 from lrnn.training.inhibition import FEW, PATIENCE, inhibited, scratch
+from lrnn.training.parameters import held_out_rows
 from lrnn.training.run import Run
 from lrnn.training.settings import Settings
-from lrnn.weights import Weights, activations, widest
 
 PASSES, LEAST_STEPS = 40, 200  # over the data and in all, at least, if nobody says how many
 STEADY = 0.3  # share of the passes after which steps become smaller

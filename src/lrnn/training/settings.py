@@ -7,7 +7,7 @@ from typing import Literal
 
 from lrnn.arrays import Rates
 from lrnn.moments import Corruption, Dropout, MomentKind
-from lrnn.weights import Weights
+from lrnn.network.weights import Weights
 
 PASSES = 20  # of training with inhibition, over the data, if nobody says how many
 LEAST_STEPS = 4_000  # however few the rows are

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.moments.sparse import SparseMoment, gram
+from lrnn.network.weights import Weights, random_weights
 from lrnn.training import states
 from lrnn.training.anchors import RIDGE, Pair, find_anchors, own_order
 from lrnn.training.history import LearningCurve, stalled
 from lrnn.training.run import Run, Stepper, StopReason
 from lrnn.training.states import State
-from lrnn.weights import Weights, random_weights
 
 Matrix = NDArray[Any]
 

@@ -19,12 +19,12 @@ from array_api_compat import array_namespace
 from lrnn.arrays import Array, Rates, backend_of, to_numpy
 from lrnn.functional import adjust_rows, firing_rates, routing
 from lrnn.moments import Corruption
+from lrnn.network.weights import Weights
 from lrnn.rows import Rows, encoded
 from lrnn.training.end_to_end import fine_tuned
 from lrnn.training.evaluation import divisor, largest_drives
 from lrnn.training.history import Trained
 from lrnn.training.run import Run
-from lrnn.weights import Weights
 
 
 def deepened(rows: Rows, shallow: Trained, run: Run) -> Trained:

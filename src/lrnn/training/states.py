@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lrnn.arrays import Array, Backend, backend_of, host_dtype
-from lrnn.weights import Weights
+from lrnn.network.weights import Weights
 
 State: TypeAlias = dict[str, Any]
 """All that a loop needs to go on: arrays, numbers, text, and lists and dictionaries of them."""

@@ -6,6 +6,7 @@ do, and the second moment is not enough: the network is trained end to end.
 
 from lrnn.functional import adjust_rows
 from lrnn.moments import second_moment
+from lrnn.network.weights import Weights, random_weights
 from lrnn.rows import Rows
 from lrnn.training.anchors import find_anchors, sharpened
 from lrnn.training.end_to_end import train_end_to_end
@@ -13,7 +14,6 @@ from lrnn.training.gram import nothing_to_learn, pass_through
 from lrnn.training.history import Trained
 from lrnn.training.run import Run
 from lrnn.training.split import deepened
-from lrnn.weights import Weights, random_weights
 
 POWER = 4.0  # by which correlations with anchors are sharpened
 

@@ -18,6 +18,7 @@ import numpy as np
 from lrnn.arrays import Array, Backend, Floats, to_numpy
 from lrnn.functional import gram_error
 from lrnn.moments import DenseMoment, MaskedMoment, Moment, SecondMoment, Sums
+from lrnn.network.weights import Weights
 from lrnn.training.evaluation import Evaluation, divisor
 from lrnn.training.gram import (
     nothing_to_learn,
@@ -29,7 +30,6 @@ from lrnn.training.gram import (
 from lrnn.training.history import LearningCurve, Trained
 from lrnn.training.run import Run
 from lrnn.training.split import split
-from lrnn.weights import Weights
 
 
 def train_without_rows(moment: Moment, backend: Backend, run: Run) -> Trained:

@@ -21,14 +21,35 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, check_random_state, compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
+from lrnn.analysis.audit import Audit, Recognised, audit
 from lrnn.arrays import HOST, Array, Floats, Layer, host_dtype, is_array, like, to_numpy
-from lrnn.audit import Audit, Recognised, audit
-from lrnn.autoencoder import LRNNAutoencoder, warn_if_interrupted
+from lrnn.estimators.autoencoder import LRNNAutoencoder, warn_if_interrupted
 from lrnn.functional.shares import log_spikes, shares
 from lrnn.moments import Corruption, Dropout
 from lrnn.network import RandomNeuralNetwork
-from lrnn.parameters import check_layer_sizes, held_out_rows, no_row_left
+from lrnn.network.weights import (
+    Weights,
+    activations,
+    arrivals_at,
+    excitatory_part,
+    on_backend,
+    through,
+    transmit,
+    widest,
+)
 from lrnn.rows import Rows, held
+from lrnn.rows.validation import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    check_data,
+    check_labels,
+    counted,
+    fit_context,
+    for_frames,
+    labels_of,
+    weighted,
+)
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.words import SettingError, SettingWarning, warn
 from lrnn.training import (
@@ -47,31 +68,10 @@ from lrnn.training import (
     train_recognition,
     watching,
 )
-from lrnn.validation import (
-    CallbackSupportMixin,
-    Interval,
-    StrOptions,
-    check_data,
-    check_labels,
-    counted,
-    fit_context,
-    for_frames,
-    labels_of,
-    weighted,
-)
-from lrnn.weights import (
-    Weights,
-    activations,
-    arrivals_at,
-    excitatory_part,
-    on_backend,
-    through,
-    transmit,
-    widest,
-)
+from lrnn.training.parameters import check_layer_sizes, held_out_rows, no_row_left
 
 if TYPE_CHECKING:
-    from lrnn.decisions import Decisions
+    from lrnn.analysis.decisions import Decisions
     from lrnn.live import LivePage
 
 PARTS = 1_000  # of a stream, of which history_ tells: the last ones
@@ -942,7 +942,7 @@ class LRNNClassifier(
         >>> bool((found.labels == model.predict(X[1000:1005])).all())
         True
         """
-        from lrnn.decisions import decide  # which loads the simulator
+        from lrnn.analysis.decisions import decide  # which loads the simulator
 
         check_is_fitted(self)
         return decide(

@@ -85,7 +85,8 @@ def test_work_on_a_device_comes_back(digits, monkeypatch):
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     from lrnn.arrays import backend_of
 
-    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: backend_of(torch.empty(0)))
+    cpu = backend_of(torch.empty(0))
+    monkeypatch.setattr("lrnn.rows.validation.backend_named", lambda name: cpu)
     X = digits[:60, 20:36].copy()
     expected = factorize(X, 5, **QUICK)
     for data in (X, sparse.csr_array(X)):

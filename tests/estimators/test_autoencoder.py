@@ -16,10 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from lrnn import LRNNAutoencoder, load
-from lrnn.audit import Audit
+from lrnn.analysis.audit import Audit
 from lrnn.functional import activations
-from lrnn.parameters import hidden_width
 from lrnn.rows.checks import SaturationWarning
+from lrnn.training.parameters import hidden_width
 from naming import naming
 
 KINDS = [

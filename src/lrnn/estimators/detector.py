@@ -13,27 +13,24 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lrnn.arrays import HOST, Floats, host_dtype, to_numpy
-from lrnn.audit import Audit
-from lrnn.autoencoder import FEW_TO_FILL, LRNNAutoencoder
-from lrnn.explanations import Explanation, worded
-from lrnn.functional.forward import complement_pairs
-from lrnn.network import RandomNeuralNetwork
-from lrnn.normality import (
+from lrnn.analysis.audit import Audit
+from lrnn.analysis.explanations import Explanation, worded
+from lrnn.analysis.normality import (
     Grouped,
     Normality,
     neighbours_for,
     strangeness,
     without_a_known_cell,
 )
-from lrnn.parameters import check_layer_sizes
+from lrnn.analysis.widths import WidthPath, widths
+from lrnn.arrays import HOST, Floats, host_dtype, to_numpy
+from lrnn.estimators.autoencoder import FEW_TO_FILL, LRNNAutoencoder
+from lrnn.functional.forward import complement_pairs
+from lrnn.network import RandomNeuralNetwork
+from lrnn.network.weights import Part
 from lrnn.rows import HostRows, Rows, WeightedRows, attributes_of
 from lrnn.rows.gaps import Filling
-from lrnn.tables.scaling import KINDS, OPEN, Scaling
-from lrnn.tables.words import SettingWarning, warn
-from lrnn.training import learn_filling
-from lrnn.training.held_out import taken
-from lrnn.validation import (
+from lrnn.rows.validation import (
     Interval,
     StrOptions,
     check_data,
@@ -43,8 +40,11 @@ from lrnn.validation import (
     raw_matrix,
     weighted,
 )
-from lrnn.weights import Part
-from lrnn.width_paths import WidthPath, widths
+from lrnn.tables.scaling import KINDS, OPEN, Scaling
+from lrnn.tables.words import SettingWarning, warn
+from lrnn.training import learn_filling
+from lrnn.training.held_out import taken
+from lrnn.training.parameters import check_layer_sizes
 
 LEVEL = 0.05  # share of normal rows that are called outliers, unless it is said otherwise
 FEW = 5_000  # rows, up to which all of them are held out once,

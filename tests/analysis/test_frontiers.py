@@ -9,7 +9,7 @@ from sklearn.preprocessing import minmax_scale
 
 import lrnn
 from lrnn import LRNNAutoencoder, bounds, checkpoints, frontier
-from lrnn.frontiers import Frontier
+from lrnn.analysis.frontiers import Frontier
 from naming import naming
 
 SETTINGS = {"penalties": 5, "passes": 80, "random_state": 0, "max_iter": 50}

@@ -25,9 +25,9 @@ from lrnn.functional.strangeness import (
     squared_distances,
 )
 from lrnn.moments.typical import TypicalRows
+from lrnn.network.weights import Weights, through, widest
 from lrnn.rows import Rows, attributes_of
 from lrnn.training.held_out import taken
-from lrnn.weights import Weights, through, widest
 
 UNEXPLAINED, UNUSUAL = 1, 4  # what the two parts count: what is not given back, and the distance
 NEIGHBOURS = 5  # rows, the mean distance to which is taken,

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import Array, Backend, is_array, to_numpy
+from lrnn.network.weights import Weights, over_one
 from lrnn.rows import Rows
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
+from lrnn.rows.validation import check_count
 from lrnn.tables.words import SettingError, SettingWarning, warn
-from lrnn.weights import Weights, over_one
 
 
 def held_out_rows(rows: int, share: float) -> int:
@@ -23,21 +24,7 @@ def held_out_rows(rows: int, share: float) -> int:
 
 
 WIDEST = 100  # code neurons, unless more are asked for
-MOST = 10**15  # of whatever is counted
 MOST_NEURONS = 2**31 - 1  # of a layer
-
-
-def check_count(value: Any, name: str, least: int = 1, most: int = MOST) -> int:
-    """A whole number within limits, that is no truth value.
-
-    >>> check_count(np.int8(3), "sweeps")
-    3
-    """
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number, got {value!r:.100}")
-    if not least <= int(value) <= most:
-        raise ValueError(f"{name} must be from {least} to {most:,}, got {value!r:.100}")
-    return int(value)
 
 
 def hidden_width(attributes: int) -> int:

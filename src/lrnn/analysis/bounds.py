@@ -13,9 +13,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from lrnn.arrays import Array, to_numpy
 from lrnn.functional import column_sums
 from lrnn.moments import DenseMoment, ImplicitMoment
-from lrnn.parameters import check_count
 from lrnn.rows import Rows
-from lrnn.validation import check_matrix
+from lrnn.rows.validation import check_count, check_matrix
 
 __all__ = ["svd", "unit_rate", "variance"]
 

@@ -13,12 +13,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from lrnn import bounds
-from lrnn.autoencoder import Fitted, LRNNAutoencoder
+from lrnn.analysis import bounds
+from lrnn.estimators.autoencoder import Fitted, LRNNAutoencoder
 from lrnn.notebook import table
-from lrnn.parameters import check_count
 from lrnn.progress import decimal
 from lrnn.rows import Rows
+from lrnn.rows.validation import check_count, check_data
 from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import (
     PenalisedNetwork,
@@ -29,7 +29,6 @@ from lrnn.training import (
     undominated,
     watching,
 )
-from lrnn.validation import check_data
 
 MOST_PENALTIES = 1_000_000
 PENALTIES = 16

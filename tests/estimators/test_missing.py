@@ -562,7 +562,7 @@ def test_what_fills_no_gaps_does_not_offer_it(gappy, digits, monkeypatch):
     codes = model.transform(whole)
     codes[0, 0] = np.nan
     assert re.search(naming("column 1", "transform"), refusal(model.inverse_transform, codes))
-    monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 1_000)
+    monkeypatch.setattr("lrnn.rows.validation.BUFFER_BYTES", 1_000)
     text = refusal(LRNNAutoencoder(4).fit, lambda: iter([gaps]))
     assert re.findall(REMEDIES, text)[0] == "SimpleImputer"
     assert "1,000 bytes" in text
@@ -591,7 +591,7 @@ def test_collections_with_gaps_are_gathered(gappy, dask_here, monkeypatch):
         assert model.score(X) == pytest.approx(expected.score(gaps))
     whole = LRNNAutoencoder(4, missing="allow", **QUICK).fit(da.nan_to_num(lazy))
     assert is_dask(whole.transform(da.nan_to_num(lazy)))  # nothing is missing, and nothing moves
-    monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 1_000)
+    monkeypatch.setattr("lrnn.rows.validation.BUFFER_BYTES", 1_000)
     with pytest.raises(ValueError, match=naming("NaN", "SimpleImputer", "1,000 bytes")):
         LRNNAutoencoder(4, missing="allow", **QUICK).fit(lazy)
 
@@ -619,7 +619,7 @@ def test_files_blocks_and_tensors_are_brought_to_memory(gappy, tmp_path, monkeyp
         assert model.score(X) == pytest.approx(score)
         known = ~np.isnan(gaps)
         np.testing.assert_array_equal(model.impute(X)[known], gaps[known])
-    monkeypatch.setattr("lrnn.validation.BUFFER_BYTES", 100)
+    monkeypatch.setattr("lrnn.rows.validation.BUFFER_BYTES", 100)
     with pytest.raises(ValueError, match=naming("NaN", "row 1", "column 1", "SimpleImputer")):
         LRNNAutoencoder(4, **settings).fit(tmp_path / "gaps.npy")
 
@@ -689,7 +689,8 @@ def test_on_a_device(gappy, monkeypatch):
     torch = pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     from lrnn.arrays import backend_of
 
-    monkeypatch.setattr("lrnn.validation.backend_named", lambda name: backend_of(torch.empty(0)))
+    cpu = backend_of(torch.empty(0))
+    monkeypatch.setattr("lrnn.rows.validation.backend_named", lambda name: cpu)
     gaps = gappy[0][:60]
     plain = LRNNAutoencoder(4, missing="allow", **QUICK).fit(gaps)
     sent = LRNNAutoencoder(4, missing="allow", device="cuda", **QUICK).fit(gaps)

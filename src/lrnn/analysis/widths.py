@@ -15,11 +15,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lrnn.arrays import to_numpy
-from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.estimators.autoencoder import LRNNAutoencoder
 from lrnn.moments import second_moment
 from lrnn.notebook import table
-from lrnn.parameters import check_count
 from lrnn.progress import StageBars
+from lrnn.rows.validation import check_count, check_data
 from lrnn.training import Observer, ProgressBar, Run
 from lrnn.training.held_out import (
     PARTS,
@@ -29,7 +29,6 @@ from lrnn.training.held_out import (
     entry_errors,
     held_out_errors,
 )
-from lrnn.validation import check_data
 
 __all__ = ["WidthPath", "WidthPoint", "score_entries", "widths"]
 

@@ -39,7 +39,6 @@ from lrnn.arrays import (
     to_numpy,
     unmasked,
 )  # fmt: skip
-from lrnn.parameters import MOST
 from lrnn.rows import ComplementedRows, HostRows, Rows, WeightedRows, attributes_of
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.checks import FILL_BEFORE, User, check_foreign, check_values, summed, white_of
@@ -71,6 +70,7 @@ __all__ = [
     "backend_for",
     "brought",
     "check_codes",
+    "check_count",
     "check_data",
     "check_labels",
     "check_matrix",
@@ -83,6 +83,7 @@ __all__ = [
     "weighted",
 ]
 
+MOST = 10**15  # of whatever is counted
 ROWS_LOOKED_AT = 1000  # at once, for a level above 1
 SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
 
@@ -104,6 +105,19 @@ class Interval(AnyInterval):  # type: ignore[misc]
         if self._counts:
             return f"a whole number from {self.left} to {MOST:,}"
         return str(super().__str__())
+
+
+def check_count(value: Any, name: str, least: int = 1, most: int = MOST) -> int:
+    """A whole number within limits, that is no truth value.
+
+    >>> check_count(np.int8(3), "sweeps")
+    3
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, got {value!r:.100}")
+    if not least <= int(value) <= most:
+        raise ValueError(f"{name} must be from {least} to {most:,}, got {value!r:.100}")
+    return int(value)
 
 
 def backend_for(estimator: Any) -> Backend:

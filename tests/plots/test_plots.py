@@ -23,8 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from lrnn import LRNNAutoencoder, LRNNClassifier, RandomNeuralNetwork, plots
-from lrnn.decisions import EventCurve
-from lrnn.frontiers import Frontier, Point
+from lrnn.analysis.decisions import EventCurve
+from lrnn.analysis.frontiers import Frontier, Point
 from lrnn.plots.axes import GROUND
 from lrnn.spiking.plan import OBSERVATIONS, OBSERVED
 from lrnn.training import LearningCurve

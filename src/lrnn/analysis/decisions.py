@@ -18,9 +18,11 @@ from lrnn.arrays import Floats, to_numpy
 from lrnn.functional.decisions import expected_spikes, first_passage, lead_for, leading
 from lrnn.functional.shares import shares
 from lrnn.network import RandomNeuralNetwork
+from lrnn.network.weights import arrivals_at
 from lrnn.notebook import table
 from lrnn.progress import work_bar
 from lrnn.rows import Rows
+from lrnn.rows.validation import check_data
 from lrnn.spiking.plan import SEEN, Start
 from lrnn.spiking.raster import BYTES_PER_SPIKE
 from lrnn.spiking.schedule import decades, number, whole_number
@@ -28,12 +30,10 @@ from lrnn.spiking.simulate import seed_sequence
 from lrnn.spiking.simulation import Simulation
 from lrnn.spiking.until import SpikeCount, check_until
 from lrnn.tables.words import SettingError, SettingWarning, warn
-from lrnn.validation import check_data
-from lrnn.weights import arrivals_at
 
 if TYPE_CHECKING:
-    from lrnn.autoencoder import LRNNAutoencoder
-    from lrnn.classifier import LRNNClassifier
+    from lrnn.estimators.autoencoder import LRNNAutoencoder
+    from lrnn.estimators.classifier import LRNNClassifier
 
 __all__ = ["Decisions", "EventCurve", "UndecidableError", "accuracy_by_events", "decide"]
 

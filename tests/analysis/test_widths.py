@@ -13,10 +13,10 @@ from sklearn.preprocessing import MinMaxScaler
 
 import lrnn
 from lrnn import LRNNAutoencoder, plots, score_entries
+from lrnn.analysis.widths import WidthPath, WidthPoint
 from lrnn.moments import DenseMoment, ImplicitMoment, MomentWithout
 from lrnn.rows import held
 from lrnn.training.held_out import Sample, column_groups, entry_errors
-from lrnn.width_paths import WidthPath, WidthPoint
 from naming import naming
 
 
@@ -99,7 +99,7 @@ def test_moments_without_some_rows_are_those_of_the_others(four, kind):
 
 def test_of_many_rows_some_are_held_out_once(monkeypatch):
     monkeypatch.setattr("lrnn.training.held_out.SAMPLE", 100)
-    monkeypatch.setattr("lrnn.width_paths.SAMPLE", 100)
+    monkeypatch.setattr("lrnn.analysis.widths.SAMPLE", 100)
     path = lrnn.widths(made_of(3, rows=300), [2, 3, 5])
     assert (path.rows, path.suggested.width) == (20, 3)
 

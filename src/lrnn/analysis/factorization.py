@@ -8,17 +8,17 @@ import numpy as np
 from scipy import sparse
 
 from lrnn.arrays import Array, are_levels, host_dtype, is_array, to_numpy
-from lrnn.autoencoder import LRNNAutoencoder
+from lrnn.estimators.autoencoder import LRNNAutoencoder
 from lrnn.functional import descend_decoder, refined_codes
-from lrnn.parameters import check_count
+from lrnn.network.weights import Weights
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.memory import map_rows
+from lrnn.rows.validation import TRAIN, brought
 from lrnn.tables.frame import is_frame
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.types import matrix_of, numbers_of
 from lrnn.tables.words import FILLS, TableError
-from lrnn.validation import TRAIN, brought
-from lrnn.weights import Weights
+from lrnn.training.parameters import check_count
 
 __all__ = ["factorize"]
 

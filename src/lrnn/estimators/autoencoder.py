@@ -15,25 +15,37 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from lrnn.analysis.audit import Audit, audit, stand
 from lrnn.arrays import HOST, Array, Floats, Layer, Rates, host_dtype, is_array, to_numpy
-from lrnn.audit import Audit, audit, stand
 from lrnn.functional import complement_decoded
 from lrnn.moments import Corruption, Moment, MomentKind, Sums
 from lrnn.network import RandomNeuralNetwork
-from lrnn.parameters import (
-    check_corruption,
-    check_decoding,
-    check_forget,
-    check_inhibition,
-    check_layer_sizes,
-    check_order,
-    check_refine,
-    check_solver,
-    check_start,
-    check_without_rows,
+from lrnn.network.weights import (
+    Part,
+    Weights,
+    arrivals_at,
+    excitatory_part,
+    on_backend,
+    random_weights,
+    refined,
+    through,
+    transmit,
+    widest,
 )
 from lrnn.rows import HostRows, Rows, WeightedRows, attributes_of
 from lrnn.rows.gaps import Filling, full
+from lrnn.rows.validation import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    backend_for,
+    check_codes,
+    check_data,
+    fit_context,
+    for_frames,
+    raw_matrix,
+    weighted,
+)
 from lrnn.tables.filled_frames import filled_frame
 from lrnn.tables.frame import is_frame
 from lrnn.tables.scaling import KINDS, Scaling, attribute_count
@@ -67,29 +79,17 @@ from lrnn.training import (
     tune,
     watching,
 )
-from lrnn.validation import (
-    CallbackSupportMixin,
-    Interval,
-    StrOptions,
-    backend_for,
-    check_codes,
-    check_data,
-    fit_context,
-    for_frames,
-    raw_matrix,
-    weighted,
-)
-from lrnn.weights import (
-    Part,
-    Weights,
-    arrivals_at,
-    excitatory_part,
-    on_backend,
-    random_weights,
-    refined,
-    through,
-    transmit,
-    widest,
+from lrnn.training.parameters import (
+    check_corruption,
+    check_decoding,
+    check_forget,
+    check_inhibition,
+    check_layer_sizes,
+    check_order,
+    check_refine,
+    check_solver,
+    check_start,
+    check_without_rows,
 )
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn import bounds
+from lrnn.analysis import bounds
 from lrnn.arrays import Floats, Rates
 from lrnn.functional.shares import LEAST_SHARE
 from lrnn.network import layer_names
+from lrnn.network.weights import Weights
 from lrnn.notebook import table
 from lrnn.rows import Rows
 from lrnn.training import evaluate
-from lrnn.weights import Weights
 
 
 @dataclass(frozen=True)

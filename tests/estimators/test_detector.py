@@ -10,7 +10,7 @@ from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from lrnn import LRNNAutoencoder, LRNNOutlierDetector, Scaling, load
-from lrnn.detector import share_beyond
+from lrnn.estimators.detector import share_beyond
 from lrnn.functional import complement_coded, complement_decoded
 from lrnn.functional.open_scale import open_coded, open_evidence
 from lrnn.functional.strangeness import nearest_mean, nearest_shares, squared_distances
@@ -409,7 +409,7 @@ def test_a_stream_is_measured_before_it_is_learnt(rng):
 
 
 def _rows(model, X):
-    from lrnn.validation import check_data
+    from lrnn.rows.validation import check_data
 
     return check_data(model, X, reset=False)
 

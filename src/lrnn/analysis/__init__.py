@@ -1,0 +1,1 @@
+"""Questions to data and to trained models: audits, bounds, widths, frontiers, decisions."""

@@ -1,0 +1,1 @@
+"""The estimators: they validate, choose and delegate."""
