@@ -260,6 +260,7 @@ def drop(name):
         (say("parameters", "solver", "os.system"), ["solver"]),
         (say("parameters", "evil", 1), ["evil"]),
         (say("parameters", {"random_state": {"__reduce__": "x"}}), ["random_state"]),
+        (say("parameters", "init", [[1]]), ["parameters.init"]),
         (say("history", 0, "stopped", "never"), ["history.0.stopped", "'never'"]),
         (say("feature_names", ["only one"]), ["names", 1, 4]),
         (say("feature_names", "abcd"), ["feature_names", "'abcd'"]),

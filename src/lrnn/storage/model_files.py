@@ -242,6 +242,7 @@ def autoencoder_state(model: LRNNAutoencoder, moment: bool | None = None) -> Sta
 def autoencoder_of(state: State) -> LRNNAutoencoder:
     """The autoencoder that a file holds, all of it checked."""
     found = schemas.AUTOENCODER.check(state)
+    schemas.START.check(found["parameters"].get("init"), "parameters.init", {})
     start = found["init_encoder"], found["init_decoder"]
     if (start[0] is None) != (start[1] is None):
         raise TensorFileError("it has only one of init_encoder and init_decoder")

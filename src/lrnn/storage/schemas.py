@@ -291,6 +291,7 @@ AUTOENCODER = Record(
 )
 
 CLASS_WEIGHT = Number()
+START = Null(Plain(str))  # the parameter `init`, whose weights are beside it
 
 CLASSIFIER = Record(
     {
