@@ -285,7 +285,11 @@ class Task:
             "training": lambda: structure,
             "recognition": lambda: (FEATURES, known),
             "classifiers": lambda: (recipe_for(self.subject), tuple(CLASSIFIERS)),
-            "stalled": lambda: (structure, READINGS[self.reading].title),
+            "stalled": lambda: (  # whatever else is done with this structure
+                STRUCTURES[self.subject].hidden,
+                STRUCTURES[self.subject].batch_size,
+                READINGS[self.reading].title,
+            ),
             "spiking": lambda: (structure, tuple(SIMULATED), OBSERVED_AT),
             "inhibition": lambda: (structure, CONTENDERS[self.method]),
             "robustness": lambda: (structure, FOR_DAMAGE[self.method]),
