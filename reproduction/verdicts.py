@@ -132,7 +132,7 @@ def stability(results: Sequence[Result]) -> Found:
     found = lowest.groups(results)
     shallow = found.get(("yale-50", "algorithm1", ""))
     deep = found.get(("yale-500-100-50", "algorithm3", ""))
-    if not shallow or not deep:
+    if not shallow or not deep or min(len(shallow), len(deep)) < 2:
         return None
     sides = []
     for runs in (shallow, deep):
