@@ -13,12 +13,12 @@ import pytest
 from scipy.stats import binom, chi2, chi2_contingency, combine_pvalues, kstest, norm, t
 
 from lrnn import RandomNeuralNetwork
-from lrnn.spiking import reference
 from lrnn.spiking.by_neuron import NeuronRun
 from lrnn.spiking.estimators import potential_at_events
 from lrnn.spiking.on_cpu import Run
 from lrnn.spiking.plan import FIRED, SEEN
 from lrnn.spiking.simulate import make_plan
+from theory import reference
 
 LEVEL = 1e-6
 ESTIMATORS = ("potential", "busy", "arrivals")

@@ -13,7 +13,7 @@ from scipy.linalg import expm
 from scipy.stats import chi2_contingency, t
 
 from lrnn import RandomNeuralNetwork
-from lrnn.spiking import reference
+from theory import reference
 
 LEVEL = 1e-6
 pytestmark = pytest.mark.filterwarnings("ignore:.*too short")

@@ -13,12 +13,11 @@ from lrnn.functional import descend_decoder, refined_codes
 from lrnn.network.weights import Weights
 from lrnn.rows import HostRows, Rows
 from lrnn.rows.memory import map_rows
-from lrnn.rows.validation import TRAIN, brought
+from lrnn.rows.validation import TRAIN, brought, check_count
 from lrnn.tables.frame import is_frame
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.types import matrix_of, numbers_of
 from lrnn.tables.words import FILLS, TableError
-from lrnn.training.parameters import check_count
 
 __all__ = ["factorize"]
 
