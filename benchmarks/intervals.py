@@ -1,7 +1,7 @@
 """How often 95 % intervals of a simulation hold the steady state, over a grid of networks.
 
     python benchmarks/intervals.py --most 1e7       # 2e11 events, a process for each core
-    python benchmarks/intervals.py --least 1e7 --most 5e8 --processes 1    # 8e11 more, beside these
+    python benchmarks/intervals.py --most 5e8 --absent --processes 1    # 8e11 more, beside these
 
 Every cell is a network under a load (the activation of its busiest neuron), a start, an engine, a
 length in memories of its slowest neuron (4/((1 − q)² r), longer where its spikes come back to it),
@@ -34,6 +34,7 @@ LEVEL = 0.95
 ESTIMATORS: tuple[Any, ...] = ("potential", "busy", "arrivals")
 MEMORIES = (1, 4, 16, 50, 200, 1_000)
 RUNS = (1, 20)
+KEY = ("network", "load", "start", "engine", "memories", "runs")  # which cell it is
 FEW, MANY, LONG = 200, 1_000, 1e7  # seeds, those at corners, and up to which length
 BY_NEURON, IN_ALL = 1e6, 2e7  # events up to which that engine, and several runs, are tried
 ENOUGH = 50  # memories and busy periods after which nothing is short
@@ -107,6 +108,11 @@ def cells(most: float) -> Iterator[dict[str, Any]]:
                     }  # fmt: skip
 
 
+def cost(cell: dict[str, Any]) -> int:
+    """Events of all runs of a cell."""
+    return int(cell["events"] * cell["runs"] * cell["seeds"])
+
+
 def measure(cell: dict[str, Any], threads: int | None = 1) -> dict[str, Any]:
     """How often intervals miss, of the neuron for which that is least likely to be chance."""
     (network, direction, _), runs = NETWORKS[cell["network"]], cell["runs"]
@@ -178,6 +184,7 @@ def main() -> None:
     parser.add_argument("--most", type=float, default=1e7, help="events of a run")
     parser.add_argument("--least", type=float, default=0, help="leave out shorter runs")
     parser.add_argument("--network", choices=NETWORKS, help="only this one")
+    parser.add_argument("--absent", action="store_true", help="only what has no result yet")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--name", default="intervals", help="of the file in results/")
     given = parser.parse_args()
@@ -186,15 +193,20 @@ def main() -> None:
     def chosen(cell: dict[str, Any]) -> bool:
         return least < cell["events"] <= most and network in (None, cell["network"])
 
+    rows = known(name)
     wanted = [cell for cell in cells(most) if chosen(cell)]
-    rows = [row for row in known(name) if not chosen(row)]
+    if given.absent:
+        there = [tuple(row[key] for key in KEY) for row in rows]
+        wanted = [cell for cell in wanted if tuple(cell[key] for key in KEY) not in there]
+    else:
+        rows = [row for row in rows if not chosen(row)]
     title = f"Intervals at {LEVEL:.0%}"
     if given.processes == 1:  # long runs: the seeds of each cell by all threads
-        for cell in wanted:
+        for cell in sorted(wanted, key=cost):
             rows.append(measure(cell, None))
             write(RESULTS / f"{name}.json", f"{title} that miss, of the worst neuron", rows)
     else:
-        order = np.argsort([-cell["events"] * cell["runs"] * cell["seeds"] for cell in wanted])
+        order = np.argsort([-cost(cell) for cell in wanted])
         with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:
             found = {i: pool.submit(measure, wanted[i]) for i in order}
             rows += [found[i].result() for i in range(len(wanted))]
