@@ -1,10 +1,12 @@
 """How many of 200 small changes to the code make a test fail.
 
-    pip install '.[test]' cosmic-ray && python .ci/mutants.py [COMMIT] [--count 200] [--seed 0]
+    pip install '.[test]' cosmic-ray
+    python .ci/mutants.py [COMMIT] [--count 200] [--seed 0] [--skip 0]
 
 Places are drawn evenly from the rooms below, at each place one change (another operator, another
 number, a loop that ends, …). The tests of that room run in a clone of COMMIT until one fails. Lines
-of output: what became of the change, where it was made, what was changed. Hours on 2 cores.
+of output: what became of the change, where it was made, what was changed. Hours on 2 cores: a run
+that was stopped goes on with --skip and the number of changes that it has tried.
 """
 
 import argparse
@@ -57,13 +59,14 @@ def main() -> None:
     parser.add_argument("commit", nargs="?", default="HEAD")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--skip", type=int, default=0)
     given = parser.parse_args()
     found: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["git", "clone", "-q", ".", folder], check=True)
         subprocess.run(["git", "checkout", "-q", given.commit], cwd=folder, check=True)
         with chdir(folder):
-            for change, tests in drawn(given.count, given.seed):
+            for change, tests in drawn(given.count, given.seed)[given.skip :]:
                 command = f"env PYTHONPATH=src {sys.executable} -m pytest -x -q -n 2 {tests}"
                 result = mutate_and_test([change], command, PATIENCE)
                 outcome = str(result.test_outcome or result.worker_outcome)
