@@ -34,7 +34,7 @@ from test_grid import (
 pytestmark = [
     pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*output spike:UserWarning"),
-    pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning"),  # in four
+    pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning"),  # in four
 ]
 
 LABELS = np.digitize(rows_of("float64").sum(axis=1), [2.2, 2.8]) * 3 - 2

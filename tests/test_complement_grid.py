@@ -50,7 +50,7 @@ SETTINGS = {"max_iter": 8, "batch_size": 16, "random_state": 0}
 pytestmark = [
     pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*output spike:UserWarning"),
-    pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning"),
+    pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning"),
 ]
 
 

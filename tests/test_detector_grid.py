@@ -32,7 +32,7 @@ from test_grid import (
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning"),
-    pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning"),
+    pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning"),
 ]
 
 SETTINGS = {"max_iter": 10, "scale": None, "random_state": 0}

@@ -751,7 +751,7 @@ def test_levels_beside_other_columns_are_numbers(held, other, tmp_path):
 )  # more than once, of blocks
 def test_levels_beside_other_columns_are_cut_off_with_a_warning(held, tmp_path):
     X = held(columns_of_several_types(rows_of("uint8"), np.float64), tmp_path)
-    with pytest.warns(SaturationWarning, match=naming("row 1", "column 1")):
+    with pytest.warns(SaturationWarning, match=naming("row 0", "column 0")):
         learnt(X)
 
 
@@ -783,7 +783,7 @@ def test_cells_of_every_sparse_kind_may_be_missing(kind, dtype, tmp_path):
 def test_missing_numbers_have_a_place(held, kind, tmp_path):
     frame = dataframe(rows_of("uint8") // 200, tmp_path).astype(kind)
     frame.loc[17, "c2"] = pd.NA
-    with pytest.raises(ValueError, match=naming("NaN", "row 18", "column 3")):
+    with pytest.raises(ValueError, match=naming("NaN", "row 17", "column 2")):
         learnt(held(frame, tmp_path))
 
 
@@ -814,7 +814,7 @@ def dask_parts(parts, folder):
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_array])
 def test_blocks_of_levels_and_others_are_refused(second, wrap):
     parts = [wrap(part) for part in blocks_of(*second)]
-    with pytest.raises(ValueError, match=naming("row 21", *second)):
+    with pytest.raises(ValueError, match=naming("row 20", *second)):
         learnt(lambda: iter(parts))
 
 
@@ -827,7 +827,7 @@ def test_files_of_levels_and_others_are_refused(second, tmp_path):
 
 @pytest.mark.parametrize("second", SEVERAL, ids="-".join)
 def test_dask_blocks_of_other_types_than_promised_are_refused(second, tmp_path):
-    with pytest.raises(ValueError, match=naming("row 21", *second)):
+    with pytest.raises(ValueError, match=naming("row 20", *second)):
         learnt(dask_parts(blocks_of(*second), tmp_path))
 
 
@@ -904,7 +904,7 @@ def test_bad_cells_have_their_place_in_all_rows(kind, method, tmp_path, monkeypa
     values = np.array(rows_of("float64"))
     values[33, 4] = np.nan
     model = learnt(rows_of("float64")).set_params(solver="minibatch", max_iter=1)
-    with pytest.raises(ValueError, match=naming("NaN", "row 34", "column 5")):
+    with pytest.raises(ValueError, match=naming("NaN", "row 33", "column 4")):
         host(getattr(model, method)(kind(values, tmp_path)))
 
 
@@ -946,5 +946,5 @@ def test_a_missing_level_is_not_taken_for_zeros_and_ones(tmp_path):
     frame.to_parquet(tmp_path / "a.parquet")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ValueError, match=naming("NaN", "row 21", "column 4")):
+        with pytest.raises(ValueError, match=naming("NaN", "row 20", "column 3")):
             learnt(tmp_path / "a.parquet")

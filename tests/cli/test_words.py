@@ -15,7 +15,7 @@ import lrnn
 from lrnn import LRNNAutoencoder
 from lrnn.cli.app import app
 from lrnn.datasets import DATA_SETS
-from lrnn.tables.words import SettingWarning, TableError
+from lrnn.tables.messages import SettingWarning, TableError
 from naming import naming
 
 

@@ -238,10 +238,10 @@ def test_types_may_be_mixed(digits, kind):
 
 @kinds
 def test_bad_data_are_refused_with_their_place(digits, kind):
-    for value, named in [(np.nan, "NaN"), (np.inf, "infinity"), (-0.5, -0.5)]:
+    for value, named in [(np.nan, "NaN"), (np.inf, "inf"), (-0.5, -0.5)]:
         bad = digits.copy()
         bad[1_200, 7] = value
-        with pytest.raises(ValueError, match=naming(named, "row 1201", "column 8")):
+        with pytest.raises(ValueError, match=naming(named, "row 1200", "column 7")):
             LRNNAutoencoder(4, max_iter=2).fit(kind.make(bad))
     with pytest.raises(ValueError, match=naming("2D", "1D")):
         LRNNAutoencoder(4).fit(kind.make(digits)[0, :])

@@ -522,7 +522,7 @@ def test_in_a_notebook_without_widgets_bars_are_text(digits, capsys, monkeypatch
     solver=st.sampled_from(["gram", "minibatch"]),
     fine_tune=st.integers(0, 2),
 )
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")  # so dim are they
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")  # so dim are they
 def test_any_data_and_any_shape_give_a_valid_network(data, sizes, **settings):
     model = LRNNAutoencoder(sizes, max_iter=3, batch_size=3, random_state=0, **settings).fit(data)
     assert model.audit(data).valid

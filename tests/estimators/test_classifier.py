@@ -207,7 +207,7 @@ def test_what_a_stream_needs_is_asked_for(digits, labels):
     model = LRNNClassifier(**QUICK).partial_fit(X, y, classes=range(10))
     with pytest.raises(ValueError, match=naming("classes=range(0, 11)", "partial_fit")):
         model.partial_fit(X, y, classes=range(11))
-    with pytest.raises(ValueError, match=naming("y", 12, "row 1", "partial_fit")):
+    with pytest.raises(ValueError, match=naming("y", 12, "row 0", "partial_fit")):
         model.partial_fit(X, y + 12)
     with pytest.raises(ValueError, match=naming("class_weight='balanced'", "partial_fit")):
         LRNNClassifier(**QUICK, class_weight="balanced").partial_fit(X, y, classes=range(10))
@@ -346,7 +346,7 @@ def test_rows_that_a_scaling_leaves_out_have_no_labels(digits, labels):
     whole = LRNNClassifier(**QUICK).fit(frame.drop(index=[3]), np.delete(labels[:200], 3))
     frame.iloc[3, 5] = np.nan
     scale = Scaling.fit(frame, "none", missing="drop")
-    with pytest.warns(UserWarning, match=naming("1 row", 4)):
+    with pytest.warns(UserWarning, match=naming("1 row", 3)):
         model = LRNNClassifier(**QUICK, scale=scale).fit(frame, labels[:200])
     X = digits[300:320]
     found = model.predict_proba(pd.DataFrame(X, columns=frame.columns))
@@ -477,11 +477,11 @@ def test_errors_name_the_value_the_place_and_the_remedy(digits, labels):
     X, y = digits[:50], labels[:50]
     with pytest.raises(ValueError, match=naming("y", 49, "X", 50)):
         LRNNClassifier(**QUICK).fit(X, y[:-1])
-    with pytest.raises(ValueError, match=naming("sample_weight", -1, "row 1")):
+    with pytest.raises(ValueError, match=naming("sample_weight", -1, "row 0")):
         LRNNClassifier(**QUICK).fit(X, y, sample_weight=np.r_[-1, np.ones(49)])
     with pytest.raises(ValueError, match=naming("label type", "continuous")):
         LRNNClassifier(**QUICK).fit(X, y + 0.5)
-    with pytest.raises(ValueError, match=naming(-1, "row 1", "column 1", "scale='minmax'")):
+    with pytest.raises(ValueError, match=naming(-1, "row 0", "column 0", "scale='minmax'")):
         LRNNClassifier(**QUICK, scale=None).fit(X - 1, y)
     with pytest.raises(ValueError, match=naming("hidden_layer_sizes")):
         LRNNClassifier(()).fit(X, y)
@@ -535,7 +535,7 @@ def test_audits_without_labels_or_rows(digits, labels, model):
     assert model.audit().layers[0].saturated is None
     with pytest.raises(ValueError, match=naming("y", "X")):
         model.audit(y=labels)
-    with pytest.raises(ValueError, match=naming("y", 12, "row 1", list(range(10)))):
+    with pytest.raises(ValueError, match=naming("y", 12, "row 0", list(range(10)))):
         model.audit(digits[:2], labels[:2] + 12)
     with pytest.raises(NotFittedError):
         LRNNClassifier().audit()

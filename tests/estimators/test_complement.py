@@ -34,7 +34,7 @@ from lrnn.functional import complement_coded, complement_decoded
 from lrnn.storage.codec import read_tensors, write_tensors
 from lrnn.storage.export import to_onnx
 from lrnn.storage.model_files import ModelFileError
-from lrnn.tables.cut_off import RangeWarning
+from lrnn.tables.ledger import RangeWarning
 from naming import naming
 
 # What it is good for
@@ -167,13 +167,13 @@ def test_numbers_beyond_the_range_are_cut_off_in_the_units_of_the_data(raw):
     model = LRNNAutoencoder(2, scale="minmax", complement=True).fit(raw)
     beyond = raw[:1].copy()
     beyond[0, 2] = 1e6
-    with pytest.warns(RangeWarning, match=naming("column 3", "1e+06")):
+    with pytest.warns(RangeWarning, match=naming("column 2", "1e+06")):
         found = model.transform(beyond)
     beyond[0, 2] = raw[:, 2].max()
     np.testing.assert_array_equal(found, model.transform(beyond))
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_nothing_is_stored_twice(rng, dtype):
     """Rows in [0, 1] are coded as they are read: pairs of all would take twice the memory."""
@@ -200,7 +200,7 @@ def auto(X, y=None, **settings):
     return scaling is not None and scaling.complemented
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")
 def test_only_raw_columns_are_seen_with_complements_unasked(raw, rng):
     unit = rng.random((200, 5))
     levels = rng.integers(0, 256, (200, 5)).astype(np.uint8)
@@ -219,7 +219,7 @@ def test_only_raw_columns_are_seen_with_complements_unasked(raw, rng):
     assert auto(unit, complement=True, scale=None)
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")
 def test_a_scaling_that_is_given_says_itself_whether_complements_are_seen(raw):
     """Also where one of the same kind, made of the data, would be seen with them."""
     for complement in (False, True):
@@ -245,7 +245,7 @@ def test_the_scaling_that_a_stream_is_advised_to_take_shows_what_it_would_have_s
             refused.partial_fit(raw, y, classes=[False, True])
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")
 @pytest.mark.parametrize("complement", [False, True])
 def test_a_pretrained_encoder_decides(raw, complement):
     codes = LRNNAutoencoder(3, scale="minmax", complement=complement).fit(raw)
@@ -262,7 +262,7 @@ def test_a_pretrained_encoder_decides(raw, complement):
         LRNNClassifier(4, pretrain=codes, complement=not complement).fit(raw, y)
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.ledger.RangeWarning")
 def test_wine_is_recognised_as_it_comes():
     """13 columns from 0.1 to 1,680: as accurate as behind a pipeline that does it by hand."""
     X, y = load_wine(return_X_y=True)
@@ -346,7 +346,7 @@ def test_names_are_those_of_the_attributes(raw):
     codes = model.fit_transform(frame)
     assert list(codes.columns) == ["lrnnautoencoder0", "lrnnautoencoder1"]
     assert list(model.feature_names_in_) == list("abcde")
-    with pytest.raises(ValueError, match=naming("column 1", "b", "a", f"X[{list('abcde')}]")):
+    with pytest.raises(ValueError, match=naming("column 'b'", "'a'", f"X[{list('abcde')}]")):
         model.transform(frame[list("bacde")])
     with pytest.raises(ValueError, match=naming("feature names", "e")):
         model.transform(frame[list("abcd")])

@@ -178,7 +178,7 @@ def test_p_values_are_ranks_among_rows_held_out(model, table):
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.3])
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")
 def test_contamination_is_the_share_of_the_rows_of_fit(table, share):
     model = LRNNOutlierDetector(contamination=share, random_state=0).fit(table)
     assert np.mean(model.predict(table) == -1) == pytest.approx(share)
@@ -318,7 +318,7 @@ def test_known_cells_alone_count(rng):
     assert (found.contributions[:, 5] == 0).all()
     assert {found.strongest(row)[0] for row in range(10)} == {2}
     np.testing.assert_allclose(found.contributions.sum(axis=1), -model.score_samples(odd))
-    with pytest.warns(UserWarning, match=naming("row 2")):
+    with pytest.warns(UserWarning, match=naming("row 1")):
         scores = model.score_samples(np.r_[new[:1], np.full((1, 8), np.nan)])
     assert scores[1] == 0
 
@@ -341,7 +341,7 @@ def test_absurd_cells_in_training_do_not_hide_all_others(table):
     assert (model.predict(odd) == -1).all()
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.ledger.RangeWarning")
 def test_sparse_rows_stay_sparse(rng):
     X = sparse.random_array((400, 3000), density=0.01, format="csr", rng=rng)
     model = LRNNOutlierDetector(4, max_iter=5, random_state=0).fit(X)

@@ -16,8 +16,8 @@ from sklearn.preprocessing import MinMaxScaler
 import lrnn
 from lrnn import LRNNAutoencoder, LRNNClassifier, Moment, Scaling
 from lrnn.rows.checks import SaturationWarning
-from lrnn.tables.cut_off import RangeWarning
-from lrnn.tables.words import TableError, TableWarning
+from lrnn.tables.ledger import RangeWarning
+from lrnn.tables.messages import TableError, TableWarning
 from naming import naming
 from nearness import assert_near
 
@@ -77,7 +77,7 @@ def test_what_is_in_range_is_left_alone(digits):
 def test_sparse_counts_are_divided_by_their_maxima_and_stay_sparse():
     counts = sparse.random_array((60, 20), density=0.2, rng=0) * 30
     counts = sparse.csr_array(np.ceil(counts.toarray()))
-    with pytest.warns(SaturationWarning, match=naming("X", "row 1", "column 9", "scale='max'")):
+    with pytest.warns(SaturationWarning, match=naming("X", "row 0", "column 8", "scale='max'")):
         LRNNAutoencoder(3, max_iter=2).fit(counts)
     model = LRNNAutoencoder(3, max_iter=2, scale="auto").fit(counts)
     assert model.scaling_.kind == "max"
@@ -87,7 +87,7 @@ def test_sparse_counts_are_divided_by_their_maxima_and_stay_sparse():
         model.transform(counts), full.transform(counts.toarray()), rtol=1e-9, atol=1e-12
     )
     shifted = sparse.csr_array(counts.toarray() + np.eye(20)[0])
-    with pytest.raises(ValueError, match=naming("column 1", "sparse", "max")):
+    with pytest.raises(ValueError, match=naming("column 0", "sparse", "max")):
         LRNNAutoencoder(3, scale="minmax").fit(shifted)
 
 
@@ -97,15 +97,15 @@ def test_values_beyond_the_range_of_training_are_counted(wine):
     other = wine.copy()
     other[3, 5] = 100.0
     other[7, 5] = -2.0
-    with pytest.warns(RangeWarning, match=naming("2 of 2,314", "2 in column 6", 100)):
+    with pytest.warns(RangeWarning, match=naming("2 of 2,314", "2 in column 5", 100)):
         model.transform(other)
-    with pytest.warns(RangeWarning, match=naming("2,314 of 2,314", "178 in column 1", "units")):
+    with pytest.warns(RangeWarning, match=naming("2,314 of 2,314", "178 in column 0", "units")):
         model.transform(wine * 100 + 1e4)
-    with pytest.warns(RangeWarning, match=naming("2 in column 6")):
+    with pytest.warns(RangeWarning, match=naming("2 in column 5")):
         model.reconstruct(lambda: iter([other[:100], other[100:]]))
     counts = sparse.csr_array(np.array([[1.0, 0.0], [2.0, 4.0]]))
     model = LRNNAutoencoder(1, max_iter=2, scale="max").fit(counts)
-    with pytest.warns(RangeWarning, match=naming("1 in column 1", 6, "0 to 2")):
+    with pytest.warns(RangeWarning, match=naming("1 in column 0", 6, "0 to 2")):
         model.transform(sparse.csr_array(np.array([[6.0, 4.0]])))
 
 
@@ -166,16 +166,16 @@ def test_texts_that_training_has_not_seen_are_counted():
     ],
 )  # fmt: skip
 def test_what_a_frame_needs_is_said(frame, named):
-    with pytest.raises(TableError, match=naming("column 1", *named)):
+    with pytest.raises(TableError, match=naming("column 0", *named)):
         LRNNAutoencoder(1, scale="auto").fit(frame)
 
 
 def test_a_column_that_counts_the_rows_is_reported(wine):
     numbered = np.column_stack([np.arange(178), wine])
-    with pytest.warns(TableWarning, match=naming("column 1", "0 to 177", "drop='0'")):
+    with pytest.warns(TableWarning, match=naming("column 0", "0 to 177", "drop='0'")):
         LRNNAutoencoder(4, max_iter=2, scale="minmax").fit(numbered)
     frame = pd.DataFrame(numbered).rename(columns=str)
-    with pytest.warns(TableWarning, match=naming("column 1", "index='0'", "drop='0'")):
+    with pytest.warns(TableWarning, match=naming("column 0", "index='0'", "drop='0'")):
         LRNNAutoencoder(4, max_iter=2, scale="minmax").fit(frame)
 
 
@@ -349,11 +349,11 @@ def test_what_training_cuts_off_is_said():
     """A scaling that was made of other data; and rows that it leaves out."""
     how = Scaling.fit(pd.DataFrame({"a": [0.0, 10.0], "b": [0.0, 5.0]}), "minmax", missing="drop")
     frame = pd.DataFrame({"a": [1.0, 20, 30, None, 5], "b": [1.0, 2, 3, 4, 5]})
-    cut_off = naming("2 of 8", "2 in column 1", "a", 30, "1 row", 4)
+    cut_off = naming("2 of 8", "2 in column 'a'", 30, "1 row", 3)
     with pytest.warns(RangeWarning, match=cut_off):
         LRNNAutoencoder(1, scale=how, max_iter=2).fit(frame)
     how = Scaling.fit(np.array([[0.0, 0.0], [10.0, 5.0]]), "minmax")
-    with pytest.warns(RangeWarning, match=naming("2 in column 1", 30)):
+    with pytest.warns(RangeWarning, match=naming("2 in column 0", 30)):
         LRNNAutoencoder(1, scale=how, max_iter=2).fit(frame.dropna().to_numpy())
 
 
@@ -366,7 +366,7 @@ def test_what_is_cut_off_is_counted_by_the_columns_of_the_file(call, tmp_path):
     taken = {"index": "id", "drop": ["note"], "categories": "onehot"}
     model = LRNNAutoencoder(2, scale=Scaling.fit(table, **taken), max_iter=5).fit(table)
     other = table.assign(age=[31.0, 420, 530, 64])
-    with pytest.warns(RangeWarning, match=naming("2 in column 4", "age", 530)):
+    with pytest.warns(RangeWarning, match=naming("2 in column 'age'", 530)):
         model.transform(other)
     table.to_csv(tmp_path / "t.csv", index=False)
     other.to_csv(tmp_path / "other.csv", index=False)
@@ -399,7 +399,7 @@ def test_an_empty_corner_stands_above_names_of_rows(call, tmp_path):
 def test_sparse_values_below_zero_have_a_remedy_that_exists():
     matrix = sparse.csr_array(np.array([[-1.0, 0.0], [2.0, 3.0]]))
     for scale in ("auto", "max"):
-        with pytest.raises(TableError, match=naming("row 1", "column 1", -1, "X.toarray()")):
+        with pytest.raises(TableError, match=naming("row 0", "column 0", -1, "X.toarray()")):
             LRNNAutoencoder(1, scale=scale).fit(matrix)
 
 
@@ -426,7 +426,7 @@ def test_a_scaling_of_a_frame_knows_the_order_of_its_columns(rng, tmp_path):
         lambda X: Moment.of(X, scale=how),
         lambda X: LRNNAutoencoder(2, scale=Scaling.from_json(how.to_json())).fit(X),
     ):
-        with pytest.raises(ValueError, match=naming("column 1", "'c'", "X[['a', 'b', 'c']]")):
+        with pytest.raises(ValueError, match=naming("column 0", "'c'", "X[['a', 'b', 'c']]")):
             work(turned)
     np.testing.assert_array_equal(how.apply(turned[list(how.seen)]), how.apply(frame))
     assert_near(how.apply(frame.to_numpy()), how.apply(frame), 3, size=1)
@@ -439,7 +439,7 @@ def test_columns_of_text_name_a_remedy_that_exists(model):
     frame = pd.DataFrame({"a": [1.0, 2, 3, 4] * 5, "b": ["x", "y", "z", "x"] * 5})
     y = [0, 1] * 10
     remedy = f"scale=lrnn.Scaling.fit(X, '{model.scale}', ...)"
-    with pytest.raises(ValueError, match=naming("column 2", "categories='onehot'", remedy)):
+    with pytest.raises(ValueError, match=naming("column 1", "categories='onehot'", remedy)):
         model.fit(frame, y)
     scaling = Scaling.fit(frame, model.scale, categories="onehot")
     assert clone(model).set_params(scale=scaling).fit(frame, y).weights_.sizes[0] == 4

@@ -61,22 +61,22 @@ def test_scikit_learns_checks_pass(estimator, check):
 
 
 @parametrize_with_checks([LRNNClassifier(max_iter=40)])  # enough for what the checks ask
-@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.ledger.RangeWarning")
 @pytest.mark.filterwarnings("ignore:.*Scaling.fit")
 def test_scikit_learns_checks_of_classifiers_pass(estimator, check):
     check(estimator)
 
 
 @parametrize_with_checks([LRNNOutlierDetector()])
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")  # few rows
-@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")  # of sparse rows
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")  # few rows
+@pytest.mark.filterwarnings("ignore::lrnn.tables.ledger.RangeWarning")  # of sparse rows
 def test_scikit_learns_checks_of_outlier_detectors_pass(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @parametrize_with_checks([LRNNClassifier()])
-@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.ledger.RangeWarning")
 @pytest.mark.filterwarnings("ignore:.*Scaling.fit")
 def test_scikit_learns_checks_of_the_default_classifier_pass(estimator, check):
     check(estimator)

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from lrnn import LRNNAutoencoder, Moment, Scaling, load_moment
 from lrnn.moments import moment as module
-from lrnn.tables.cut_off import RangeWarning
+from lrnn.tables.ledger import RangeWarning
 from lrnn.tables.scaling import KINDS
 from naming import naming
 
@@ -107,7 +107,7 @@ def test_rows_that_were_not_in_it_are_refused(A, data):
     foreign = np.zeros((1, 3))
     foreign[0, column] = 1
     A[:, column] = min(0.9 / len(A), 0.3)  # sums to less than 1
-    with pytest.raises(ValueError, match=naming(f"column {column + 1}")):
+    with pytest.raises(ValueError, match=naming(f"column {column}")):
         Moment.of(A) - Moment.of(foreign)
     with pytest.raises(ValueError, match=naming(f"{1 - len(A)} rows")):
         Moment.of(A[:1]) - Moment.of(A)
@@ -215,11 +215,11 @@ def test_moments_of_different_columns_scalings_or_levels_do_not_add(rng):
 
 
 def test_data_that_no_model_takes_are_refused(rng):
-    with pytest.raises(ValueError, match=naming("Moment", -1, "row 1", "column 1")):
+    with pytest.raises(ValueError, match=naming("Moment", -1, "row 0", "column 0")):
         Moment.of([[-1.0, 0.5]])
     with pytest.raises(ValueError, match=naming("scale", "auto", *KINDS, "'minimax'")):
         Moment.of([[0.5]], scale="minimax")
-    with pytest.raises(ValueError, match=naming("sample_weight", "infinity")):
+    with pytest.raises(ValueError, match=naming("sample_weight", "inf")):
         Moment.of([[0.5], [0.1]], sample_weight=1e308)
     wide = sparse.csr_array((1, 20_000))
     with pytest.raises(ValueError, match=naming("20,000", "16,384", "implicit")):

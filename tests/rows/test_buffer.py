@@ -80,7 +80,7 @@ WAYS = {
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 every_way = pytest.mark.parametrize("way", WAYS)
 pytestmark = pytest.mark.usefixtures("dask_here")
-unseen = pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
+unseen = pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")
 
 
 @pytest.fixture
@@ -352,5 +352,5 @@ def test_a_bad_cell_is_named_by_its_row_in_the_whole(digits, tmp_path, small_buf
     bad = digits.copy()
     bad[1_234, 5] = np.nan
     for kind in (one_parquet, function, dask_array):
-        with pytest.raises(ValueError, match=naming("NaN", "row 1235", "column 6")):
+        with pytest.raises(ValueError, match=naming("NaN", "row 1234", "column 5")):
             make("printed").fit(kind(bad, tmp_path))

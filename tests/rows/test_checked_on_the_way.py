@@ -42,7 +42,7 @@ def test_what_a_pass_finds_is_looked_at_and_it_is_made_again(rng, where):
     X = rng.random((500, 6))
     X[where, 2] = 1.5
     rows, looked = unchecked(X)
-    with pytest.warns(SaturationWarning, match=naming(1.5, f"row {where + 1}", "column 3")):
+    with pytest.warns(SaturationWarning, match=naming(1.5, f"row {where}", "column 2")):
         found = sums(rows, most=40)
     np.testing.assert_allclose(found, np.minimum(X, 1).sum(axis=0))
     assert X[where, 2] == 1.5
@@ -65,7 +65,7 @@ def test_rows_that_are_taken_first_are_looked_at_first(rng):
     ):
         rows, _ = unchecked(X)
         for _ in range(2):  # and again, if somebody goes on
-            with pytest.raises(UnfitNumbersError, match=naming("NaN", "row 41", "column 1")):
+            with pytest.raises(UnfitNumbersError, match=naming("NaN", "row 40", "column 0")):
                 work(rows)
 
 

@@ -189,7 +189,7 @@ def test_minibatches_of_partitions(client, digits, monkeypatch, rows):
 def test_a_bad_cell_is_named(client, digits):
     bad = digits.copy()
     bad[1_111, 3] = np.nan
-    with pytest.raises(ValueError, match=naming("NaN", "row 1112", "column 4")):
+    with pytest.raises(ValueError, match=naming("NaN", "row 1111", "column 3")):
         LRNNAutoencoder(4).fit(da.from_array(bad, chunks=(200, 64)))
 
 

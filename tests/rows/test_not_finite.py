@@ -46,8 +46,9 @@ def test_a_cell_that_is_not_finite_is_named_and_nothing_else_is_said(rng, kind, 
     model = LRNNAutoencoder(2, max_iter=1, random_state=0).fit(KINDS[kind](X))
     X[ROW, COLUMN] = value
     bad = KINDS[kind](X)
-    what, name = "NaN" if np.isnan(value) else "infinity", ["'b'"] if kind == "frame" else []
-    told = naming("X", what, "row 35", "column 2", *name)
+    what = "NaN" if np.isnan(value) else "inf"
+    column = "column 'b'" if kind == "frame" else "column 1"
+    told = naming("X", what, "row 34", column)
     for method in ("transform", "reconstruct", "score", "partial_fit", "fit"):
         with (
             warnings.catch_warnings(action="error"),

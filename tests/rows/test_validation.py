@@ -81,16 +81,17 @@ def test_truth_values_in_python_are_0_and_1(kind, scale):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
 def test_masked_cells_are_refused(tmp_path, dtype):
     model, rows = fitted(X), MASKED.astype(dtype)
-    row, column = np.argwhere(rows.mask)[0] + 1
-    more = rows.mask.sum() - 1
-    said = naming("masked", f"row {row}", f"column {column}", f"{more} more", "X.filled(0)")
+    row, column = np.argwhere(rows.mask)[0]
+    here = rows.mask[:, column].sum()
+    counts = here, rows.mask.sum() - here
+    said = naming("masked", f"row {row}", f"column {column}", *counts, "X.filled(0)")
     for work in (fitted, model.transform, model.score, bounds.svd, list_of_rows):
         arguments = (rows, 2) if work is bounds.svd else (rows,)
         with pytest.raises(ValueError, match=said):
             work(*arguments)
     with pytest.raises(ValueError, match=said):
         checkpoints.fit(LRNNAutoencoder(2), rows, tmp_path / "checkpoint")
-    with pytest.raises(ValueError, match=naming("masked", "row 1", "column 1")):
+    with pytest.raises(ValueError, match=naming("masked", "row 0", "column 0")):
         model.inverse_transform(np.ma.array(model.transform(X), mask=True))
 
 
@@ -99,7 +100,7 @@ def list_of_rows(rows):
 
 
 def test_masked_cells_elsewhere_are_missing_ones():
-    row, column = np.argwhere(MASKED.mask)[0] + 1
+    row, column = np.argwhere(MASKED.mask)[0]
     with pytest.raises(ValueError, match=naming("NaN", f"row {row}", f"column {column}")):
         fitted(lambda: iter([MASKED[:20], MASKED[20:]]))
     with pytest.raises(ValueError, match=naming("missing", f"row {row}", f"column {column}")):
@@ -111,7 +112,7 @@ def test_masked_cells_elsewhere_are_missing_ones():
         network.steady_state(np.ma.array([0.1, 0.1], mask=[False, True]))
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.ledger.RangeWarning")
 def test_masked_cells_are_missing_where_a_scaling_fills_them():
     missing = np.where(MASKED.mask, np.nan, X)
     for rule in ("median", "drop"):

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 import nearness
 from lrnn import LRNNAutoencoder, LRNNClassifier, Scaling
 from lrnn.storage.export import to_onnx
-from lrnn.tables.cut_off import RangeWarning
+from lrnn.tables.ledger import RangeWarning
 from naming import naming
 
 pytestmark = pytest.mark.filterwarnings("ignore::lrnn.rows.checks.SaturationWarning")
@@ -131,7 +131,7 @@ SCALED = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.ledger.RangeWarning")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("settings", SCALED.values(), ids=SCALED)
 def test_torch_module_with_the_scaling_takes_raw_data(settings, dtype):

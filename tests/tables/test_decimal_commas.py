@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from lrnn.tables.messages import TableError
 from lrnn.tables.reading import Reading
 from lrnn.tables.text import TextFile
-from lrnn.tables.words import TableError
 from naming import naming
 
 COMMAS = Reading(decimal=",", header=True)
@@ -27,7 +27,7 @@ def read(path, *cells, reading=COMMAS, **more):
 @pytest.mark.parametrize("cell", ["1.778", "-12.000", "+999.999", " 1.778 ", '"1.778"'])
 def test_what_may_be_thousands_is_refused(tmp_path, monkeypatch, cell):
     monkeypatch.setattr("lrnn.tables.text.CELLS", 4)  # blocks of two rows
-    told = naming("row 4", "column 2", "price", repr(cell.strip(' "')), "decimal")
+    told = naming("row 3", "column 'price'", repr(cell.strip(' "')), "decimal")
     with pytest.raises(TableError, match=told):
         read(tmp_path / "a.csv", "1,5", "2", "0,25", cell, "7")
 

@@ -32,7 +32,9 @@ def test_one_cell_that_flattens_its_column_is_told(call, wine, tmp_path, value):
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(13)])
     frame.to_csv(tmp_path / "t.csv", index=False)
     for held in (frame, X):
-        with pytest.warns(UserWarning, match=naming("column 3", f"{value:g}", 1.36, 3.23)):
+        with pytest.warns(
+            UserWarning, match=naming(("column 2", "column 'x2'"), f"{value:g}", 1.36, 3.23)
+        ):
             Scaling.fit(held, "minmax")
     fit = ("fit", "t.csv", "--max-iter", "2", "--hidden", "2", "--json")
     done = call(*fit, cwd=tmp_path)

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lrnn.cli.commands import OPTIONS
+from lrnn.tables.messages import TableWarning
 from lrnn.tables.reading import Reading
 from lrnn.tables.text import TextFile
-from lrnn.tables.words import TableWarning, as_options
 from naming import naming
 
 NUMBERS = "".join(f"{i % 5 / 10},{i % 3},{i % 7 * 1.5},{i % 2}\n" for i in range(1, 30))
@@ -75,7 +76,7 @@ def test_what_is_said(tmp_path):
     told = "line 1", *range(2019, 2023)
     with pytest.warns(TableWarning, match=naming(*told, "header=False")) as found:
         TextFile(path, Reading())
-    assert re.search(naming(*told, "--no-header"), as_options(found[0].message))
+    assert re.search(naming(*told, "--no-header"), found[0].message.worded(OPTIONS))
 
 
 @pytest.mark.parametrize("header", [True, False])
@@ -106,7 +107,7 @@ def test_it_reads_what_it_writes(call, tmp_path):
 def test_columns_of_one_name_get_others_and_that_is_said(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,x,y,x,,x.1\n1,2,3,4,5,6\n")
-    told = "column 2", "'x.1'", "column 4", "'x.2'", "column 6", "'x.1.1'"
+    told = "column 1", "'x.1'", "column 3", "'x.2'", "column 5", "'x.1.1'"
     with pytest.warns(TableWarning, match=naming(*told)):
         table = TextFile(path, Reading())
     assert table.columns == ("x", "x.1", "y", "x.2", "Unnamed: 4", "x.1.1")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lrnn
-from lrnn.tables.cut_off import CutOff
+from lrnn.tables.ledger import Ledger
 from lrnn.tables.read import open_columns
 from lrnn.tables.recipe import Recipe, TableSource
 from lrnn.tables.text import TextFile
@@ -25,7 +25,7 @@ def passes(monkeypatch):
     return seen
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.cut_off.RangeWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.ledger.RangeWarning")
 @pytest.mark.parametrize("missing", ["median", "drop"])
 def test_one_pass_for_the_scaling_and_one_for_the_rows(path, passes, missing):
     scaling = lrnn.Scaling.fit(open_columns(path), "minmax", missing=missing)
@@ -50,7 +50,7 @@ def test_parquet_files_with_text(tmp_path):
 def test_what_is_too_large_is_not_held_and_counted_once(path, monkeypatch):
     monkeypatch.setattr("lrnn.tables.text.CELLS", 10)
     recipe, _ = Recipe.fit(open_columns(path), missing="drop")
-    cut = CutOff()
+    cut = Ledger()
     source = TableSource(open_columns(path), recipe, cut)
     assert source.held(40) is None
     assert not cut

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder, Scaling
-from lrnn.tables.words import TableWarning
+from lrnn.tables.messages import TableWarning
 from naming import naming
 
 CONSTANT = np.tile([1.0, 2.0, 3.0], (10, 1))
@@ -66,5 +66,5 @@ def test_a_vector_is_neither_a_row_nor_a_column(call, tmp_path, command):
 
 
 def test_a_scale_that_would_cut_off_names_one_remedy():
-    with pytest.raises(ValueError, match=naming("row 1", "column 1", -1, 10, 20, "scale='minmax'")):
+    with pytest.raises(ValueError, match=naming("row 0", "column 0", -1, 10, 20, "scale='minmax'")):
         LRNNAutoencoder(2, scale="max").fit(-CONSTANT)

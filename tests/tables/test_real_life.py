@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import lrnn
-from lrnn.tables.words import TableWarning
+from lrnn.tables.messages import TableWarning
 from naming import naming
 
 FIT = ("--max-iter", 2, "--hidden", 1, "--json")
@@ -165,13 +165,13 @@ def test_numbers_that_stand_for_missing_ones_are_remarked_on(call, tmp_path):
     command = "lrnn fit t.csv --na -999 --missing allow -o t.safetensors"
     assert json.loads(done.stdout)["command"] == command
     frame = pd.read_csv(tmp_path / "t.csv")
-    with pytest.warns(UserWarning, match=naming("column 2", "NaN", "missing='median'")):
+    with pytest.warns(UserWarning, match=naming("column 'b'", "NaN", "missing='median'")):
         lrnn.Scaling.fit(frame, "minmax")
 
 
 def test_far_numbers_that_are_none(tmp_path):
     frame = pd.DataFrame({"a": [-999.0, -500, 0, 400, 900], "b": [1.0, 2, 3, 4, 999], "c": 9999.0})
-    with pytest.warns(TableWarning, match=naming("column 2", "'b'", 999)) as caught:
+    with pytest.warns(TableWarning, match=naming("column 'b'", 999)) as caught:
         lrnn.Scaling.fit(frame, "minmax")
     assert len(caught) == 1
 
@@ -206,7 +206,9 @@ def test_a_class_among_the_attributes_is_told(call, tmp_path):
     done = call("fit", "t.csv", "--label", "target", "--force", *FIT, cwd=tmp_path)
     assert done.returncode == 0
     assert not done.names("target")
-    with pytest.warns(TableWarning, match=naming("column 3", "label='target'", "drop='target'")):
+    with pytest.warns(
+        TableWarning, match=naming("column 'target'", "label='target'", "drop='target'")
+    ):
         lrnn.Scaling.fit(pd.read_csv(tmp_path / "t.csv"), "minmax")
     (tmp_path / "t.csv").write_text("a,b,y\n" + rows.replace("\n", "0\n"))  # 0, 10, 20
     assert not call("fit", "t.csv", "--force", *FIT, cwd=tmp_path).names("column 3")

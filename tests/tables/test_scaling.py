@@ -15,7 +15,7 @@ from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
 from naming import naming
 
-pytestmark = pytest.mark.filterwarnings("ignore::lrnn.tables.words.TableWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::lrnn.tables.messages.TableWarning")
 
 tables = hnp.arrays(
     np.float64,

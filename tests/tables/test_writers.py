@@ -19,7 +19,7 @@ tables = hnp.arrays(
 )
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.TableWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.TableWarning")
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_bit_for_bit(tmp_path_factory, suffix):
     if suffix == ".zarr":

@@ -65,7 +65,7 @@ def test_outputs_that_hardly_fire_are_told_of(digits):
     LRNNAutoencoder(8, spike_penalty=1e-5, **settings).fit(digits[:500])  # no warning
 
 
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")
 def test_errors_of_dim_data_are_readable(digits):
     found = frontier(1e-4 * digits[:100], 4, penalties=2, passes=2, random_state=0)
     for line, point in zip(found.lines(), found.points, strict=True):

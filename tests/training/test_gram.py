@@ -270,7 +270,7 @@ def test_data_next_to_zero_overflow_nowhere(smallest):
     ],
     ids=repr,
 )
-@pytest.mark.filterwarnings("ignore::lrnn.tables.words.SettingWarning")  # so dim that it is told
+@pytest.mark.filterwarnings("ignore::lrnn.tables.messages.SettingWarning")  # so dim that it is told
 def test_numbers_whose_squares_underflow_give_finite_weights(dtype, scale, tiny, settings):
     X = np.random.default_rng(0).random((60, 6))
     columns = {"one column": [4], "all but one column": range(1, 6), "all": range(6)}[tiny]

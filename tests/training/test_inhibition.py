@@ -9,10 +9,11 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
 from lrnn import LRNNAutoencoder, bounds, checkpoints, export, load
+from lrnn.cli.commands import OPTIONS
 from lrnn.functional.gradients import penalised_gradients
 from lrnn.network.weights import Weights
 from lrnn.rows import held
-from lrnn.tables.words import SettingWarning, as_options
+from lrnn.tables.messages import SettingWarning
 from lrnn.training import evaluate, inhibition
 from naming import naming
 from nearness import assert_near
@@ -292,7 +293,7 @@ def test_inhibition_that_gains_nothing_is_told_once_with_the_remedy():
     assert "spike_penalty" not in str(said[-1].message)
     assert model.inhibitory_encoders_ is None
     assert len([w for w in said if issubclass(w.category, SettingWarning)]) == 1
-    assert "--fine-tune 100" in as_options(said[-1].message)
+    assert "--fine-tune 100" in said[-1].message.worded(OPTIONS)
     dear = LRNNAutoencoder(
         2, inhibition=True, spike_penalty=1e-6, fine_tune=1, early_stopping=True, random_state=0
     )

@@ -29,7 +29,7 @@ from lrnn.spiking.schedule import decades, number, whole_number
 from lrnn.spiking.simulate import seed_sequence
 from lrnn.spiking.simulation import Simulation
 from lrnn.spiking.until import SpikeCount, check_until
-from lrnn.tables.words import SettingError, SettingWarning, warn
+from lrnn.tables.messages import SettingError, SettingWarning, warn
 
 if TYPE_CHECKING:
     from lrnn.estimators.autoencoder import LRNNAutoencoder

@@ -15,9 +15,9 @@ from lrnn.rows import HostRows, Rows
 from lrnn.rows.memory import map_rows
 from lrnn.rows.validation import TRAIN, brought, check_count
 from lrnn.tables.frame import is_frame
+from lrnn.tables.messages import UnfitNumbersError
 from lrnn.tables.scaling import Scaling
 from lrnn.tables.types import matrix_of, numbers_of
-from lrnn.tables.words import FILLS, TableError
 
 __all__ = ["factorize"]
 
@@ -117,11 +117,14 @@ def _size(X: Any, missing: Any) -> float | None:
         return None
     try:
         largest = float(np.max(Scaling.fit(X, "max", missing=missing).span))
-    except TableError as error:
-        if " below 0 " not in str(error):
-            raise TableError(error.text.replace(FILLS, TRAIN)) from None
-        where = str(error).partition(" (")[0]
-        raise ValueError(f"X: {where}, and no factors that are nonnegative give that") from None
+    except UnfitNumbersError as error:
+        if error.kind == "missing":
+            raise error.but(remedy=TRAIN) from None
+        if error.kind == "below":
+            raise error.but(
+                remedy="no factors that are nonnegative give that", source="X"
+            ) from None
+        raise
     return largest if largest > 1 else None
 
 

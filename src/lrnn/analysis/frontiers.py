@@ -19,7 +19,7 @@ from lrnn.notebook import table
 from lrnn.progress import decimal
 from lrnn.rows import Rows
 from lrnn.rows.validation import check_count, check_data
-from lrnn.tables.words import SettingWarning, warn
+from lrnn.tables.messages import SettingWarning, warn
 from lrnn.training import (
     PenalisedNetwork,
     Run,

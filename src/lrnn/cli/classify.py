@@ -139,7 +139,7 @@ def classify(
     part = part_taken(data, split)
     given = given_for(found, data, voice, split=part)
     with (
-        numbers_explained(given, data, fitting=False, places=given.cut.places),
+        numbers_explained(data, given.ledger, fitting=False),
         voice.working(f"classifying {data}"),
     ):
         shares = np.asarray(found.predict_proba(given.data))
@@ -218,12 +218,12 @@ def _probabilities(classes: NDArray[Any], shares: NDArray[Any]) -> dict[str, Any
 def _decided(model: Any, given: Given, **how: Any) -> Any:
     """What is decided spike by spike; None, with a warning, if no row can be expected to decide."""
     from lrnn.analysis.decisions import UndecidableError
-    from lrnn.tables.words import SettingWarning, warn
+    from lrnn.tables.messages import SettingWarning, warn
 
     try:
         return model.decide(given.data, **how)
     except UndecidableError as error:
-        warn(SettingWarning(f"nothing is decided spike by spike: {error.text}"))
+        warn(SettingWarning("nothing is decided spike by spike: {why}", why=error))
         return None
 
 
@@ -296,7 +296,7 @@ class _Truth:
         """What the data tell of them; None, if they tell nothing."""
         from lrnn.tables.frame import as_text
         from lrnn.tables.labels import class_names
-        from lrnn.tables.words import warn
+        from lrnn.tables.messages import warn
 
         told = given.classes
         if told is None:
@@ -307,8 +307,8 @@ class _Truth:
         if not labelled.any():
             warn(f"{data!r}: no row has a label, so that nothing is said of accuracy")
             return None
-        tell_unlabelled(~labelled, given.cut.dropped, data, "the accuracy")
-        numbers = numbered(told, classes, given.cut.dropped, data, REMEDY)
+        tell_unlabelled(~labelled, given.ledger.dropped, data, "the accuracy")
+        numbers = numbered(told, classes, given.ledger.dropped, data, REMEDY)
         names = class_names(classes)
         texts = [
             names[n] if n >= 0 else as_text(cell) if sure else ""
@@ -383,8 +383,8 @@ def _write(output: Path, columns: dict[str, Any], given: Given, truth: _Truth | 
         before[index] = beside[index]
     else:
         kept = len(columns["predicted"])
-        numbers = np.arange(1, kept + len(given.cut.dropped) + 1)
-        before["row"] = np.delete(numbers, given.cut.dropped)
+        numbers = np.arange(1, kept + len(given.ledger.dropped) + 1)
+        before["row"] = np.delete(numbers, given.ledger.dropped)
     after = {} if truth is None else {_free(label or "label", before | columns): truth.labels}
     found = before | columns | after
     shape = (len(columns["predicted"]), len(found))

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -9,8 +10,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lrnn.progress import printable
-from lrnn.tables.words import as_options, options_in
+from lrnn.tables.messages import Message, Place, Setting, Surface, short
 
+OTHERWISE = {  # options that are not called as their parameters are
+    "hidden_layer_sizes": "--hidden",
+    "decoder_layer_sizes": "what stands behind the plus of --hidden",
+    "random_state": "--seed",
+    "validation_fraction": "the share of rows that is held out",
+}
 UsageError: type[Any] = typer.BadParameter.__mro__[1]  # Typer's own, or that of Click
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -68,16 +75,62 @@ class CommandLine(typer.Typer):
         return register
 
 
+class Options(Surface):
+    """How the command line words what a message has as fields.
+
+    Rows and columns are counted from 1, as in the file; settings are options.
+
+    Examples
+    --------
+    >>> OPTIONS.place(Place(2, 1, "alcohol")), OPTIONS.setting(Setting("missing", "median"))
+    ("row 3, column 2 ('alcohol')", '--missing median')
+    """
+
+    first, counted = 1, ""
+
+    def option(self, setting: Setting) -> str:
+        """The option that stands for a setting, without its value."""
+        return OTHERWISE.get(setting.name, f"--{setting.name.replace('_', '-')}")
+
+    def setting(self, setting: Setting) -> str:
+        """An option, with the value that it should get; a switch has none."""
+        option = self.option(setting)
+        if setting.value is None or setting.name in OTHERWISE:
+            return option
+        value = str(self.meant(setting))
+        if value in ("True", "False"):
+            return option if value == "True" else option.replace("--", "--no-", 1)
+        return f"{option} {shlex.quote(value)}"
+
+    def place(self, place: Place) -> str:
+        """A cell, by its numbers in the file, and the name of its column."""
+        parts = [] if place.row is None else [f"row {place.row + 1}{place.of}"]
+        if place.column is not None:
+            name = "" if place.name is None else f" ({short(place.name)!r})"
+            parts.append(f"column {place.column + 1}{name}")
+        return ", ".join(parts)
+
+    def source(self, name: str) -> str:
+        """The file or the data set."""
+        return repr(name)
+
+
+OPTIONS = Options()
+
+
 def in_options(said: object) -> str:
     """What an error or a warning says, in options; of those of another command it says so.
 
     What a command trains by itself is warned of in the words of ``lrnn fit``.
     """
-    text, running = as_options(said), Command.running
+    if not isinstance(said, Message):
+        return str(said)
+    text, running = said.worded(OPTIONS), Command.running
     if running is None:
         return text
     others = running.find_root().command.commands
-    lacking = [option for option in options_in(said) if option not in _options(running.command)]
+    named = dict.fromkeys(map(OPTIONS.option, said.settings))
+    lacking = [option for option in named if option not in _options(running.command)]
     lacking = [option for option in lacking if option in _options(others["fit"])]
     if not lacking:
         return text

@@ -148,11 +148,13 @@ def detect(
         check_apart(report, data, output, *others)
         check_new(force, report / "index.html")
     part = part_taken(data, split)
-    cut: dict[str, Any] = {}
+    ledger: dict[str, Any] = {}
     if model is not None:
         found = detector_in(model)
     else:
-        found, cut = _fitted(fit_on or data, data, options, hidden, share, seed or 0, device, voice)
+        found, ledger = _fitted(
+            fit_on or data, data, options, hidden, share, seed or 0, device, voice
+        )
         if save is not None:
             found.save(save)
     found.device = device
@@ -161,7 +163,7 @@ def detect(
         voice.note(f"{data!r} has no column {options.label!r}: its rows are judged without labels")
     truth = _Truth.of(judged, data, normal)
     _write(output, judged)
-    told = cut if model is None and fit_on is None else judged.given.tell(voice)
+    told = ledger if model is None and fit_on is None else judged.given.tell(voice)
     gaps = _tell_of_gaps(judged, data, voice)
     document = {
         "output": str(output),
@@ -277,8 +279,8 @@ def _fitted(
         each.scale = each.scaling_ = how
         if taken.table.names is not None:
             each.feature_names_in_ = np.array(taken.table.names, dtype=object)
-    taken.cut.guessed = 0  # nothing is filled in, and cells are told of as rows are judged
-    return found, tell(taken.cut, voice)
+    taken.ledger.guessed = 0  # nothing is filled in, and cells are told of as rows are judged
+    return found, tell(taken.ledger, voice)
 
 
 def _columns(table: Any) -> tuple[str, ...] | None:

@@ -189,11 +189,11 @@ def _opened(
         if isinstance(X, Source):  # which workers read, and scale, by themselves
             found.scaling_ = given.scaling
         X = on_cluster(data, X, given.scaling.recipe)
-    with numbers_explained(given, data, fitting=False, places=given.cut.places):
+    with numbers_explained(data, given.ledger, fitting=False):
         rows: Any = check_data(found, X, reset=False)
         if rows.gaps is not None:
             gaps = attributes_of(rows.gaps).take(slice(None))
-            given.cut.add_gaps(np.isnan(gaps), given.scaling.recipe)
+            given.ledger.add_gaps(np.isnan(gaps), given.scaling.recipe)
         yield found, rows, given
 
 

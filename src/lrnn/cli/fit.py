@@ -188,12 +188,12 @@ def fit(
     """
     from lrnn import checkpoints
     from lrnn.estimators.autoencoder import LRNNAutoencoder
-    from lrnn.tables.cut_off import CutOff
+    from lrnn.tables.ledger import Ledger
     from lrnn.tables.scaling import Scaling, attribute_count
 
     voice = Voice(quiet, as_json)
     check_corruption(corruption, solver)
-    on_workers, cut = dask is not None or workers is not None, CutOff()
+    on_workers, ledger = dask is not None or workers is not None, Ledger()
     recognising = Recognising(label_smoothing, dropout, class_weight, pretrain, freeze, test)
     recognising.check(
         classify,
@@ -238,7 +238,7 @@ def fit(
         )
     if moment is None:
         taken = ToTrainOn.of(data, options, voice)
-        table, scaling, cut = taken.table, taken.scaling, taken.cut
+        table, scaling, ledger = taken.table, taken.scaling, taken.ledger
         count, attributes = table.data.shape
     else:
         scaling, count = moment.scaling or Scaling("none"), moment.n_rows
@@ -296,7 +296,7 @@ def fit(
             "spike_cost": model.spike_cost_,
             "converged": None if tol == 0 else not (falling or interrupted),
             "interrupted": interrupted,
-            **tell(cut, voice),
+            **tell(ledger, voice),
         },
         f"{count} rows, {' → '.join(map(str, layers))} neurons: mean squared error "
         f"{bound_note(model)}{decimal(model.reconstruction_err_)}{from_corrupted(model)}"

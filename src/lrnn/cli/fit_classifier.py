@@ -34,7 +34,7 @@ from lrnn.cli.labels import (
 from lrnn.cli.model_place import ModelPlace
 from lrnn.cli.tables import TableOptions, allow_not_offered, scale_note
 from lrnn.cli.voice import Voice
-from lrnn.tables.places import columns_listed
+from lrnn.tables.messages import columns_listed
 
 PANEL = "Recognition: with --classify"
 HIDDEN = (300,)  # neurons, unless it is said how many
@@ -110,13 +110,13 @@ class Labelled:
         count, total = int(np.count_nonzero(lacking)), len(lacking)
         if count == total:
             raise ValueError(f"{_place(given, source)}: no row has a label")
-        tell_unlabelled(lacking, given.cut.dropped, source)
+        tell_unlabelled(lacking, given.ledger.dropped, source)
         if count:
             given = replace(given, data=given.data[np.flatnonzero(~lacking)])
         known = [cell for cell, gone in zip(found, lacking, strict=True) if not gone]
         if learnt is None:
             return cls(given, learnt_classes(known, _place(given, source)), count)
-        numbered(found, learnt, given.cut.dropped, source)
+        numbered(found, learnt, given.ledger.dropped, source)
         return cls(given, np.array(known, dtype=object), count)
 
     def accuracy(self, model: Any) -> float:
@@ -188,9 +188,7 @@ def fit_classifier(
         **parameters,
     )
     unscaled = scaling.kind == "none"
-    explained = (
-        numbers_explained(given, data, places=given.cut.places) if unscaled else nullcontext()
-    )
+    explained = numbers_explained(data, given.ledger) if unscaled else nullcontext()
     with place.alone(voice), explained, going_on(place.unfinished, voice):
         checkpoints.fit(
             model,
@@ -230,7 +228,7 @@ def fit_classifier(
             "spike_cost": model.spike_cost_,
             "rows_without_label": rows.unlabelled,
             "interrupted": interrupted,
-            **tell(given.cut, voice),
+            **tell(given.ledger, voice),
         },
         f"{count} rows of {len(model.classes_)} classes, {words} neurons: accuracy {accuracy:.4f}"
         f"{on_test}; cross-entropy {model.loss_:.5f}{on_held_out}; {spikes:.3g} firings per output "
@@ -347,8 +345,7 @@ def _complement_note(options: TableOptions, given: Given) -> str:
 
 def _test_rows(data: str, test: str | None, rows: Labelled, voice: Voice) -> Labelled | None:
     """Rows that are not trained on, if there are any."""
-    from lrnn.tables.cut_off import RangeWarning
-    from lrnn.tables.words import warn
+    from lrnn.tables.messages import warn
 
     split = _part(data, "test") if test is None else None
     source = data if split is not None else test
@@ -361,6 +358,6 @@ def _test_rows(data: str, test: str | None, rows: Labelled, voice: Voice) -> Lab
     )
     tested = given_for(known, source, voice, split=split)
     found = Labelled.of(tested, source, np.unique(rows.classes))
-    if found.given.cut:
-        warn(f"{source!r}: {found.given.cut}", RangeWarning)
+    if found.given.ledger:
+        warn(found.given.ledger.warning(source))
     return found

@@ -120,7 +120,7 @@ def frontier(
         check_apart(output / written, data, test)
     _check_new(output, force)
     taken = ToTrainOn.of(data, options, voice)
-    table, scaling, cut = taken.table, taken.scaling, taken.cut
+    table, scaling, ledger = taken.table, taken.scaling, taken.ledger
     width = table.data.shape[1]
     texts = [None] if hidden is None else hidden.split(",")
     layers = [layer_sizes(text, width) for text in texts]
@@ -152,7 +152,7 @@ def frontier(
         rule = hidden_rule(hidden, width)
         document = {"data": data, "hidden_rule": rule, "paper": known, **found.to_json()}
         _save_models(output, found, document, table.names, scaling)
-        document |= tell(cut, voice)
+        document |= tell(ledger, voice)
         document["chosen"] = chosen = _choose(output, found, document, budget)
         _write(output, found, document)
         kept = {point["model"] for point in document["points"]} | ({CHOSEN} if chosen else set())
@@ -221,14 +221,14 @@ def _test_rows(
 ) -> Any:
     """Rows that errors are taken on besides; data sets that come with some need not be told."""
     from lrnn.datasets import DATA_SETS
-    from lrnn.tables.cut_off import CutOff
+    from lrnn.tables.ledger import Ledger
 
     has_some = not Path(data).exists() and data in DATA_SETS and "test" in DATA_SETS[data].splits
     if test is None and not has_some:
         return None
     source, split = (data, "test") if test is None else (test, None)
-    rows = attributes_of(options.open(source, voice, split), scaling, cut := CutOff()).data
-    tell(cut, voice)
+    rows = attributes_of(options.open(source, voice, split), scaling, ledger := Ledger()).data
+    tell(ledger, voice)
     if rows.shape[1] != width:
         raise ValueError(f"{source!r} has {rows.shape[1]} attributes, but {data!r} {width}")
     return rows

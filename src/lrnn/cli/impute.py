@@ -50,9 +50,9 @@ def impute(
     """
     from lrnn.rows.checks import check_values
     from lrnn.rows.memory import HostRows
-    from lrnn.tables.cut_off import CutOff
     from lrnn.tables.filled import write_filled
     from lrnn.tables.frame import Columns
+    from lrnn.tables.ledger import Ledger
     from lrnn.tables.sources import Source
     from lrnn.tables.table import whole
     from lrnn.tables.writers import WITH_TEXT, write, write_blocks
@@ -72,8 +72,9 @@ def impute(
             f"{data!r} is a sparse matrix, and none of its cells is missing: those that it does "
             "not store are 0; if they are missing, give --missing unstored"
         )
+    ledger = Ledger(places=None if scaling.recipe is None else scaling.recipe.places)
     if scaling.kind == "none":
-        check_range(raw, data, gaps=True)
+        check_range(raw, data, ledger, gaps=True)
     matrix = raw.data if raw.data.dtype.kind == "f" else raw.data.astype(np.float64)
     rows = HostRows(check_values(scaling.scaled(matrix), raw.names, "lrnn impute", gaps=True))
     gaps = np.isnan(rows.X)
@@ -89,8 +90,7 @@ def impute(
             write_blocks(output, [columns], (len(filled), len(columns)), np.float64, names)
     else:
         write(output, np.where(gaps, scaling.revert(filled), matrix), raw.names)
-    cut = CutOff()
-    cut.add_gaps(gaps, scaling.recipe)
+    ledger.add_gaps(gaps, scaling.recipe)
     touched, unknown = gaps.any(axis=1), int(gaps.all(axis=1).sum())
     if unknown:
         voice.note(
@@ -101,12 +101,12 @@ def impute(
         {
             "output": str(output),
             "rows": len(filled),
-            "cells_filled": cut.guessed,
+            "cells_filled": ledger.guessed,
             "rows_filled": int(touched.sum()),
             "rows_unknown": unknown,
         },
-        f"{cut.guessed:,} missing cell{'s' * (cut.guessed != 1)} filled, in {touched.sum():,} of "
-        f"{len(filled):,} rows; "
+        f"{ledger.guessed:,} missing cell{'s' * (ledger.guessed != 1)} filled, in "
+        f"{touched.sum():,} of {len(filled):,} rows; "
         f"written to {output}",
     )
 

@@ -96,7 +96,7 @@ class Given:
         What is known of them.
     scaling : Scaling
         By which they got into [0, 1].
-    cut : CutOff
+    ledger : Ledger
         What was cut off, so far as they have been read.
     carried : deque or None
         Index and label of the blocks that have been read.
@@ -109,7 +109,7 @@ class Given:
     image_shape: tuple[int, ...] | None
     labels: tuple[str | None, ...] | None
     scaling: Any
-    cut: Any
+    ledger: Any
     carried: Any
     along: tuple[str, ...] = ()
 
@@ -129,7 +129,7 @@ class Given:
 
     def row(self, number: int, source: str) -> int:
         """Where a row of the file, counted from 1, is among these; from 0."""
-        dropped = self.cut.dropped
+        dropped = self.ledger.dropped
         total = self.data.shape[0] + len(dropped)
         if number > total:
             raise typer.BadParameter(f"{source!r} has {total:,} rows", param_hint="--row")
@@ -146,12 +146,12 @@ class Given:
         refused = getattr(model, "missing", "refuse") == "refuse"
         if refused or not floats or not (gaps := np.isnan(self.data)).any():
             return self
-        self.cut.add_gaps(gaps, self.scaling.recipe)
+        self.ledger.add_gaps(gaps, self.scaling.recipe)
         return replace(self, data=model.impute(self.data))
 
     def tell(self, voice: Voice) -> dict[str, Any]:
         """Say what was cut off or filled; and as a document."""
-        return tell(self.cut, voice)
+        return tell(self.ledger, voice)
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class ToTrainOn:
         The attributes.
     scaling : Scaling
         The way into [0, 1].
-    cut : CutOff
+    ledger : Ledger
         What was left out or filled.
     source : str
         What the user calls the data.
@@ -172,13 +172,13 @@ class ToTrainOn:
 
     table: Any
     scaling: Any
-    cut: Any
+    ledger: Any
     source: str
 
     @classmethod
     def of(cls, source: str, options: TableOptions, voice: Voice) -> "ToTrainOn":
         """Data as a user wants them taken; numbers that cannot be are refused."""
-        from lrnn.tables.cut_off import CutOff
+        from lrnn.tables.ledger import Ledger
         from lrnn.tables.sources import Source
         from lrnn.tables.table import whole
 
@@ -186,31 +186,29 @@ class ToTrainOn:
         table = options.open(source, voice)
         scaling, gaps = options.scaling(table, source, voice), options.gaps
         with voice.working(f"reading {source}"):
-            table = attributes_of(table, scaling, cut := CutOff())
+            table = attributes_of(table, scaling, ledger := Ledger())
             if gaps and isinstance(table.data, Source):
                 table = replace(table, data=whole(table.data).data)
             if gaps and isinstance(table.data, np.ndarray) and table.data.dtype.kind == "f":
-                cut.add_gaps(np.isnan(table.data), scaling.recipe)
+                ledger.add_gaps(np.isnan(table.data), scaling.recipe)
         if scaling.kind == "none" and not isinstance(table.data, Source):  # checked as it is read
-            check_range(table, source, gaps=gaps, places=cut.places)
-        return cls(table, scaling, cut, source)
+            check_range(table, source, ledger, gaps)
+        return cls(table, scaling, ledger, source)
 
     def explained(self) -> AbstractContextManager[None]:
         """What is found wrong with numbers as they are read is said of the user's file."""
         if self.scaling.kind != "none":
             return nullcontext()
-        return numbers_explained(self.table, self.source, places=self.cut.places)
+        return numbers_explained(self.source, self.ledger)
 
 
-def tell(cut: Any, voice: Voice) -> dict[str, Any]:
+def tell(ledger: Any, voice: Voice) -> dict[str, Any]:
     """Say what was cut off, left out or filled; and as a document."""
-    if cut.filling:
-        voice.note(cut.filling)
-    if cut:
-        from lrnn.tables.cut_off import RangeWarning
-
-        warnings.warn(str(cut), RangeWarning, stacklevel=2)
-    return {"cut_off": cut.to_json()}
+    if ledger.filling:
+        voice.note(ledger.filling)
+    if ledger:
+        warnings.warn(ledger.warning(), stacklevel=2)
+    return {"cut_off": ledger.to_json()}
 
 
 def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
@@ -228,7 +226,7 @@ def hidden_sizes(text: str | None, n_attributes: int) -> tuple[int, ...]:
 def _beware_of_attributes(text: str, outermost: int, n_attributes: int) -> None:
     """Warn of a hidden layer that may be meant as the layer of the attributes."""
     if outermost == n_attributes:
-        from lrnn.tables.words import warn
+        from lrnn.tables.messages import warn
 
         warn(
             f"--hidden {text} has a hidden layer as wide as the {n_attributes} attributes: all its "
@@ -297,58 +295,63 @@ def wide_note(sizes: tuple[int, ...], attributes: int) -> str:
     )
 
 
-def check_range(
-    table: Any, source: str, fitting: bool = True, gaps: bool = False, places: Any = None
-) -> None:
-    """Without scaling, numbers beyond [0, 1] are a mistake; levels of 8 or 16 bits are not.
+def check_range(table: Any, source: str, ledger: Any, gaps: bool = False) -> None:
+    """Without scaling, numbers to train on beyond [0, 1] are a mistake; levels are not.
 
-    A model that is fitted already takes numbers above 1 as 1. With ``gaps`` cells may be missing.
-    Columns that were taken from a table have ``places`` there.
+    With ``gaps`` cells may be missing.
     """
     from lrnn.arrays import are_levels
-    from lrnn.tables.places import place
-    from lrnn.tables.scaling import first_cell, limits
+    from lrnn.tables.offences import first_offending, unfit
 
-    if are_levels(table.data.dtype):
+    data = table.data
+    if are_levels(data.dtype):
         return
-    low, high = limits(table.data, gaps)
-    lowest, highest = low.min(), high.max()
-    if not (np.isfinite(lowest) and np.isfinite(highest)):
-        said, remedy = "that are not finite numbers", "fill or drop such cells in the file"
-        cell = first_cell(table.data, lambda block: ~np.isfinite(block))
-    elif lowest < 0:
-        said = "below 0"
-        remedy = "choose --scale minmax" if fitting else "the model was fitted to none such"
-        cell = first_cell(table.data, lambda block: block == lowest)
-    elif highest > 1 and fitting:
-        said = "above 1"
-        remedy = f"choose --scale minmax{', max or levels' if highest <= 255 else ' or max'}"
-        cell = first_cell(table.data, lambda block: block == highest)
-    else:
-        return
-    row, column, value = cell
-    where = place(row, column, table.names, places)
-    raise ValueError(f"{source!r} has values {said}, such as {value:g} in {where}; {remedy}")
+    allowed = np.isnan if gaps else np.zeros_like
+    found = first_offending(
+        [data], lambda x: ~((x >= 0) & (x <= 1) | allowed(x).astype(bool)), table.names
+    )
+    if found is not None:
+        raise _in_file(unfit(found, "", (0, 1)), source, ledger, fitting=True)
 
 
 @contextmanager
-def numbers_explained(
-    table: Any, source: str, fitting: bool = True, places: Any = None
-) -> Iterator[None]:
-    """What is found wrong with numbers as they are read is said of the user's file.
+def numbers_explained(source: str, ledger: Any, fitting: bool = True) -> Iterator[None]:
+    """Say of the user's file what is found wrong with numbers as they are read.
 
-    Only then are they read again. While a model is fitted, numbers above 1 are wrong, too.
+    While a model is fitted, numbers above 1 are wrong, too.
     """
-    from lrnn.rows.checks import SaturationWarning, UnfitNumbersError
+    from lrnn.rows.checks import SaturationWarning
+    from lrnn.tables.messages import UnfitNumbersError
 
     with warnings.catch_warnings():
         if fitting:
             warnings.simplefilter("error", SaturationWarning)
         try:
             yield
-        except (SaturationWarning, UnfitNumbersError):
-            check_range(table, source, fitting, places=places)
-            raise
+        except (SaturationWarning, UnfitNumbersError) as error:
+            if error.source not in ("", "X"):  # the place is that of the file already
+                raise
+            raise _in_file(error, source, ledger, fitting) from None
+
+
+def _in_file(error: Any, source: str, ledger: Any, fitting: bool) -> Any:
+    """An error about a number of some rows, by its place in the file that these are of."""
+    from lrnn.tables.messages import UnfitNumbersError
+
+    kind = error.fields.get("kind", "above")
+    if kind in ("missing", "infinite"):
+        remedy = "fill or drop such cells in the file"
+    elif kind == "above" and 0 <= error.value <= 255:
+        remedy = "choose {scale=minmax}, {scale=max} or {scale=levels}"
+    else:
+        remedy = "choose {scale=minmax}" if fitting else "the model was fitted to none such"
+    problem = (
+        error.problem
+        if isinstance(error, UnfitNumbersError)
+        else "{at} is {value:g}, above 1{more}"
+    )
+    fields = {**error.fields, "kind": kind, "passed": "", "at": ledger.origin(error.at)}
+    return UnfitNumbersError(problem, remedy=remedy, source=source, **fields)
 
 
 def model_for(path: Path, data: str, *, autoencoder: bool = True, detector: bool = False) -> Any:
@@ -468,12 +471,12 @@ def rows_of_part(count: int, data: str, part: str | None) -> str:
 
 def given_of(table: Any, scaling: Any, model: Any, source: str, stream: bool = False) -> Given:
     """A table that is taken and scaled so; for a ``model`` it must have the right attributes."""
-    from lrnn.tables.cut_off import CutOff
     from lrnn.tables.frame import Columns
+    from lrnn.tables.ledger import Ledger
     from lrnn.tables.recipe import TableSource
     from lrnn.tables.sources import Source
 
-    cut = CutOff()
+    ledger = Ledger()
     data, names = table.data, table.names
     known = getattr(model, "feature_names_in_", None)
     wanted = None if known is None else list(map(str, known))
@@ -481,19 +484,19 @@ def given_of(table: Any, scaling: Any, model: Any, source: str, stream: bool = F
     if recipe is not None:
         if not isinstance(table.data, Columns | Source):
             columns.name = source  # what messages call it
-        data = TableSource(columns, recipe, cut, carries=True)
+        data = TableSource(columns, recipe, ledger, carries=True)
         names = recipe.names if recipe.named else None
     width = data.shape[1] if recipe is None else len(data.columns)
     if model is not None:
         _check_attributes(model, width, names, source)
-    cut.names = names
+    ledger.names = names
     carried, along = getattr(data, "carried", None), getattr(data, "carried_names", ())
     data = _held(data, IN_MEMORY if stream else None)
     labels = table.labels
-    if labels is not None and len(cut.dropped):
-        labels = tuple(np.delete(labels, cut.dropped).tolist())
-    given = Given(data, names, table.image_shape, labels, scaling, cut, carried, along)
-    return replace(given, data=scaling.scaled(data, cut))
+    if labels is not None and len(ledger.dropped):
+        labels = tuple(np.delete(labels, ledger.dropped).tolist())
+    given = Given(data, names, table.image_shape, labels, scaling, ledger, carried, along)
+    return replace(given, data=scaling.scaled(data, ledger))
 
 
 def _held(data: Any, most: int | None) -> Any:

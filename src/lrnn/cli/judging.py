@@ -99,7 +99,7 @@ class Judged:
     @property
     def rows(self) -> NDArray[np.intp]:
         """Numbers of the rows in their file, from 1."""
-        dropped = self.given.cut.dropped
+        dropped = self.given.ledger.dropped
         return np.delete(np.arange(1, len(self.scores) + len(dropped) + 1), dropped)
 
     @property
@@ -176,7 +176,8 @@ def judge(
     ``label`` and ``index`` are columns that go along, where others are meant than it remembers.
     """
     from lrnn.datasets import open_table
-    from lrnn.tables.cut_off import RangeWarning
+    from lrnn.estimators.detector import UnknownRowsWarning
+    from lrnn.tables.ledger import RangeWarning
     from lrnn.tables.read import Reading, taken
 
     check_rows(source)
@@ -200,7 +201,7 @@ def judge(
     try:
         with voice.working(f"judging {source}"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RangeWarning)  # all of them are counted in ``given``
-            warnings.filterwarnings("ignore", "no cell of")
+            warnings.simplefilter("ignore", UnknownRowsWarning)
             data = table.data if recipe is None else columns
             for part in _parts(data, recipe, max(1, AT_ONCE // width)):
                 each = model.explain(part)
@@ -232,7 +233,7 @@ def _together(found: Sequence[tuple[Explanation, Reasons, NDArray[Any]]], given:
     kept = np.concatenate([places for _, _, places in found])
     order = np.argsort(-strangeness[kept], kind="stable")[:STRANGEST]
     places = kept[order]
-    dropped = given.cut.dropped
+    dropped = given.ledger.dropped
     numbers = np.delete(np.arange(len(strangeness) + len(dropped)), dropped)
     values, expected = (
         [np.concatenate(columns)[order] for columns in zip(*each, strict=True)]

@@ -28,7 +28,7 @@ def learnt_classes(cells: Sequence[Any], where: str) -> NDArray[Any]:
     """The classes that labels, told of in ``where``, are; numbers in several spellings are told."""
     from lrnn.tables.frame import as_text
     from lrnn.tables.labels import as_classes, spelled_twice
-    from lrnn.tables.words import warn
+    from lrnn.tables.messages import warn
 
     found, ways = as_classes(cells), spelled_twice(cells)
     if ways:
@@ -44,7 +44,7 @@ def learnt_classes(cells: Sequence[Any], where: str) -> NDArray[Any]:
 
 def check_classes(labels: NDArray[Any], where: str) -> None:
     """Complain of labels, told of in ``where``, that are no classes; or beware of them."""
-    from lrnn.tables.words import warn
+    from lrnn.tables.messages import warn
 
     values = np.unique(labels)
     count, example = len(values), str(labels[0])
@@ -129,7 +129,7 @@ def tell_unlabelled(
 
     ``dropped`` are those of the file that are not among them.
     """
-    from lrnn.tables.words import warn
+    from lrnn.tables.messages import warn
 
     count, total = int(np.count_nonzero(lacking)), len(lacking)
     if count:
@@ -154,7 +154,7 @@ def numbered(
     """
     from lrnn.tables.frame import as_text
     from lrnn.tables.labels import UNKNOWN, UNLABELLED, class_names, class_numbers, respelled
-    from lrnn.tables.words import warn
+    from lrnn.tables.messages import warn
 
     names, found = class_names(classes), class_numbers(cells, classes)
     strange, other = found == UNKNOWN, respelled(cells, found, classes)

@@ -17,7 +17,7 @@ from lrnn.cli.inputs import (
 )
 from lrnn.cli.outputs import Force, check_named, check_new
 from lrnn.cli.voice import Json, Quiet, Voice
-from lrnn.tables.words import in_bytes
+from lrnn.tables.messages import in_bytes
 
 LARGE = 32 << 20  # bytes of a page that browsers take long to open
 
@@ -223,7 +223,7 @@ def _gaps(rows: Any) -> list[int]:
 def _labels(given: Any, gaps: list[int]) -> list[str]:
     """What rows are called: their number, their class, how many cells of theirs are guessed."""
     count = len(gaps)
-    dropped, classes = set(given.cut.dropped.tolist()), given.classes
+    dropped, classes = set(given.ledger.dropped.tolist()), given.classes
     numbers = [n for n in range(1, count + len(dropped) + 1) if n - 1 not in dropped]
     return [
         f"row {number}"

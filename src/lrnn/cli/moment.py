@@ -80,7 +80,7 @@ def moment(
     check_named(output)
     check_apart(output, *sources)
     check_new(force, output)
-    cut: dict[str, Any] = {}
+    ledger: dict[str, Any] = {}
     note = ""
     if add or subtract:
         _check_alone(add and subtract, like, options)
@@ -92,18 +92,18 @@ def moment(
         for source in sources:
             if known is None:
                 with allow_not_offered():
-                    first, cut[source] = _first(source, options, voice)
+                    first, ledger[source] = _first(source, options, voice)
                 note, known = scale_note(options.scale, first.scaling), _as_known(first)
                 moments.append(first)
             else:
                 with _gaps_refused(source):
-                    following, cut[source] = _following(source, known, voice)
+                    following, ledger[source] = _following(source, known, voice)
                 moments.append(following)
         found = moments[0].merge(moments)
     with sole_writer(output):
         check_new(force, output)  # another process may have been quicker
         found.save(output)
-    cut_off = {"cut_off": cut} if cut else {}
+    cut_off = {"cut_off": ledger} if ledger else {}
     voice.result(
         {"moment": str(output), **described(found), **cut_off},
         f"{found}\n{note}written to {output}",
@@ -214,6 +214,7 @@ def _check_data(sources: list[str]) -> None:
 
 
 def _combined(paths: list[Path], subtract: bool) -> Any:
+    from lrnn.moments.moment import OtherScalingError
 
     if len(paths) < 2:
         raise typer.BadParameter("give two moments at least", param_hint="--add, --subtract")
@@ -229,45 +230,31 @@ def _combined(paths: list[Path], subtract: bool) -> Any:
             return first.merge([first, *others])
         for other in others:
             first = first - other
-    except ValueError as error:
-        said, otherwise, _ = str(error).partition("; fix one beforehand")
-        if not otherwise:
-            raise
-        raise ValueError(f"{said}; sum up the data again, all with --like {paths[0]}") from None
+    except OtherScalingError as error:
+        remedy = "sum up the data again, all with --like {first}"
+        raise error.but(remedy=remedy, first=str(paths[0])) from None
     return first
 
 
 def _moment(path: Path) -> Any:
     """The moment in a file that should hold one."""
     import lrnn
-    from lrnn.storage.moment_files import MomentFileError
 
-    try:
-        return lrnn.load_moment(path)
-    except MomentFileError as error:
-        raise ValueError(str(error).replace("model, which lrnn.load reads", "model")) from None
+    return lrnn.load_moment(path)
 
 
 @contextmanager
 def _gaps_refused(source: str) -> Iterator[None]:
     """Missing cells where the scaling is known: the remedies that hold here are named."""
-    from lrnn.rows.checks import UnfitNumbersError
-    from lrnn.tables.words import TableError
+    from lrnn.tables.messages import UnfitNumbersError
 
     try:
         yield
     except UnfitNumbersError as error:
-        said, place, _ = str(error).partition("; Moment takes finite numbers only")
-        if not place:
+        if error.kind != "missing":
             raise
-        raise ValueError(
-            f"{said.replace('Input X', repr(source), 1)}, and a moment takes no such cells; {FILL}"
-        ) from None
-    except TableError as error:
-        said, place, _ = error.text.partition("the model was trained to refuse such")
-        raise (
-            TableError(f"{said}a moment takes no such cells; {FILL}") if place else error
-        ) from None
+        problem = "{at} is missing{more}, and a moment takes no such cells"
+        raise error.but(problem=problem, remedy=FILL, source=source) from None
 
 
 def _known(path: Path, options: TableOptions) -> SimpleNamespace:
@@ -306,7 +293,7 @@ def _first(source: str, options: TableOptions, voice: Voice) -> tuple[Any, Any]:
         found = Moment.of(taken.table.data, scale=replace(taken.scaling, recipe=None))
     names = None if taken.table.names is None else tuple(map(str, taken.table.names))
     found = replace(found, scaling=taken.scaling, names=names)
-    return found, tell(taken.cut, voice)["cut_off"]
+    return found, tell(taken.ledger, voice)["cut_off"]
 
 
 def _following(source: str, known: SimpleNamespace, voice: Voice) -> tuple[Any, Any]:
@@ -317,9 +304,7 @@ def _following(source: str, known: SimpleNamespace, voice: Voice) -> tuple[Any, 
 
     given = given_for(SimpleNamespace(**vars(known)), source, voice, stream=True)
     unscaled = given.scaling.kind == "none"
-    explained = (
-        numbers_explained(given, source, places=given.cut.places) if unscaled else nullcontext()
-    )
+    explained = numbers_explained(source, given.ledger) if unscaled else nullcontext()
     with explained, voice.working(f"summing up {source}"):
         found = Moment.of(given.data, scale=given.scaling.coding)
     names = known.feature_names_in_

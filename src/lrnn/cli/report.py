@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lrnn.cli.commands import in_options
 from lrnn.cli.inputs import (
     DataOf,
     Given,
@@ -106,6 +107,7 @@ def report(
     others = {str(path): _beside(path, found, data, part, voice) for path in against or []}
     drawn, known = (None, {}) if frontier is None else _read_frontier(frontier, found)
     names = getattr(found, "feature_names_in_", given.names)
+    left_out = in_options(given.ledger.warning()) if given.ledger else ""
     subject = Subject(
         found,
         given.data,
@@ -114,17 +116,17 @@ def report(
         image_shape=given.image_shape,
         attributes=None if names is None else tuple(map(str, names)),
         row=place,
-        left_out=given.cut.dropped,
+        left_out=given.ledger.dropped,
         against=others,
         seed=seed,
         frontier=drawn,
         known=known,
         classes=given.classes,
         label=(given.scaling.recipe and given.scaling.recipe.label) or "class",
-        remarks=tuple(filter(None, (str(given.cut), given.cut.filling))),
+        remarks=tuple(filter(None, (left_out, given.ledger.filling))),
         with_gaps=with_gaps,
     )
-    with numbers_explained(given, data, fitting=False, places=given.cut.places):
+    with numbers_explained(data, given.ledger, fitting=False):
         page = write(subject, output, voice)
     rows = rows_of_part(given.data.shape[0], data, part)
     voice.result(
@@ -144,8 +146,7 @@ def report(
 def _beside(path: Path, model: Any, data: str, part: str | None, voice: Voice) -> Any:
     """Another model, with the same data as it takes them by itself."""
     from lrnn.report import Subject
-    from lrnn.tables.cut_off import RangeWarning
-    from lrnn.tables.words import as_options, warn
+    from lrnn.tables.messages import TableError, warn
 
     found = load_model(path, autoencoder=False)
     if is_classifier(found) != is_classifier(model):
@@ -157,9 +158,9 @@ def _beside(path: Path, model: Any, data: str, part: str | None, voice: Voice) -
         given = given_for(found, data, voice, split=part)
         filled = given.without_gaps(found).data
     except ValueError as error:
-        raise ValueError(f"{str(path)!r} cannot take these data: {as_options(error)}") from None
-    if given.cut:
-        warn(f"{str(path)!r}: {given.cut}", RangeWarning)
+        raise TableError("cannot take these data: {why}", source=str(path), why=error) from None
+    if given.ledger:
+        warn(given.ledger.warning(str(path)))
     name, classes = str(path), given.classes
     return Subject(found, filled, name=name, command="", classes=classes, with_gaps=given.data)
 
@@ -180,7 +181,7 @@ def _report_detection(
     """The page of an outlier detector, for data that it judges."""
     judged = judge(model, data, voice, split=part)
     name = (Path(data).name or data) + ("" if part is None else f" ({part})")
-    cut = judged.given.tell(voice)
+    ledger = judged.given.tell(voice)
     command = shlex.join(["lrnn", *sys.argv[1:]])
     page = detection_page(model, judged, output, voice, name, command, seed)
     count = len(judged.scores)
@@ -192,7 +193,7 @@ def _report_detection(
             "split": part,
             "outliers": int(judged.outliers.sum()),
             "valid": bool(model.audit().valid),
-            **cut,
+            **ledger,
         },
         f"report{on}: {page}",
     )
@@ -206,7 +207,7 @@ def detection_page(
 
     given, network = judged.given, copy(model.autoencoder_)
     network.scaling_ = model.scaling_ and model.scaling_.coding  # rows are in [0, 1] already
-    remark = str(given.cut)
+    remark = str(given.ledger)
     filled = given.without_gaps(network)
     names = getattr(model, "feature_names_in_", given.names)
     subject = Subject(
@@ -217,7 +218,7 @@ def detection_page(
         image_shape=given.image_shape,
         attributes=None if names is None else tuple(map(str, names)),
         row=int(judged.places[0]),
-        left_out=given.cut.dropped,
+        left_out=given.ledger.dropped,
         seed=seed,
         remarks=(remark,) if remark else (),
         findings=Findings(
@@ -231,8 +232,8 @@ def _tell_labels(model: Any, given: Given, data: str) -> None:
     """Which rows cannot be told right: those without a label, and of classes it does not know."""
     if given.classes is not None:
         lacking = without_class(given.classes)
-        tell_unlabelled(lacking, given.cut.dropped, data, "the accuracy")
-        numbered(given.classes, model.classes_, given.cut.dropped, data)
+        tell_unlabelled(lacking, given.ledger.dropped, data, "the accuracy")
+        numbered(given.classes, model.classes_, given.ledger.dropped, data)
 
 
 def _read_frontier(folder: Path, model: Any) -> tuple[Any, dict[str, float]]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from lrnn.cli.voice import Voice
-from lrnn.tables.places import columns_listed
+from lrnn.tables.messages import columns_listed
 
 PANEL = "Tables: what becomes of their columns"
 
@@ -231,8 +231,8 @@ class TableOptions:
 
     def scaling(self, table: Any, source: str, voice: Voice) -> Any:
         """How this table gets into [0, 1]."""
+        from lrnn.tables.messages import TableError
         from lrnn.tables.scaling import Scaling
-        from lrnn.tables.words import TableError
 
         data = table.data
         check_sparse(data, source, *self._choosing)
@@ -254,8 +254,7 @@ class TableOptions:
                     complement=bool(self.complement),
                 )
         except TableError as error:
-            known = repr(source) in error.text
-            raise error if known else TableError(f"{source!r}: {error.text}") from None
+            raise error.but(source=source) from None
         return replace(found, reading=self.reading)
 
 
@@ -291,22 +290,26 @@ def with_gaps(table: Any, missing: str, source: str) -> Any:
 @contextmanager
 def allow_not_offered() -> Iterator[None]:
     """Where cells cannot stay missing, an error that names remedies does not name this one."""
-    from lrnn.tables.words import FILLS, TableError
+    from lrnn.tables.messages import UnfitNumbersError
 
     try:
         yield
-    except TableError as error:
-        others = FILLS.partition(", ")[2].replace("with", "fills such cells with", 1)
-        raise TableError(error.text.replace(FILLS, others)) from None
+    except UnfitNumbersError as error:
+        if error.kind != "missing":
+            raise
+        raise error.but(
+            remedy="{missing=median} fills such cells with the middle of their column, "
+            "{missing=drop} leaves their rows out"
+        ) from None
 
 
-def attributes_of(table: Any, scaling: Any, cut: Any = None) -> Any:
+def attributes_of(table: Any, scaling: Any, ledger: Any = None) -> Any:
     """A table of attributes, in the units of the data; what is left out or filled is counted."""
     if scaling.recipe is None:
         names = getattr(table.data, "columns", None) or table.names
         return replace(table, names=names)
     names = scaling.names if scaling.recipe.named else None
-    return replace(table, data=scaling.selected(table.data, cut), names=names)
+    return replace(table, data=scaling.selected(table.data, ledger), names=names)
 
 
 def scale_note(asked: str, scaling: Any) -> str:

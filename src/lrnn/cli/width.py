@@ -85,7 +85,7 @@ def width(
             random_state=seed,
             verbose=voice.verbose,
         )
-    document = {"data": data, **found.to_json(), **tell(taken.cut, voice)}
+    document = {"data": data, **found.to_json(), **tell(taken.ledger, voice)}
     for path in outputs:
         if path.suffix == ".json":
             write_atomically(path, json_text(document, indent=1).encode())

@@ -48,8 +48,8 @@ from lrnn.rows.validation import (
 )
 from lrnn.tables.filled_frames import filled_frame
 from lrnn.tables.frame import is_frame
+from lrnn.tables.messages import SettingWarning, warn
 from lrnn.tables.scaling import KINDS, Scaling, attribute_count
-from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import (
     MOST_STEPS,
     Evaluation,
@@ -944,7 +944,7 @@ class LRNNAutoencoder(
             )
         whole = rows.take(slice(None))
         if is_frame(X):
-            dropped = () if rows.cut_off is None else rows.cut_off.dropped
+            dropped = () if rows.ledger is None else rows.ledger.dropped
             return filled_frame(X, self.scaling_ or Scaling("none"), to_numpy(whole), dropped)
         filled = to_numpy(self._reverted(whole, rows.white))
         raw = raw_matrix(X, self.scaling_, unstored)

@@ -50,8 +50,8 @@ from lrnn.rows.validation import (
     labels_of,
     weighted,
 )
+from lrnn.tables.messages import SettingError, SettingWarning, warn
 from lrnn.tables.scaling import KINDS, Scaling
-from lrnn.tables.words import SettingError, SettingWarning, warn
 from lrnn.training import (
     Labels,
     LearningCurve,

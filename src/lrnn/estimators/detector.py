@@ -40,8 +40,8 @@ from lrnn.rows.validation import (
     raw_matrix,
     weighted,
 )
+from lrnn.tables.messages import Place, SettingWarning, TableWarning, warn
 from lrnn.tables.scaling import KINDS, OPEN, Scaling
-from lrnn.tables.words import SettingWarning, warn
 from lrnn.training import learn_filling
 from lrnn.training.held_out import taken
 from lrnn.training.parameters import check_layer_sizes
@@ -122,6 +122,10 @@ class FittedDetector:
     offset: float
     flagged_share: float
     width_path: WidthPath | None = None
+
+
+class UnknownRowsWarning(TableWarning):
+    """Rows without any known cell, of which nothing can be said."""
 
 
 class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -705,8 +709,11 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         parts = self._normality_.measured(rows)
         if len(unknown := without_a_known_cell(rows)):
             warn(
-                f"no cell of {len(unknown):,} rows is known, the first of which is row "
-                f"{unknown[0] + 1:,}: nothing strange can be said of them"
+                UnknownRowsWarning(
+                    f"no cell of {len(unknown):,} rows is known, the first of which is {{at}}: "
+                    "nothing strange can be said of them",
+                    at=Place(int(unknown[0])),
+                )
             )
         return -strangeness(parts, self._held.scales, self._normality_.typical is not None)
 
@@ -826,7 +833,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         values = raw if raw is not None and raw.shape == cells.shape else self._in_units(cells)
         if known is not None:
             values = np.where(known, values, np.nan)
-        dropped = () if rows.cut_off is None else rows.cut_off.dropped
+        dropped = () if rows.ledger is None else rows.ledger.dropped
         kept = np.delete(np.arange(len(cells) + len(dropped)), dropped)
         names, counts, shown, wanted = self._by_column(counts, cells, values, expected)
         return Explanation(

@@ -15,8 +15,8 @@ from lrnn.network.weights import Weights
 from lrnn.plots.images import as_images
 from lrnn.report.pictures import is_ink
 from lrnn.rows.validation import check_count, check_data
+from lrnn.tables.messages import SettingError
 from lrnn.tables.scaling import OPEN, Scaling, input_names
-from lrnn.tables.words import SettingError, escaped
 
 SMALL = 1 << 16  # weights of a network that are packed with all of their bits
 MOST_ENTRIES = 1 << 20  # of a neuron, or clocks: their tables are read in 53 bits
@@ -110,8 +110,10 @@ def check_alike(models: Mapping[str, Any]) -> int:
         scalings = [each.scaling_ or Scaling("none") for each in (model, other)]
         if any(np.any(getattr(scalings[0], n) != getattr(scalings[1], n)) for n in ("low", "span")):
             raise SettingError(
-                f"{escaped(repr(name))} scales its data otherwise than {escaped(repr(first))}: an "
-                "input is not the same to both; fit both to the same data with the same {scale}"
+                "{name} scales its data otherwise than {first}: an input is not the same to both",
+                remedy="fit both to the same data with the same {scale}",
+                name=repr(name),
+                first=repr(first),
             )
     return int(model.n_features_in_)
 

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from lrnn.live.packing import Scene, rows_of
 from lrnn.report.page import asset, render
 from lrnn.tables.atomic import write_atomically
-from lrnn.tables.words import warn
+from lrnn.tables.messages import warn
 
 SCRIPTS = (  # each needs only those before it
     "random", "alias", "engine", "runner", "forward", "drawing", "layers", "plot", "tour", "page",

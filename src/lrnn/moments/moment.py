@@ -20,8 +20,8 @@ from sklearn.base import BaseEstimator
 from lrnn.arrays import HOST, Floats, beyond_floats, host_dtype
 from lrnn.moments.sums import LARGEST, Sums, sums_of
 from lrnn.rows.validation import check_data, weighted
+from lrnn.tables.messages import Place, TableError, Text, warn
 from lrnn.tables.scaling import KINDS, Scaling
-from lrnn.tables.words import warn
 
 LOST = 1e-3  # share of the rows' weight that rounding may be, before it is said
 
@@ -227,8 +227,10 @@ class Moment:
         left = self.sums - other.sums
         wrong = impossible(left)
         if wrong is not None:
-            raise ValueError(
-                f"these rows were not in it: without them {wrong}; subtract only what was added"
+            raise TableError(
+                "these rows were not in it: without them {wrong}",
+                remedy="subtract only what was added",
+                wrong=wrong,
             )
         if not left.n_rows:  # but for rounding
             left = left * 0.0
@@ -338,34 +340,44 @@ class Moment:
 
     def _check_alike(self, other: "Moment", done: str) -> None:
         own, others = self.shape[1], other.shape[1]
-        what = None
+        cannot = f"these moments cannot be {done}: "
         if own != others:
-            what = f"one has {own:,} columns, the other {others:,}"
-        elif self.names is not None and other.names is not None and self.names != other.names:
+            raise TableError(f"{cannot}one has {own:,} columns, the other {others:,}")
+        if self.names is not None and other.names is not None and self.names != other.names:
             i = next(i for i in range(own) if self.names[i] != other.names[i])
-            what = f"column {i + 1} is {self.names[i]!r} in one and {other.names[i]!r} in the other"
-        elif not same_scaling(self.scaling, other.scaling):
-            what = (
-                f"they are of different scalings, {self.scaling} and {other.scaling}"
-                f"{_where(self.scaling, other.scaling)}; fix one beforehand, "
-                "Scaling.fit(X, ...), and give it to both, Moment.of(X, scale=...)"
+            raise TableError(
+                cannot + "{at} is {one} in one and {two} in the other",
+                at=Place(column=i),
+                one=repr(self.names[i]),
+                two=repr(other.names[i]),
             )
-        elif self.white != other.white:
+        if not same_scaling(self.scaling, other.scaling):
+            raise OtherScalingError(
+                cannot + "they are of different scalings, {one} and {two}{where}",
+                remedy="fix one beforehand, Scaling.fit(X, ...), and give it to both, "
+                "Moment.of(X, scale=...)",
+                one=self.scaling,
+                two=other.scaling,
+                where=_where(self.scaling, other.scaling),
+            )
+        if self.white != other.white:
             one, two = (
                 f"the level {m.white:g} is 1" if m.white else "there are no levels"
                 for m in (self, other)
             )
-            what = (
-                f"they are of different levels: in one {one}, in the other {two}; divide "
-                "levels by the one that is 1, and give numbers in [0, 1] to both"
+            raise TableError(
+                f"{cannot}they are of different levels: in one {one}, in the other {two}",
+                remedy="divide levels by the one that is 1, and give numbers in [0, 1] to both",
             )
-        if what is not None:
-            raise ValueError(f"these moments cannot be {done}: {what}")
         if (self.names is None) != (other.names is None):
             warn(
                 "only one of these moments knows the names of its columns; those of the other are "
                 "taken to be the same, in the same order"
             )
+
+
+class OtherScalingError(TableError):
+    """Moments of data that were scaled in different ways."""
 
 
 class _Reader(BaseEstimator):  # type: ignore[misc]
@@ -394,24 +406,25 @@ def same_scaling(one: Scaling | None, other: Scaling | None) -> bool:
     return facts(one) == facts(other)
 
 
-def _where(one: Scaling | None, other: Scaling | None) -> str:
+def _where(one: Scaling | None, other: Scaling | None) -> Text:
     """The first attribute in which two scalings of the same kind differ."""
     if one is None or other is None or one.kind != other.kind or one.kind == "none":
-        return ""
+        return Text("")
     pairs = [np.atleast_1d(s.low) + 0j + 1j * np.atleast_1d(s.span) for s in (one, other)]
     if pairs[0].shape != pairs[1].shape or not (pairs[0] != pairs[1]).any():
-        return ""
+        return Text("")
     i = int(np.flatnonzero(pairs[0] != pairs[1])[0])
     ranges = [f"{p[i].real:g} to {p[i].real + p[i].imag:g}" for p in pairs]
-    return f" (attribute {i + 1} goes from {ranges[0]} in one, from {ranges[1]} in the other)"
+    said = f" ({{at}} goes from {ranges[0]} in one, from {ranges[1]} in the other)"
+    return Text(said, at=Place(column=i))
 
 
-def impossible(sums: Sums) -> str | None:
+def impossible(sums: Sums) -> Text | None:
     """What shows that no rows in [0, 1] have these sums, but for rounding; None if nothing does."""
     gram, columns, slack = sums.gram, np.asarray(sums.columns), sums.rounding
     diagonal = np.diagonal(gram)
     if sums.n_rows < 0 or sums.weight < -slack:
-        return f"{sums.n_rows:,} rows of weight {sums.weight:g} would be left"
+        return Text(f"{sums.n_rows:,} rows of weight {sums.weight:g} would be left")
     for found, what in (
         (diagonal, "the sum of squares"),
         (columns, "the sum"),
@@ -419,12 +432,12 @@ def impossible(sums: Sums) -> str | None:
     ):
         if (found < -slack).any():
             i = int(np.flatnonzero(found < -slack)[0])
-            return f"{what} of column {i + 1} would be {found[i]:.3g}"
+            return Text(f"{what} of {{at}} would be {found[i]:.3g}", at=Place(column=i))
     for smaller, larger, what in (
         (diagonal, columns, "squares would sum to more than the numbers"),
         (columns, sums.weight, "numbers would sum to more than the rows weigh"),
     ):
         if (smaller > larger + 2 * slack).any():
             i = int(np.flatnonzero(smaller > larger + 2 * slack)[0])
-            return f"in column {i + 1} {what}"
+            return Text(f"in {{at}} {what}", at=Place(column=i))
     return None

@@ -138,7 +138,7 @@ def check_of_rows(n_neurons: int, values: ArrayLike, shape: tuple[int, ...], nam
         )
     if not np.isfinite(array).all():
         where = tuple(np.argwhere(~np.isfinite(array))[0])
-        place = f"{where[-1]}" + (f" in row {where[0] + 1}" if array.ndim > 1 else "")
+        place = f"{where[-1]}" + (f" in row {where[0]}" if array.ndim > 1 else "")
         raise ValueError(f"{name} is {array[where]} at neuron {place}; it must be finite")
     return array
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import Array, Backend, Floats, backend_of, host_dtype
-from lrnn.tables.cut_off import CutOff
+from lrnn.tables.ledger import Ledger
 
 BUFFER_BYTES = 1 << 30  # of rows in memory, for minibatches of those that come only in order
 
@@ -37,7 +37,7 @@ class Rows(ABC):
         The level that is 1, where the numbers are stored as levels.
     columns : sequence of str or None
         Their names, where the rows themselves know them.
-    cut_off : CutOff or None
+    ledger : Ledger or None
         What their scaling has cut off, so far as they have been read.
     gaps : Rows or None
         The same rows with NaN where cells were missing, if these have been filled.
@@ -58,7 +58,7 @@ class Rows(ABC):
     backend: Backend
     white: float | None = None
     columns: Sequence[str] | None = None
-    cut_off: CutOff | None = None
+    ledger: Ledger | None = None
     gaps: "Rows | None" = None
     resident: bool
     in_any_order: bool

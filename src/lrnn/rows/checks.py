@@ -12,9 +12,9 @@ from lrnn.arrays import Array, are_levels, backend_of, detached, host_dtype, tak
 from lrnn.functional import saturate
 from lrnn.rows.device import DeviceRows
 from lrnn.rows.memory import map_rows, within_unit_interval
-from lrnn.tables.places import place
+from lrnn.tables.messages import Message, warn
+from lrnn.tables.offences import Offence, first_offending, unfit
 from lrnn.tables.types import check_kind
-from lrnn.tables.words import warn
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 ENTRIES = 1 << 19  # of a sparse matrix that are looked at, at a time
@@ -27,11 +27,9 @@ FILL_BEFORE = (
 )
 
 
-SCALERS = {  # that scale by themselves
-    "LRNNClassifier": "LRNNClassifier(",
-    "Moment": "Moment.of(X, ",
-    "widths": "widths(X, widths, ",
-}
+SCALERS = (  # that scale by themselves
+    "LRNNAutoencoder", "LRNNClassifier", "LRNNOutlierDetector", "Moment", "widths",
+)  # fmt: skip
 
 
 class User(str):
@@ -54,14 +52,22 @@ class User(str):
         """What helps numbers beyond [0, 1]: such a scaling, or codes that are some."""
         if self.codes:
             return "give codes in [0, 1], as transform returns them"
-        return f"scale X to [0, 1], as {SCALERS.get(self, 'LRNNAutoencoder(')}scale={kind!r}) does"
+        if self in SCALERS:
+            return f"scale X to [0, 1], as {{scale={kind}}} does"
+        return f"scale X to [0, 1], as LRNNAutoencoder(scale={kind!r}) does"
+
+    @property
+    def source(self) -> str:
+        """What the data are called."""
+        return "the codes" if self.codes else "X"
+
+    @property
+    def what(self) -> str:
+        """What it is given."""
+        return "codes" if self.codes else "data"
 
 
-class UnfitNumbersError(ValueError):
-    """Data have numbers that no neuron takes: negative ones, or such as are not finite."""
-
-
-class SaturationWarning(UserWarning):
+class SaturationWarning(Message, UserWarning):
     """Data above 1 were given; the network saturates them to 1."""
 
 
@@ -138,7 +144,7 @@ def check_alike(
     """
     if are_levels(dtype) and isinstance(block, np.ndarray) and block.dtype.kind == "f":
         check_values(np.clip(block, 0, 1), names, user, first)
-    said = f"the block from row {first + 1} on" if isinstance(first, int) else "a block"
+    said = f"the block from row {first} on" if isinstance(first, int) else "a block"
     check_kind(block.dtype, dtype, f"{where}: {said}")
 
 
@@ -199,46 +205,41 @@ def check_values(
         else:
             lowest, highest = cells.min(), cells.max()
     user = User(user)
-    what = "codes" if user.codes else "data"
-    mend = "mend or drop such cells"
-    for kind, is_so, remedy in (
-        ("NaN", np.isnan, user.for_gaps),
-        ("infinity", np.isinf, mend),
+    for is_so, wrong, remedy in (
+        (np.isnan(lowest) or np.isnan(highest), np.isnan, user.for_gaps),
+        (np.isinf(lowest) or np.isinf(highest), np.isinf, ""),
+        (lowest < 0, _below, user.for_range("minmax")),
     ):
-        if is_so(lowest) or is_so(highest):
-            raise UnfitNumbersError(
-                f"Input X contains {kind} at {_places(X, is_so(cells), names, first)}; {user} "
-                f"takes finite numbers only. {remedy[0].upper()}{remedy[1:]}"
-            )
-    if lowest < 0:
-        remedy = user.for_range("minmax")
-        raise UnfitNumbersError(
-            f"Negative values in {what} passed to {user}: {_value(cells, cells < 0)} at "
-            f"{_places(X, cells < 0, names, first)}. {remedy[0].upper()}{remedy[1:]}"
-        )
+        if is_so:
+            raise unfit(_first(X, wrong, names, first), remedy, source=user.source, user=user)
     if highest > 1 + 16 * np.finfo(X.dtype).eps:  # more than rounding
+        found = _first(X, _above, names, first)
         warn(
-            f"{'The codes have' if user.codes else 'X has'} values above 1: "
-            f"{_value(cells, cells > 1)} at {_places(X, cells > 1, names, first)}. A neuron cannot "
-            "be excited with a probability above 1, so they count as 1. If that is not meant, "
-            f"{user.for_range('max' if sparse.issparse(X) else 'minmax')}",
-            SaturationWarning,
+            SaturationWarning(
+                "{at} is {value:g}, above 1{more}. A neuron cannot be excited with a probability "
+                "above 1, so such {what} count as 1",
+                remedy="if that is not meant, "
+                + user.for_range("max" if sparse.issparse(X) else "minmax"),
+                source=user.source,
+                at=found.at,
+                value=float(found.value),
+                more=found.more,
+                what=user.what,
+            )
         )
     return saturate(X) if highest > 1 else X
 
 
-def _value(cells: Any, offends: Any) -> str:
-    return f"{cells[offends][0]:.6g}"
+def _below(cells: Any) -> Any:
+    return cells < 0
 
 
-def _places(X: Array, offends: Any, names: Any, begin: Any) -> str:
-    """Where the first offending cell is, and how many more there are."""
-    first = int(np.argmax(offends))
-    if sparse.issparse(X):
-        row, column = np.searchsorted(X.indptr, first, side="right") - 1, X.indices[first]
-    else:
-        row, column = np.unravel_index(first, X.shape)
-    more = np.count_nonzero(offends) - 1
-    number = row if begin is None else begin[row] if np.ndim(begin) else row + begin
-    where = place(number, column, names) + " of its block" * (begin is None)
-    return f"{where}{f' (and {more} more)' if more else ''}"
+def _above(cells: Any) -> Any:
+    return cells > 1
+
+
+def _first(X: Any, wrong: Callable[[Any], Any], names: Any, numbers: Any) -> Offence:
+    """The first offending cell of rows with these numbers; there is one."""
+    found = first_offending([X], wrong, names)
+    assert found is not None
+    return found.numbered(numbers)

@@ -77,7 +77,7 @@ class WeightedRows(DerivedRows):
     def __init__(self, rows: Rows, weights: Floats) -> None:
         super().__init__(rows, _same, rows.shape[1], rows.dtype)
         self.of_rows = weights
-        self.white, self.columns, self.cut_off = rows.white, rows.columns, rows.cut_off
+        self.white, self.columns, self.ledger = rows.white, rows.columns, rows.ledger
         self.gaps = rows.gaps
 
     @property
@@ -123,7 +123,7 @@ class ComplementedRows(DerivedRows):
 
     def __init__(self, rows: Rows) -> None:
         super().__init__(rows, _with_complements, 2 * rows.shape[1], rows.dtype)
-        self.white, self.cut_off = rows.white, rows.cut_off
+        self.white, self.ledger = rows.white, rows.ledger
         self.gaps = None if rows.gaps is None else ComplementedRows(rows.gaps)
 
     @property

@@ -12,7 +12,7 @@ from lrnn.functional import fill_gaps
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.checks import summed
 from lrnn.rows.memory import HostRows
-from lrnn.tables.words import in_bytes
+from lrnn.tables.messages import in_bytes
 
 __all__ = ["Filling", "check_size", "full", "has_gaps", "sparse_gaps"]
 
@@ -99,5 +99,5 @@ class Filling:
             return fill_gaps(block, *parts)
 
         found = HostRows(rows.transmit(work, rows.shape[1], rows.dtype, sum(self.decoder.shape)))
-        found.columns, found.cut_off, found.gaps = rows.columns, rows.cut_off, rows
+        found.columns, found.ledger, found.gaps = rows.columns, rows.ledger, rows
         return found

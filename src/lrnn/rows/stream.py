@@ -13,9 +13,8 @@ from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, summed, 
 from lrnn.rows.content import ContentSum
 from lrnn.rows.device import held
 from lrnn.rows.memory import as_floats
-from lrnn.tables.cut_off import RangeWarning
+from lrnn.tables.messages import warn
 from lrnn.tables.sources import Source, block_height, read_ahead
-from lrnn.tables.words import warn
 
 
 class Stream(Rows):
@@ -76,7 +75,7 @@ class Stream(Rows):
         for raw in read_ahead(self._remembered(wanted, first)):
             if raw.ndim != 2 or raw.shape[1] != self.shape[1]:
                 raise ValueError(
-                    f"{self.source.name}: the block from row {seen + 1} on has the shape "
+                    f"{self.source.name}: the block from row {seen} on has the shape "
                     f"{raw.shape}; it should have {self.shape[1]} columns"
                 )
             if seen + raw.shape[0] <= end:
@@ -91,9 +90,9 @@ class Stream(Rows):
 
     def _tell(self) -> None:
         """Warn, once, of what was cut off; it is counted when all rows have been read."""
-        if self.cut_off and not self._told:
+        if self.ledger and not self._told:
             self._told = True
-            warn(str(self.cut_off), RangeWarning)
+            warn(self.ledger.warning())
 
     def make(self, one: Pass) -> Any:
         """Make a pass; each block is worked on as rows in memory are."""

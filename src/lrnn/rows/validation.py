@@ -46,14 +46,14 @@ from lrnn.rows.dask import dask_rows, gathered
 from lrnn.rows.device import DeviceRows, on_device
 from lrnn.rows.gaps import check_size, full, has_gaps, sparse_gaps
 from lrnn.rows.stream import stream
-from lrnn.tables.cut_off import CutOff, RangeWarning
 from lrnn.tables.frame import Columns, is_frame
-from lrnn.tables.places import place
+from lrnn.tables.ledger import Ledger
+from lrnn.tables.messages import Place, TableError, UnfitNumbersError, in_bytes, warn
+from lrnn.tables.offences import first_offending
 from lrnn.tables.read import Reading, open_columns, open_source, taken
 from lrnn.tables.scaling import ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
 from lrnn.tables.types import matrix_of, not_a_number, type_of_columns, types_of
-from lrnn.tables.words import FILLS, TableError, in_bytes, warn
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -231,7 +231,7 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     scale = estimator.scale
     filling = None
     made_before = isinstance(scale, Scaling) if reset else scaling is not None
-    cut = CutOff() if made_before else None  # one that is made of X itself cuts nothing off
+    ledger = Ledger() if made_before else None  # one that is made of X itself cuts nothing off
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
     if reset and (elsewhere or isinstance(scale, Scaling) or (scale is not None and is_frame(X))):
         scaling = _scaling(estimator, X, user)
@@ -246,9 +246,9 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     if scaling is not None and scaling.recipe is not None:
         if len(getattr(X, "shape", (0, 0))) == 1:
             check_array(X)  # says that rows make a matrix
-        X = scaling.selected(X, cut)
+        X = scaling.selected(X, ledger)
     if scaling is not None and (isinstance(X, Source) or is_dask(X) or _is_foreign(X)):
-        X = scaling.scaled(X, cut)
+        X = scaling.scaled(X, ledger)
     rows = _rows_elsewhere(X, user, device, before)
     if rows is None and _is_foreign(X):
         rows = check_foreign(X, user, before)
@@ -261,7 +261,7 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
         rows.columns = rows.columns or (scaling and scaling.names)
         _check_columns(estimator, rows, reset)
     else:
-        held, scaling = _rows_of_matrix(estimator, X, scaling, cut, user, reset=reset)
+        held, scaling = _rows_of_matrix(estimator, X, scaling, ledger, user, reset=reset)
         rows = held
         if takes_gaps(estimator, reset) and has_gaps(held):
             heavy = weighted(held, sample_weight) if reset else held
@@ -278,11 +278,11 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
             scaling = replace(scaling or Scaling("none"), complemented=True)
         estimator.white_, estimator.scaling_, estimator.filling_ = rows.white, scaling, filling
         rows.columns = getattr(estimator, "feature_names_in_", None)
-    rows.cut_off = cut
-    if cut is not None:
-        cut.names = getattr(estimator, "feature_names_in_", None)
-    if cut and (rows.resident or rows.on_workers):  # a stream tells when it has been read
-        warn(str(cut), RangeWarning)
+    rows.ledger = ledger
+    if ledger is not None:
+        ledger.names = getattr(estimator, "feature_names_in_", None)
+    if ledger and (rows.resident or rows.on_workers):  # a stream tells when it has been read
+        warn(ledger.warning())
     complemented = scaling is not None and scaling.complemented
     return ComplementedRows(rows) if complemented else rows
 
@@ -302,7 +302,7 @@ def _rows_of_matrix(
     estimator: Any,
     X: Any,
     scaling: Scaling | None,
-    cut: CutOff | None,
+    ledger: Ledger | None,
     user: User,
     *,
     reset: bool,
@@ -310,7 +310,7 @@ def _rows_of_matrix(
     """Rows of a matrix in memory, and the scaling that they have undergone."""
     gaps = takes_gaps(estimator, reset)
     if scaling is not None and scaling.recipe is not None:
-        scaled = scaling.scaled(X, cut)
+        scaled = scaling.scaled(X, ledger)
         rows = HostRows(check_values(scaled, scaling.names, user, gaps=gaps))
         rows.columns = scaling.names if scaling.recipe.named else None
         _check_columns(estimator, rows, reset)
@@ -328,10 +328,10 @@ def _rows_of_matrix(
     matrix = _floats(X, validate)
     large = isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP
     if large and not (gaps and np.isnan(matrix).any()):  # no second one beside it
-        source = ScaledSource(ArraySource(matrix), scaling, cut)
+        source = ScaledSource(ArraySource(matrix), scaling, ledger)
         return stream(source, user, backend_for(estimator), None), scaling
     names = getattr(X, "columns", None)
-    return HostRows(check_values(scaling.scaled(matrix, cut), names, user, gaps=gaps)), scaling
+    return HostRows(check_values(scaling.scaled(matrix, ledger), names, user, gaps=gaps)), scaling
 
 
 def _scaling(estimator: Any, X: Any, user: User) -> Scaling | None:
@@ -348,12 +348,15 @@ def _scaling(estimator: Any, X: Any, user: User) -> Scaling | None:
     try:
         return Scaling.fit(X, kind, missing="refuse" if refused else "allow")
     except TableError as error:
-        never = user.for_gaps == FILL_BEFORE  # are they filled
-        remedy = f"{user} takes no NaN: {FILL_BEFORE}" if never else user.for_gaps
-        text = error.text.replace(FILLS, remedy)
-        if "{" in text.replace("{scale=", ""):  # what may be given to those who make a scaling
-            text += f". Give scale=lrnn.Scaling.fit(X, {kind!r}, ...) with such a parameter"
-        raise TableError(text) from None
+        if isinstance(error, UnfitNumbersError) and error.kind == "missing":
+            never = user.for_gaps == FILL_BEFORE  # are they filled
+            remedy = f"{user} takes no NaN: {FILL_BEFORE}" if never else user.for_gaps
+        elif any(setting.name != "scale" for setting in error.settings):  # those of Scaling.fit
+            how = f"Give scale=lrnn.Scaling.fit(X, {kind!r}, ...) with such a parameter"
+            remedy = f"{error.remedy}. {how}"
+        else:
+            raise
+        raise error.but(remedy=remedy) from None
 
 
 TRAIN = (
@@ -407,16 +410,22 @@ def _bare(
     recipe = None if scaling is None else scaling.recipe
     refused = not gaps and (recipe is None or recipe.missing == "refuse")
     if np.ma.is_masked(X) and X.ndim == 2 and refused:
-        cells = np.argwhere(np.ma.getmaskarray(X))
-        more = f" (and {len(cells) - 1:,} more)" if len(cells) > 1 else ""
-        remedy = "Fill such cells before, as X.filled(0) does"
+        offence = first_offending([np.ma.getmaskarray(X)], np.asarray)
+        assert offence is not None
+        remedy = "fill such cells before, as X.filled(0) does"
         if user is not None and user.for_gaps == TRAIN:
             remedy = (
-                "Train with missing='allow', which fills such cells with what is probable; or with "
+                "train with {missing=allow}, which fills such cells with what is probable; or with "
                 "scale=Scaling.fit(X, missing='median'), or 'drop', which leaves their rows out; "
                 "or fill them before, as X.filled(0) does"
             )
-        raise ValueError(f"X is a masked array: {place(*cells[0])} is masked{more}. {remedy}")
+        raise UnfitNumbersError(
+            "X is a masked array: {at} is masked{more}",
+            remedy=remedy,
+            kind="missing",
+            at=offence.at,
+            more=offence.more,
+        )
     if np.ma.is_masked(X) and are_levels(X.dtype) and scaling is None and not levelled:
         raise ValueError(
             f"X is a masked array of {X.dtype}: whole numbers with missing ones are no levels by "
@@ -520,12 +529,19 @@ def _floats(X: Any, validate: Callable[..., Any]) -> Any:
     floats = [np.float64, np.float32]
     try:
         checked = validate(X, accept_sparse="csr", dtype=floats, ensure_all_finite=False)
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, ValueError) and "could not convert string" not in str(error):
+    except (ValueError, OverflowError):
+        error = not_a_number(X) if _may_hold_text(X) else None
+        if error is None:
             raise
-        raise ValueError(not_a_number(X)) from None
+        raise error from None
     # a sparse frame of truth values is not converted by scikit-learn
     return checked if checked.dtype in floats else checked.astype(np.float64)
+
+
+def _may_hold_text(X: Any) -> bool:
+    """Whether cells may be something else than numbers."""
+    kinds = types_of(X) if hasattr(X, "dtypes") else [getattr(X, "dtype", np.dtype(object))]
+    return not sparse.issparse(X) and any(kind.kind not in "biuf" for kind in kinds)
 
 
 def _numbers(X: Any) -> Any:
@@ -646,7 +662,7 @@ def labels_of(
     remedy: str = "name all of them in the first call to partial_fit",
 ) -> NDArray[np.int64]:
     """The number of each row's class; there must be one label for each, of these classes."""
-    found, dropped = y, () if rows.cut_off is None else rows.cut_off.dropped
+    found, dropped = y, () if rows.ledger is None else rows.ledger.dropped
     if len(dropped) and len(found) == rows.shape[0] + len(dropped):
         found = np.delete(found, dropped)  # of rows that a scaling leaves out
     if len(found) != rows.shape[0]:
@@ -657,9 +673,12 @@ def labels_of(
     strange = np.setdiff1d(found, classes).tolist()
     if strange:
         row = int(np.argmax(found == strange[0]))
-        raise ValueError(
-            f"y has {strange[0]!r} at row {row + 1}, which is none of the classes "
-            f"{classes.tolist()!r:.200}; {remedy}"
+        raise TableError(
+            "y has {value} at {at}, which is none of the classes {classes:.200}",
+            remedy=remedy,
+            at=Place(row),
+            value=repr(strange[0]),
+            classes=repr(classes.tolist()),
         )
     return np.searchsorted(classes, found)
 
@@ -677,7 +696,7 @@ def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True, scale: An
         weights = np.asarray(to_numpy(found) if is_array(found) else found, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"sample_weight must hold numbers, got {sample_weight!r:.100}") from None
-    dropped = () if rows.cut_off is None else rows.cut_off.dropped
+    dropped = () if rows.ledger is None else rows.ledger.dropped
     if weights.ndim == 0:
         weights = np.full(rows.shape[0], weights)
     elif weights.shape == (rows.shape[0] + len(dropped),):
@@ -691,9 +710,11 @@ def weighted(rows: Rows, sample_weight: Any, *, relative: bool = True, scale: An
     if wrong.any():
         row = int(np.argmax(wrong))
         more = f" (and {wrong.sum() - 1} more)" if wrong.sum() > 1 else ""
-        raise ValueError(
-            f"sample_weight is {weights[row]:g} at row {row + 1}{more}; a weight is a finite "
-            "number, 0 or more"
+        raise TableError(
+            f"sample_weight is {{value:g}} at {{at}}{more}",
+            remedy="a weight is a finite number, 0 or more",
+            at=Place(row),
+            value=weights[row],
         )
     if not weights.any():
         raise ValueError("all of sample_weight is zero: no row has any weight; leave it out")

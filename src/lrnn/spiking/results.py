@@ -11,7 +11,7 @@ from lrnn.spiking.plan import BUSY, LOOKS, OBSERVATIONS, OBSERVED, TICKS, Plan, 
 from lrnn.spiking.raster import Raster
 from lrnn.spiking.simulation import Simulation, Trace
 from lrnn.spiking.until import Decision, Precision, SpikeCount, added_up
-from lrnn.tables.words import warn
+from lrnn.tables.messages import warn
 
 UNITS_OF_TIME = 2.0**40  # of a short run
 CELLS_AT_ONCE = 1 << 22  # of runs and neurons, where it is asked whether enough is known

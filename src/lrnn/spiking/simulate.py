@@ -42,7 +42,7 @@ from lrnn.spiking.simulation import Simulation
 from lrnn.spiking.uncertainty import Late
 from lrnn.spiking.until import Until, check_neurons, check_until
 from lrnn.spiking.wiring import Wiring, wiring_of
-from lrnn.tables.words import in_bytes, warn
+from lrnn.tables.messages import in_bytes, warn
 
 RINGS_BETWEEN_LOOKS = 4  # of each clock, about: denser looks hardly know more
 LOOKS_AT_LEAST = 64  # of a run, unless it has fewer ticks

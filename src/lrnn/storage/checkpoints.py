@@ -36,7 +36,7 @@ from lrnn.storage.codec import (
     write_tensors,
 )
 from lrnn.storage.model_files import plain_parameters, start_of
-from lrnn.tables.words import warn
+from lrnn.tables.messages import warn
 from lrnn.training import Labels, Observer, State, StateError
 from lrnn.training.parameters import check_without_rows
 

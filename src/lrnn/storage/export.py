@@ -16,9 +16,8 @@ from lrnn.arrays import Array, Floats, Layer, to_numpy
 from lrnn.estimators.autoencoder import LRNNAutoencoder
 from lrnn.estimators.classifier import LRNNClassifier
 from lrnn.tables.atomic import write_atomically
-from lrnn.tables.places import short
+from lrnn.tables.messages import short, warn
 from lrnn.tables.scaling import OPEN, Scaling
-from lrnn.tables.words import warn
 
 if TYPE_CHECKING:
     import torch

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.tables.frame import is_missing, is_text
-from lrnn.tables.words import escaped
+from lrnn.tables.messages import Text
 
 __all__ = ["are_names"]
 
@@ -20,7 +20,7 @@ FAR = 4.0  # times what a column holds, or a part of it: a number that is none o
 
 def are_names(
     cells: Sequence[str], numbers: Sequence[float | None], columns: Sequence[NDArray[Any]]
-) -> tuple[bool, str]:
+) -> tuple[bool, Text | str]:
     """Whether these cells are names, and a remark where that is a guess.
 
     Parameters
@@ -56,8 +56,9 @@ def are_names(
         return False, ""
     shown = ", ".join(map(repr, cells[:4])) + (", …" if len(cells) > 4 else "")
     taken, other = ("names", "a row") if names else ("a row", "names")
-    return names, (
-        f"line 1 ({escaped(shown)}) is taken for {taken}; {{header={not names}}} makes it {other}"
+    return names, Text(
+        f"line 1 ({{shown}}) is taken for {taken}; {{header={not names}}} makes it {other}",
+        shown=shown,
     )
 
 

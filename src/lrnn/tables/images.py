@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.tables.atomic import in_place
+from lrnn.tables.messages import warn
 from lrnn.tables.reading import Reading
 from lrnn.tables.sources import lacking_memory
 from lrnn.tables.table import Table
-from lrnn.tables.words import warn
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -11,12 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import Floats
-from lrnn.tables.cut_off import CutOff
 from lrnn.tables.frame import Columns, Frame, as_number, as_text, is_missing, is_text
-from lrnn.tables.places import column_at, columns_listed, place, short
+from lrnn.tables.ledger import Ledger, passing
+from lrnn.tables.messages import (
+    FILLS,
+    Place,
+    Setting,
+    TableError,
+    TableWarning,
+    Text,
+    UnfitNumbersError,
+    columns_listed,
+    short,
+    warn,
+)  # fmt: skip
 from lrnn.tables.sources import Source, block_height
 from lrnn.tables.survey import MOST_VALUES, Facts, class_among, survey, truth_of
-from lrnn.tables.words import FILLS, TableError, TableWarning, escaped, warn
 
 __all__ = ["Column", "MatrixColumns", "Missing", "Recipe", "TableSource", "check_names"]
 
@@ -111,22 +121,24 @@ class Recipe:
         left_out = {*_chosen(table, drop), *(name for name in carried if name is not None)}
         taken = [name for name in taken if name not in left_out]
         if not taken:
-            raise TableError(f"{table.name!r}: no column is left")
+            raise TableError("no column is left", source=table.name)
         facts = survey(table, taken)
         if not facts[0].rows:
             raise ValueError(f"{table.name!r} has no rows: there is nothing to train on")
         empty = [found.name for found in facts if found.kind == "nothing"]
         facts = [found for found in facts if found.kind != "nothing"]
         if not facts:
-            raise TableError(f"{table.name!r}: no column holds anything")
+            raise TableError("no column holds anything", source=table.name)
         for found in facts:
             _refuse(table, found, categories, missing, *carried)
         if missing == "drop" and any(found.missing for found in facts):
             facts = survey(table, [found.name for found in facts], complete=True)
             if not facts[0].rows:
                 raise TableError(
-                    f"{table.name!r}: every row has a missing cell, and none is left; give "
-                    "{missing=median}, or {drop=NAME} for the columns where most are missing"
+                    "every row has a missing cell, and none is left",
+                    remedy="give {missing=median}, or {drop=NAME} for the columns where most are "
+                    "missing",
+                    source=table.name,
                 )
         fills = missing == "median"
         made = tuple(_column(table, found, fills) for found in facts)
@@ -182,27 +194,27 @@ class Recipe:
             index=self.index if self.index in names else None,
         )
 
-    def kept(self, frame: Frame, cut: CutOff | None = None) -> Frame:
+    def kept(self, frame: Frame, ledger: Ledger | None = None) -> Frame:
         """The rows that are taken: all, or those without missing cells."""
         if self.missing != "drop":
             return frame
         gone = np.logical_or.reduce([is_missing(frame.columns[c.position]) for c in self.columns])
         if not gone.any():
             return frame
-        if cut is not None:
-            cut.left_out.append(frame.first + np.flatnonzero(gone))
+        if ledger is not None:
+            ledger.left_out.append(frame.first + np.flatnonzero(gone))
         return frame[~gone]
 
-    def matrix(self, frame: Frame, where: str = "X", cut: CutOff | None = None) -> Floats:
+    def matrix(self, frame: Frame, where: str = "X", ledger: Ledger | None = None) -> Floats:
         """Attributes of some rows, in the units of the table."""
         found = np.empty((frame.shape[0], len(self.names)))
         at = 0
         for column in self.columns:
             cells = frame.columns[column.position]
             if column.values is None:
-                found[:, at] = self._numbers(column, cells, frame, where, cut)
+                found[:, at] = self._numbers(column, cells, frame, where, ledger)
             else:
-                self._categories(column, cells, frame, where, cut, found[:, at:])
+                self._categories(column, cells, frame, where, ledger, found[:, at:])
             at += len(column.attributes)
         return found
 
@@ -219,7 +231,7 @@ class Recipe:
         )
 
     def _numbers(
-        self, column: Column, cells: NDArray[Any], frame: Frame, where: str, cut: CutOff | None
+        self, column: Column, cells: NDArray[Any], frame: Frame, where: str, ledger: Ledger | None
     ) -> NDArray[Any]:
         if column.truth and is_text(cells):
             numbers = truth_of(cells)
@@ -232,16 +244,18 @@ class Recipe:
         if odd.any():
             row = int(np.argmax(odd))
             raise TableError(
-                f"{where}: {self._cell(frame.number(row), column)} is "
-                f"{escaped(repr(cells[row]))}, which is not a number; in training the column held "
-                "numbers"
+                "{at} is {value:.100}, which is not a number",
+                remedy="in training the column held numbers: mend such cells",
+                source=where,
+                at=self._cell(frame.number(row), column),
+                value=repr(cells[row]),
             )
         gone = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(1, dtype=bool)
         if gone.any() and self.missing != "allow":
             if column.fill is None:
                 raise self._missing_cell(column, gone, frame, where)
-            if cut is not None:
-                cut.filled += int(np.count_nonzero(gone))
+            if ledger is not None:
+                ledger.filled += int(np.count_nonzero(gone))
             numbers = np.where(gone, column.fill, numbers)
         return numbers
 
@@ -251,7 +265,7 @@ class Recipe:
         cells: NDArray[Any],
         frame: Frame,
         where: str,
-        cut: CutOff | None,
+        ledger: Ledger | None,
         found: NDArray[Any],
     ) -> None:
         values = column.values or ()
@@ -259,8 +273,8 @@ class Recipe:
         stay = self.missing == "allow"
         if gone.any() and column.fill is None and not stay:
             raise self._missing_cell(column, gone, frame, where)
-        if cut is not None and not stay:
-            cut.filled += int(np.count_nonzero(gone))
+        if ledger is not None and not stay:
+            ledger.filled += int(np.count_nonzero(gone))
         codes = {value: i for i, value in enumerate(values)}
         texts = [column.fill if cell is None else as_text(cell) for cell in cells]
         numbers = np.array([codes.get(str(text), -1) for text in texts])
@@ -268,23 +282,25 @@ class Recipe:
         if stay:
             found[gone, : len(values)] = np.nan
         other = np.flatnonzero((numbers < 0) & ~(stay & gone))
-        if len(other) and cut is not None:
-            cut.add_unseen(column.name, len(other), str(texts[other[0]]))
+        if len(other) and ledger is not None:
+            ledger.add_unseen(column.name, len(other), str(texts[other[0]]))
 
     def _missing_cell(
         self, column: Column, gone: NDArray[Any], frame: Frame, where: str
-    ) -> TableError:
+    ) -> UnfitNumbersError:
         row, more = int(np.argmax(gone)), int(np.count_nonzero(gone)) - 1
-        also = f" (and {more} more in this column)" if more else ""
-        return TableError(
-            f"{where}: {self._cell(frame.number(row), column)} is missing{also}, and "
-            "the model was trained to refuse such; train with {missing=median}, which fills them, "
-            "or an autoencoder with {missing=allow}, or fill them before"
+        return UnfitNumbersError(
+            "{at} is missing{more}, and the model was trained to refuse such",
+            remedy="train with {missing=median}, which fills them, or an autoencoder with "
+            "{missing=allow}, or fill them before",
+            source=where,
+            kind="missing",
+            at=self._cell(frame.number(row), column),
+            more=f" (and {more} more in this column)" if more else "",
         )
 
-    def _cell(self, row: int, column: Column) -> str:
-        names = [column.name] * (column.position + 1) if self.named else None
-        return escaped(place(row, column.position, names))
+    def _cell(self, row: int, column: Column) -> Place:
+        return Place(row, column.position, column.name if self.named else None)
 
     def to_json(self) -> dict[str, Any]:
         """As a model file holds it."""
@@ -343,16 +359,16 @@ class TableSource(Source):
         self,
         table: Columns,
         recipe: Recipe,
-        cut: CutOff | None = None,
+        ledger: Ledger | None = None,
         rows: int | None = None,
         carries: bool = False,
     ) -> None:
         self.name, self._table = table.name, table
         names = (*table.columns, *table.beside)
         self._recipe = recipe.found_in(names, table.named, repr(table.name))
-        self._cut = cut
-        if cut is not None:
-            cut.places = self._recipe.places
+        self._ledger = ledger
+        if ledger is not None:
+            ledger.places = self._recipe.places
         self.carried: deque[list[tuple[str, NDArray[Any]]]] = deque()
         carried = (self._recipe.index, self._recipe.label) if carries else ()
         self.carried_names = tuple(name for name in carried if name is not None)
@@ -394,21 +410,18 @@ class TableSource(Source):
 
         The first pass over all of them that is complete counts what is left out, or filled.
         """
-        cut = CutOff() if self._cut is not None and first == 0 else None
-        for frame in self._frames(0 if self._drops else first):
-            frame = self._recipe.kept(frame, cut)
-            rows, begin = frame.shape[0], first if self._drops else 0
-            if begin < rows:
-                matrix = self._recipe.matrix(frame, repr(self.name), cut)
-                for start in range(begin, rows, height):
-                    if self.carried_names:
-                        part = frame[start : start + height]
-                        self.carried.append(self._recipe.carried(part))
-                    yield matrix[start : start + height]
-            first = max(0, first - rows)
-        if self._cut is not None and cut is not None:
-            self._cut.include(cut)
-            self._cut = None
+        with passing(self._ledger, "recipe", first) as ledger:
+            for frame in self._frames(0 if self._drops else first):
+                frame = self._recipe.kept(frame, ledger)
+                rows, begin = frame.shape[0], first if self._drops else 0
+                if begin < rows:
+                    matrix = self._recipe.matrix(frame, self.name, ledger)
+                    for start in range(begin, rows, height):
+                        if self.carried_names:
+                            part = frame[start : start + height]
+                            self.carried.append(self._recipe.carried(part))
+                        yield matrix[start : start + height]
+                first = max(0, first - rows)
 
     @property
     def _drops(self) -> bool:
@@ -442,12 +455,8 @@ class MatrixColumns(Columns):
             first += block.shape[0]
 
 
-def _at(table: Columns, position: int) -> str:
-    return escaped(column_at(position, table.columns if table.named else None))
-
-
-def _cell(table: Columns, row: int, position: int) -> str:
-    return escaped(place(row, position, table.columns if table.named else None))
+def _at(table: Columns, name: str, row: int | None = None) -> Place:
+    return Place.at(row, table.columns.index(name), table.columns if table.named else None)
 
 
 def _column(table: Columns, facts: Facts, fills: bool) -> Column:
@@ -473,53 +482,87 @@ def _refuse(
 
     It may become the label or the index, where there is none yet.
     """
-    position, name = table.columns.index(facts.name), escaped(facts.name)
-    where = f"{table.name!r}: {_at(table, position)}"
+    own: dict[str, Any] = {"source": table.name, "at": _at(table, facts.name)}
     if facts.infinite is not None and facts.kind == "number":
         row, value = facts.infinite
-        raise TableError(
-            f"{table.name!r}: {_cell(table, row, position)} is {value}, not a finite number; "
-            "mend that cell, or {drop=" + name + "}"
+        own["at"] = _at(table, facts.name, row)
+        raise UnfitNumbersError(
+            "{at} is {value}, not a finite number",
+            remedy="mend that cell, or {drop}",
+            kind="infinite",
+            value=value,
+            drop=Setting("drop", facts.name),
+            **own,
         )
     if facts.kind in ("text", "date"):
-        assert facts.odd is not None
-        row, text = facts.odd
-        example = f"{escaped(repr(short(text)))} in row {row + 1}"
-        count = len(facts.values or ())
-        leave = "{drop=" + name + "} leaves it out"
-        as_index = f", {{index={name}}} carries it along with the rows" * (index is None)
-        if facts.numbers > (facts.rows - facts.missing) / 2:
-            hint = _number_hint(text, missing, of_file=hasattr(table, "reading"))
-            raise TableError(
-                f"{where} holds numbers, but {example}, which is none. {hint} ({leave})"
-            )
-        if facts.decimal_commas:
-            raise TableError(
-                f"{where} holds {example}: if the comma is a decimal one, give {{decimal=,}}; "
-                f"thousands are written without a mark ({leave})"
-            )
-        if facts.kind == "date" and categories != "onehot":
-            raise TableError(f"{where} holds dates, such as {example}; {leave}")
-        if facts.values is None or (count > 10 and count > (facts.rows - facts.missing) / 2):
-            many = f"{count}" if facts.values is not None else f"more than {MOST_VALUES:,}"
-            raise TableError(
-                f"{where} holds text, such as {example}, and {many} different ones; {leave}"
-                f"{as_index}"
-            )
-        if categories != "onehot":
-            as_label = f", {{label={name}}} keeps it as the class of the rows" * (label is None)
-            own = count == facts.rows - facts.missing  # in each row another
-            raise TableError(
-                f"{where} holds text, such as {example}; {{categories=onehot}} makes a column of "
-                f"each of its {count} values{as_index if own else as_label}, {leave}"
-            )
+        error = _text_refused(table, facts, categories, missing, label, index)
+        if error is not None:
+            raise error
     if facts.missing and missing == "refuse":
-        assert facts.first_missing is not None
-        also = f" ({facts.missing:,} in this column)" if facts.missing > 1 else ""
-        raise TableError(
-            f"{table.name!r}: {_cell(table, facts.first_missing, position)} is missing{also}; "
-            f"{FILLS}"
+        own["at"] = _at(table, facts.name, facts.first_missing)
+        raise UnfitNumbersError(
+            "{at} is missing{more}",
+            remedy=FILLS,
+            kind="missing",
+            more=f" ({facts.missing:,} in this column)" if facts.missing > 1 else "",
+            **own,
         )
+
+
+def _text_refused(
+    table: Columns,
+    facts: Facts,
+    categories: str,
+    missing: str,
+    label: str | None,
+    index: str | None,
+) -> TableError | None:
+    """The error of a column of text, or of dates; None if it becomes one of categories."""
+    assert facts.odd is not None
+    row, text = facts.odd
+    count, known = len(facts.values or ()), facts.rows - facts.missing
+    own: dict[str, Any] = {
+        "source": table.name,
+        "at": _at(table, facts.name),
+        "example": Text("{value} in {row}", value=repr(short(text)), row=Place(row)),
+        "value": text,
+        "leave": Text("{drop} leaves it out", drop=Setting("drop", facts.name)),
+    }
+    if facts.numbers > known / 2:
+        hint = _number_hint(text, missing, of_file=hasattr(table, "reading"))
+        return TableError(
+            "{at} holds numbers, but {example}, which is none", remedy="{hint} ({leave})",
+            hint=hint, **own,
+        )  # fmt: skip
+    if facts.decimal_commas:
+        return TableError(
+            "{at} holds {example}",
+            remedy="if the comma is a decimal one, give {decimal=,}; thousands are written without "
+            "a mark ({leave})",
+            **own,
+        )
+    if facts.kind == "date" and categories != "onehot":
+        return TableError("{at} holds dates, such as {example}", remedy="{leave}", **own)
+    as_index = ", {index} carries it along with the rows" * (index is None)
+    own["index"] = Setting("index", facts.name)
+    if facts.values is None or (count > 10 and count > known / 2):
+        many = f"{count}" if facts.values is not None else f"more than {MOST_VALUES:,}"
+        return TableError(
+            f"{{at}} holds text, such as {{example}}, and {many} different ones",
+            remedy="{leave}" + as_index,
+            **own,
+        )
+    if categories == "onehot":
+        return None
+    as_label = ", {label} keeps it as the class of the rows" * (label is None)
+    each = count == known  # in each row another
+    return TableError(
+        "{at} holds text, such as {example}",
+        remedy=f"{{categories=onehot}} makes a column of each of its {count} values"
+        f"{as_index if each else as_label}, {{leave}}",
+        label=Setting("label", facts.name),
+        **own,
+    )
 
 
 def _tell(table: Columns, facts: list[Facts], empty: list[str], missing: str) -> None:
@@ -527,36 +570,38 @@ def _tell(table: Columns, facts: list[Facts], empty: list[str], missing: str) ->
     if empty:
         warn(f"{table.name!r}: {', '.join(map(repr, empty))} holds nothing, and is left out")
     of_file = hasattr(table, "reading")
+    nan = ("give {na}" if of_file else "put NaN in its place") + _median(missing)
     for found in facts:
+        own: dict[str, Any] = {"source": table.name, "at": _at(table, found.name)}
         if found.mark is not None:
-            where = _at(table, table.columns.index(found.name))
             low, high = found.others
-            remedy = f"give {{na={found.mark:g}}}" if of_file else "put NaN in its place"
             warn(
                 TableWarning(
-                    f"{table.name!r}: {where} holds {found.mark:g} {found.marks[found.mark]:,} "
-                    f"times, far from all others ({low:g} to {high:g}); if it stands for a missing "
-                    f"number, {remedy}{_median(missing)}"
+                    f"{{at}} holds {found.mark:g} {found.marks[found.mark]:,} times, far from all "
+                    f"others ({low:g} to {high:g})",
+                    remedy=f"if it stands for a missing number, {nan}",
+                    na=Setting("na", f"{found.mark:g}"),
+                    **own,
                 )
             )
         if (far := found.far) is not None:
-            where = _at(table, table.columns.index(found.name))
-            remedy = f"give {{na={far.written}}}" if of_file else "put NaN in its place"
             warn(
                 TableWarning(
-                    f"{table.name!r}: {where} {far.told}, of which next to nothing is left in such "
-                    "a range; mend such cells, or if it stands for a missing number, "
-                    f"{remedy}{_median(missing)}"
+                    f"{{at}} {far.told}, of which next to nothing is left in such a range",
+                    remedy=f"mend such cells, or if it stands for a missing number, {nan}",
+                    na=Setting("na", far.written),
+                    **own,
                 )
             )
         if found.counting and found.rows >= FEWEST_COUNTED:
-            position, name = table.columns.index(found.name), escaped(found.name)
             warn(
                 TableWarning(
-                    f"{table.name!r}: {_at(table, position)} only counts the rows, "
-                    f"from {found.low:g} to {found.high:g}, and is trained on like any other; "
-                    f"{{index={name}}} carries it along with the rows instead, {{drop={name}}} "
-                    "leaves it out"
+                    f"{{at}} only counts the rows, from {found.low:g} to {found.high:g}, and is "
+                    "trained on like any other",
+                    remedy="{index} carries it along with the rows instead, {drop} leaves it out",
+                    index=Setting("index", found.name),
+                    drop=Setting("drop", found.name),
+                    **own,
                 )
             )
 
@@ -566,28 +611,31 @@ def _tell_of_class(table: Columns, facts: list[Facts]) -> None:
     found = class_among(facts)
     if found is None or found.kind != "number" or not table.named:
         return
-    name = escaped(found.name)
     warn(
         TableWarning(
-            f"{table.name!r}: {_at(table, table.columns.index(found.name))} looks like a class, "
-            f"and is trained on like any other; {{label={name}}} keeps it out, as the class of the "
-            f"rows, {{drop={name}}} leaves it out"
+            "{at} looks like a class, and is trained on like any other",
+            remedy="{label} keeps it out, as the class of the rows, {drop} leaves it out",
+            source=table.name,
+            at=_at(table, found.name),
+            label=Setting("label", found.name),
+            drop=Setting("drop", found.name),
         )
     )
 
 
-def _number_hint(text: str, missing: str, of_file: bool) -> str:
+def _number_hint(text: str, missing: str, of_file: bool) -> Text:
     digits = any(map(str.isdigit, text))
     if digits and "," in text and "." not in text:
-        return "If the comma is a decimal one, give {decimal=,}; thousands have no mark"
+        return Text("if the comma is a decimal one, give {decimal=,}; thousands have no mark")
     if digits and "," in text:
-        return "Numbers are written without marks between thousands"
+        return Text("numbers are written without marks between thousands")
     if digits:
-        return "Numbers are written without units or other marks"
+        return Text("numbers are written without units or other marks")
+    stands = "if it stands for a missing one, "
     if not of_file:
         also = ", and give {missing=median}" if missing == "refuse" else ""
-        return f"If it stands for a missing one, put None in its place{also}"
-    return f"If it stands for a missing one, give {{na={escaped(text)}}}{_median(missing)}"
+        return Text(f"{stands}put None in its place{also}")
+    return Text(f"{stands}give {{na}}{_median(missing)}", na=Setting("na", text))
 
 
 def _median(missing: str) -> str:

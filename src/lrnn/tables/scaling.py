@@ -1,6 +1,6 @@
 """Data into [0, 1] and back into their own units, in a way that a model file can remember."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -22,9 +22,10 @@ from lrnn.arrays import (
     unmasked,
 )  # fmt: skip
 from lrnn.functional.open_scale import open_coded, open_decoded
-from lrnn.tables.cut_off import CutOff
 from lrnn.tables.frame import Columns, Frame, FrameColumns, is_frame
-from lrnn.tables.places import column_at, place
+from lrnn.tables.ledger import Ledger, passing
+from lrnn.tables.messages import FILLS, Place, Setting, TableError, TableWarning, warn
+from lrnn.tables.offences import first_offending, unfit
 from lrnn.tables.reading import Reading
 from lrnn.tables.recipe import (
     FEWEST_COUNTED,
@@ -39,7 +40,6 @@ from lrnn.tables.recipe import (
 from lrnn.tables.sources import Source, block_height, read_ahead
 from lrnn.tables.survey import FAR, SAMPLE, Facts, far_off
 from lrnn.tables.types import matrix_of, numbers_of, type_of_columns, types_of
-from lrnn.tables.words import FILLS, TableError, TableWarning, warn
 
 __all__ = ["KINDS", "Kind", "ScaledSource", "Scaling"]
 
@@ -240,17 +240,17 @@ class Scaling:
         of += ", complemented" if self.complemented else ""
         return f"Scaling({self.kind!r}{of}{', with a recipe' if self.recipe is not None else ''})"
 
-    def apply(self, X: Any, cut: CutOff | None = None) -> Any:
+    def apply(self, X: Any, ledger: Ledger | None = None) -> Any:
         """The data in [0, 1]; numbers beyond the range that was seen by `fit` are cut off.
 
-        They are counted in ``cut``. What is larger than memory is scaled as it is read. Without
+        They are counted in ``ledger``. What is larger than memory is scaled as it is read. Without
         scaling numbers are returned untouched, and of the type they have.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame, or what is larger than memory
             Raw data, as for :meth:`fit`.
-        cut : CutOff, optional
+        ledger : Ledger, optional
             Where numbers beyond the range are counted.
 
         Returns
@@ -266,7 +266,7 @@ class Scaling:
         >>> scaling.apply(np.array([[15.0, 2.0]]))
         array([[0.5 , 0.25]])
         """
-        return self.scaled(self.selected(X, cut), cut)
+        return self.scaled(self.selected(X, ledger), ledger)
 
     def columns_of(
         self,
@@ -307,14 +307,14 @@ class Scaling:
             recipe, columns=tuple(sorted(recipe.columns, key=lambda c: order[c.name]))
         )
 
-    def selected(self, X: Any, cut: CutOff | None = None) -> Any:
+    def selected(self, X: Any, ledger: Ledger | None = None) -> Any:
         """The attributes of raw data, in their own units: a matrix, or a source of rows.
 
         Parameters
         ----------
         X : as for :meth:`apply`
             Raw data.
-        cut : CutOff, optional
+        ledger : Ledger, optional
             Where what is left out is counted.
 
         Returns
@@ -325,7 +325,7 @@ class Scaling:
         table, recipe = self.columns_of(X)
         if recipe is None:
             return X
-        source = TableSource(table, recipe, cut)
+        source = TableSource(table, recipe, ledger)
         held = source.held(IN_MEMORY if isinstance(X, Columns | Source) else None)
         return source if held is None else held
 
@@ -349,19 +349,22 @@ class Scaling:
             check_names(self.seen, found, "X")
             first = next(i for i, name in enumerate(found) if name != self.seen[i])
             raise TableError(
-                f"column {first + 1} is {found[first]!r}, where the scaling was made of "
-                f"{self.seen[first]!r}: the same columns in another order; give X "
-                f"with its columns in that order, X[{list(self.seen)!r:.200}]"
+                "{at} is there, where the scaling was made of {expected}: the same columns in "
+                "another order",
+                remedy="give X with its columns in that order, X[{order:.200}]",
+                at=Place.at(None, first, found),
+                expected=repr(self.seen[first]),
+                order=repr(list(self.seen)),
             )
 
-    def scaled(self, X: Any, cut: CutOff | None = None) -> Any:
+    def scaled(self, X: Any, ledger: Ledger | None = None) -> Any:
         """Attributes, as `selected` gives them, in [0, 1].
 
         Parameters
         ----------
         X : as :meth:`selected` gives it
             Attributes in their own units.
-        cut : CutOff, optional
+        ledger : Ledger, optional
             Where numbers beyond the range are counted.
 
         Returns
@@ -374,18 +377,18 @@ class Scaling:
         self.check_order(X)
         self._check(X)
         if isinstance(X, Source):
-            return ScaledSource(X, self, cut)
+            return ScaledSource(X, self, ledger)
         if is_dask(X):
-            return self._of_dask(X, cut)
+            return self._of_dask(X, ledger)
         if sparse.issparse(X):
-            return self._of_sparse(X, cut)
+            return self._of_sparse(X, ledger)
         if not is_array(X) or isinstance(X, np.ndarray):
             X = matrix_of(X) if is_frame(X) else np.asarray(unmasked(X))
-            return self._of_array(numbers_of(X), cut)
+            return self._of_array(numbers_of(X), ledger)
         X = detached(X)
         backend = backend_of(X)
-        if cut is not None:
-            self._count(to_numpy(X), cut)
+        if ledger is not None:
+            self._count(to_numpy(X), ledger)
         xp = backend.xp
         if not xp.isdtype(X.dtype, "real floating"):
             X = xp.astype(X, xp.float64)
@@ -534,10 +537,10 @@ class Scaling:
     def _divisor(self) -> Any:
         return np.where(np.asarray(self.span) == 0, np.inf, self.span)
 
-    def _of_array(self, X: NDArray[Any], cut: CutOff | None) -> NDArray[Any]:
+    def _of_array(self, X: NDArray[Any], ledger: Ledger | None) -> NDArray[Any]:
         kind = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-        if cut is not None:
-            self._count(X, cut)
+        if ledger is not None:
+            self._count(X, ledger)
         found: NDArray[Any] = np.subtract(X, np.asarray(self.low, dtype=kind), dtype=kind)
         with np.errstate(invalid="ignore"):
             found /= np.asarray(self._divisor, dtype=kind)
@@ -549,7 +552,7 @@ class Scaling:
             found[wrong] = X[wrong]  # what is no number stays none
         return found
 
-    def _of_sparse(self, X: Any, cut: CutOff | None) -> Any:
+    def _of_sparse(self, X: Any, ledger: Ledger | None) -> Any:
         if self.kind == OPEN:
             raise ValueError(
                 "X is a sparse matrix, and the model was made for full ones: its zeros would all "
@@ -557,41 +560,43 @@ class Scaling:
             )
         shifted = np.flatnonzero(np.broadcast_to(self.low, X.shape[1:]))
         if len(shifted):
-            raise ValueError(
-                f"the range of column {shifted[0] + 1} does not begin at 0, and to shift it would "
-                'fill all zeros of a sparse matrix; scale it by "max"'
+            raise TableError(
+                "the range of {at} does not begin at 0, and to shift it would fill all zeros of a "
+                "sparse matrix",
+                remedy="give {scale=max}, which divides by maxima",
+                at=Place.at(None, shifted[0]),
             )
         found = sparse.csr_array(X).astype(
             X.dtype if X.dtype in (np.float32, np.float64) else np.float64
         )
         divisor = np.broadcast_to(self._divisor, X.shape[1:])[found.indices]
-        if cut is not None:
+        if ledger is not None:
             high = np.broadcast_to(self.span, X.shape[1:])[found.indices]
             wrong = (found.data < 0) | (found.data > high * (1 + _slack(found.dtype)))
-            cut.add_sparse(found, wrong, high)
+            ledger.add_sparse(found, wrong, high)
         found.data /= divisor.astype(found.dtype)
         np.clip(found.data, 0, 1, out=found.data)
         return found
 
-    def _of_dask(self, X: Any, cut: CutOff | None) -> Any:
+    def _of_dask(self, X: Any, ledger: Ledger | None) -> Any:
         """A Dask array or dataframe; what is cut off is counted at once, which reads it."""
         from dask import compute, delayed
 
-        if cut is not None:
+        if ledger is not None:
             parts = X.to_delayed() if hasattr(X, "columns") else X.rechunk({1: -1}).to_delayed()
             count = delayed(self._counted, pure=False)
             for found in compute(*(count(part) for part in np.ravel(parts)))[0:]:
-                cut.include(found)
+                ledger.include(found)
         if hasattr(X, "columns"):
             return X.map_partitions(self._of_frame, meta=self._of_frame(X._meta_nonempty)[:0])
         kind = X.dtype if X.dtype == np.float32 else np.dtype(np.float64)
         whole = X.rechunk({1: -1})
         return whole.map_blocks(self.scaled, dtype=kind, meta=np.empty((0, 0), dtype=kind))
 
-    def _counted(self, block: Any) -> CutOff:
-        cut = CutOff()
-        self.scaled(block, cut)
-        return cut
+    def _counted(self, block: Any) -> Ledger:
+        ledger = Ledger()
+        self.scaled(block, ledger)
+        return ledger
 
     def _of_frame(self, frame: Any) -> Any:
         """A data frame of pandas, as one."""
@@ -599,11 +604,11 @@ class Scaling:
             self._of_array(matrix_of(frame), None), index=frame.index, columns=frame.columns
         )
 
-    def _count(self, X: NDArray[Any], cut: CutOff) -> None:
+    def _count(self, X: NDArray[Any], ledger: Ledger) -> None:
         if self.kind == OPEN:
             return
         low, high = self.range
-        cut.add(X, low, high, self._tolerance(X.dtype))
+        ledger.add(X, low, high, self._tolerance(X.dtype))
 
     def _tolerance(self, dtype: Any) -> Any:
         low, high = self.range
@@ -646,11 +651,11 @@ class ScaledSource(Source):
     What is cut off is counted once: by the first pass over all rows, in order, that is complete.
     """
 
-    def __init__(self, source: Source, scaling: Scaling, cut: CutOff | None = None) -> None:
+    def __init__(self, source: Source, scaling: Scaling, ledger: Ledger | None = None) -> None:
         self.name, self.shape, self.columns = source.name, source.shape, source.columns
         self.in_any_order = source.in_any_order
         self.dtype = scaling.scaled(np.zeros((1, self.shape[1]), source.dtype)).dtype
-        self._source, self._scaling, self._cut = source, scaling, cut
+        self._source, self._scaling, self._ledger = source, scaling, ledger
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -659,12 +664,9 @@ class ScaledSource(Source):
 
     def blocks(self, first: int, height: int) -> Iterator[NDArray[Any]]:
         """Consecutive rows in [0, 1]."""
-        cut = CutOff() if self._cut is not None and first == 0 else None
-        for block in self._source.blocks(first, height):
-            yield self._scaling.scaled(block, cut)
-        if self._cut is not None and cut is not None:
-            self._cut.include(cut)
-            self._cut = None
+        with passing(self._ledger, "scaling", first) as ledger:
+            for block in self._source.blocks(first, height):
+                yield self._scaling.scaled(block, ledger)
 
     def take(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Some rows in [0, 1]."""
@@ -704,19 +706,6 @@ def _check_shape(shape: tuple[Any, ...]) -> None:
         raise ValueError(f"X has no {what}: its shape is {tuple(shape)}")
 
 
-def first_cell(data: Any, wanted: Callable[[Any], Any]) -> tuple[int, int, float]:
-    """Row, column and value of the first cell that is ``wanted``; block by block, all are asked."""
-    seen = 0
-    for block in _blocks(data):
-        full = block.toarray() if sparse.issparse(block) else block
-        cells = np.argwhere(wanted(full))
-        if len(cells):
-            row, column = cells[0]
-            return seen + int(row), int(column), float(full[row, column])
-        seen += block.shape[0]
-    raise ValueError("the data changed while they were read")
-
-
 def _fitted(
     kind: str,
     data: Any,
@@ -729,8 +718,9 @@ def _fitted(
     names = data.columns if names is None and isinstance(data, Source) else names
     if (unknown := np.flatnonzero(low > high)).size:
         raise TableError(
-            f"no cell of {column_at(int(unknown[0]), names)} is known: all of it is missing; leave "
-            "that column out"
+            "no cell of {at} is known: all of it is missing",
+            remedy="leave that column out",
+            at=Place.at(None, unknown[0], names),
         )
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise _refusal(data, kind, names, -np.inf, np.inf)
@@ -813,46 +803,34 @@ def _opened(data: Any, found: tuple[Floats, Floats], names: Sequence[str] | None
 def _too_wide(found: tuple[Floats, Floats], column: int, names: Sequence[str] | None) -> TableError:
     low, high = found
     return TableError(
-        f"the range of {column_at(column, names)}, from {low[column]:g} to {high[column]:g}, "
-        "is beyond all numbers; divide that column by some large one"
+        "the range of {at}, from {low:g} to {high:g}, is beyond all numbers",
+        remedy="divide that column by some large one",
+        at=Place.at(None, column, names),
+        low=low[column],
+        high=high[column],
     )
 
 
 def _refusal(
     data: Any, kind: str, names: Sequence[str] | None, least: float, most: float
 ) -> TableError:
-    """Cells that are not finite, or that a scaling of this kind would cut off.
-
-    The first one is named, and those of its column are counted; only then are the data read again.
-    """
-    count, seen, first = np.zeros(data.shape[1], dtype=np.int64), 0, None
-    for block in _blocks(data):
-        full = block.toarray() if sparse.issparse(block) else block
-        wrong = ~((full >= least) & (full <= most) & np.isfinite(full))
-        if first is None and wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            first = seen + int(row), int(column), float(full[row, column])
-        count += wrong.sum(axis=0)
-        seen += block.shape[0]
-    if first is None:
+    """Cells that are not finite, or that a scaling of this kind would cut off."""
+    found = first_offending(
+        _blocks(data), lambda x: ~((x >= least) & (x <= most) & np.isfinite(x)), names
+    )
+    if found is None:
         return TableError("the data changed while they were read")
-    row, column, value = first
-    others = int(count.sum() - count[column])
-    also = f"{count[column]:,} such in this column{f', {others:,} in others' if others else ''}"
-    where = place(row, column, names)
-    if np.isnan(value):
-        return TableError(f"{where} is missing ({also}); {FILLS}")
-    if not np.isfinite(value):
-        return TableError(f"{where} is {value}, not a finite number ({also}); mend such cells")
-    beyond = f"below {least:g}" if value < least else f"above {most:g}"
+    if not np.isfinite(found.value):
+        return unfit(found, FILLS)
     if sparse.issparse(data):
-        return TableError(
-            f"{where} is {value:g}, {beyond} ({also}): a sparse matrix cannot be shifted without "
-            "filling all its zeros; give a full one, X.toarray(), and {scale=minmax}"
+        return unfit(
+            found,
+            "a sparse matrix cannot be shifted without filling all its zeros: give a full one, "
+            "X.toarray(), and {scale=minmax}",
+            (least, most),
         )
-    return TableError(
-        f"{where} is {value:g}, {beyond} ({also}): scaling by {kind} would cut that off; give "
-        "{scale=minmax}"
+    return unfit(
+        found, f"scaling by {kind} would cut that off; give {{scale=minmax}}", (least, most)
     )
 
 
@@ -865,12 +843,9 @@ def _warn_of_constants(kind: str, found: tuple[Floats, Floats]) -> None:
     holds = "all numbers are 0"
     if not zeros:
         holds = f"none of {len(low):,} columns varies: scaled by its range, each is 0 in every row"
-    remedy = "; {scale=max} keeps what is above 0" if (high > 0).any() else ""
-    warn(
-        TableWarning(
-            f"{holds}. Nothing is learnt from zeros, and an error of 0 says nothing{remedy}"
-        )
-    )
+    remedy = "{scale=max} keeps what is above 0" if (high > 0).any() else ""
+    learnt = "Nothing is learnt from zeros, and an error of 0 says nothing"
+    warn(TableWarning(f"{holds}. {learnt}", remedy=remedy))
 
 
 def _warn_of_counting(data: Any, found: tuple[Floats, Floats], names: Any) -> None:
@@ -888,9 +863,13 @@ def _warn_of_counting(data: Any, found: tuple[Floats, Floats], names: Any) -> No
         if (np.diff(cells.astype(np.float64)) == 1).all():
             warn(
                 TableWarning(
-                    f"{column_at(int(column), names)} only counts the rows, from "
-                    f"{low[column]:g} to {high[column]:g}, and is trained on like any other; "
-                    f"{{drop={column if names is None else names[column]}}} leaves it out"
+                    "{at} only counts the rows, from {low:g} to {high:g}, and is trained on like "
+                    "any other",
+                    remedy="{drop} leaves it out",
+                    at=Place.at(None, column, names),
+                    low=low[column],
+                    high=high[column],
+                    drop=Setting("drop", Place.at(None, column, names)),
                 )
             )
 
@@ -915,9 +894,13 @@ def _warn_of_far(data: Any, found: tuple[Floats, Floats], names: Any) -> None:
         far = far_off(numbers[~np.isnan(numbers)])
         if far is not None:
             warn(
-                f"{column_at(int(column), names)} {far.told}, of which next to nothing is left in "
-                "such a range; mend such cells, or if it stands for a missing number, put NaN in "
-                "its place"
+                TableWarning(
+                    "{at} {far}, of which next to nothing is left in such a range",
+                    remedy="mend such cells, or if it stands for a missing number, put NaN in its "
+                    "place",
+                    at=Place.at(None, column, names),
+                    far=far.told,
+                )
             )
 
 

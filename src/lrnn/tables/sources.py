@@ -20,8 +20,8 @@ from scipy import sparse
 from lrnn.arrays import detached, is_array, to_numpy
 from lrnn.tables.atomic import check_utf8
 from lrnn.tables.frame import Columns, Frame
+from lrnn.tables.messages import in_bytes
 from lrnn.tables.types import check_kind, matrix_of, type_of_columns
-from lrnn.tables.words import in_bytes
 
 __all__ = [
     "BLOCK_BYTES",

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from lrnn.tables.frame import Columns, Frame, as_number, is_text
 from lrnn.tables.header import are_names
-from lrnn.tables.places import place
+from lrnn.tables.messages import Place, TableError, TableWarning, Text, joined, warn
 from lrnn.tables.reading import Reading
-from lrnn.tables.words import TableError, TableWarning, escaped, warn
 
 if TYPE_CHECKING:
     from lrnn.tables.cells import Cells
@@ -145,7 +144,7 @@ class TextFile(Columns):
         """Warn of columns that have the same name, and got another."""
         given = [re.sub(r"\s+", " ", cell).strip() for cell in first]
         renamed = [
-            f"column {i + 1} is {escaped(repr(name))}"
+            Text("{at} is {name}", at=Place(column=i), name=repr(name))
             for i, (cell, name) in enumerate(zip(given, self.columns, strict=True))
             if cell and cell != name
         ]
@@ -153,8 +152,9 @@ class TextFile(Columns):
             more = f" and {len(renamed) - SHOWN} more" if len(renamed) > SHOWN else ""
             warn(
                 TableWarning(
-                    f"{self.name!r}: columns have the same name, and get others: "
-                    f"{', '.join(renamed[:SHOWN])}{more}"
+                    f"columns have the same name, and get others: {{names}}{more}",
+                    source=self.name,
+                    names=joined(renamed[:SHOWN], ", "),
                 )
             )
 
@@ -233,12 +233,14 @@ class TextFile(Columns):
             return
         for cell, row in zip(cells, rows, strict=True):
             if THOUSANDS.fullmatch(cell):
-                number, where = cell.strip(), place(row, column, self.columns)
+                number = cell.strip()
                 raise TableError(
-                    f"{self.name!r}: {escaped(where)} is {number!r}, and with {{decimal=,}} its "
-                    f"point may stand between thousands: write {number.replace('.', '')}, or "
-                    f"{number.replace('.', ',')}; if points are the marks of decimals, leave "
-                    "{decimal} out"
+                    "{at} is {value}, and with {decimal=,} its point may stand between thousands",
+                    remedy=f"write {number.replace('.', '')}, or {number.replace('.', ',')}; if "
+                    "points are the marks of decimals, leave {decimal} out",
+                    source=self.name,
+                    at=Place.at(row, column, self.columns),
+                    value=repr(number),
                 )
 
     def _column(self, cells: Sequence[str]) -> NDArray[Any]:
@@ -291,7 +293,7 @@ class TextFile(Columns):
         columns = [self._column(column) for column in zip(*rest, strict=True)]
         found, remark = are_names(cells, numbers, columns)
         if remark:
-            warn(TableWarning(f"{self.name!r}: {remark}"))
+            warn(TableWarning("{remark}", source=self.name, remark=remark))
         return found
 
     def _number_or_none(self, cell: str) -> float | None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrnn.arrays import are_levels
-from lrnn.tables.places import place
+from lrnn.tables.messages import Place, TableError
 
 __all__ = ["check_kind", "matrix_of", "not_a_number", "numbers_of", "type_of_columns", "types_of"]
 
@@ -34,27 +34,28 @@ def numbers_of(X: Any) -> Any:
     try:
         return X.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(not_a_number(X)) from None
+        raise not_a_number(X) or ValueError("X has values that are not numbers") from None
 
 
-def not_a_number(X: Any) -> str:
-    """Where the first cell is that is no number, or too large for one, and what helps."""
+def not_a_number(X: Any) -> TableError | None:
+    """The error of the first cell that is no number, or too large for one, if there is one."""
     cells = np.atleast_2d(np.asarray(X, dtype=object))
     for (row, column), value in np.ndenumerate(cells):
-        where = place(row, column, getattr(X, "columns", None))
         try:
             float(value)
         except OverflowError:
-            return (
-                f"X has a number at {where} that is too large for a float; divide that column by "
-                "some large number"
-            )
+            said, remedy = "{at} is too large for a float", "divide that column by a large number"
         except (TypeError, ValueError):
-            return (
-                f"X has {value!r} at {where}, which is not a number; drop that column or encode "
-                "it, for example with sklearn.preprocessing.OneHotEncoder"
+            said = "{at} is {value:.100}, which is not a number"
+            remedy = (
+                "drop that column or encode it, for example with "
+                "sklearn.preprocessing.OneHotEncoder"
             )
-    return "X has values that are not numbers"
+        else:
+            continue
+        at = Place.at(row, column, getattr(X, "columns", None))
+        return TableError(said, remedy=remedy, source="X", at=at, value=repr(value))
+    return None
 
 
 def types_of(frame: Any) -> list[np.dtype[Any]]:

@@ -12,7 +12,7 @@ from lrnn.arrays import Array, at_most
 from lrnn.functional.gradients import LARGEST
 from lrnn.network.weights import Weights
 from lrnn.rows import Rows
-from lrnn.tables.words import SettingWarning, warn
+from lrnn.tables.messages import SettingWarning, warn
 
 BRIGHT = 0.5  # data with such a number are taken as if it were 1
 DIM = 1e-7  # data below need first weights that are higher than any may become

@@ -17,7 +17,7 @@ from lrnn.functional import code_prior
 from lrnn.moments.known import KnownMoment
 from lrnn.rows import HostRows, WeightedRows
 from lrnn.rows.gaps import Filling
-from lrnn.tables.places import column_at
+from lrnn.tables.messages import Place, TableError
 from lrnn.training.gram import GramSearch, starts, train_pair
 from lrnn.training.parameters import check_layer_sizes
 from lrnn.training.run import Observer, Run
@@ -44,9 +44,11 @@ def learn_filling(rows: HostRows | WeightedRows, names: Sequence[str] | None = N
     if not seen.all():
         unseen = np.flatnonzero(seen == 0)
         more = f" (and {len(unseen) - 1:,} more)" if len(unseen) > 1 else ""
-        raise ValueError(
-            f"X has no known cell in {column_at(int(unseen[0]), names)}{more}: all of it is "
-            "missing, and nothing can be learnt of it; leave that column out"
+        raise TableError(
+            f"X has no known cell in {{at}}{more}: all of it is missing, and nothing can be learnt "
+            "of it",
+            remedy="leave that column out",
+            at=Place.at(None, unseen[0], names),
         )
     count, width = X.shape
     hidden = min(*check_layer_sizes(None, width), count)

@@ -15,7 +15,7 @@ from lrnn.rows import Rows
 from lrnn.rows.base import BUFFER_BYTES
 from lrnn.rows.buffer import coarse_parts
 from lrnn.rows.validation import check_count
-from lrnn.tables.words import SettingError, SettingWarning, warn
+from lrnn.tables.messages import SettingError, SettingWarning, warn
 
 
 def held_out_rows(rows: int, share: float) -> int:

@@ -1,26 +1,27 @@
-"""What is beyond the range that a model was trained on, counted."""
+"""What happened to data on their way to a model: values cut off, cells filled, rows left out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lrnn.tables.places import column_at
+from lrnn.tables.messages import Message, Place, RowNumbers, Text, joined
 
-__all__ = ["CutOff", "RangeWarning"]
+__all__ = ["Ledger", "RangeWarning", "passing"]
 
 SHOWN = 3  # columns that are named
 
 
-class RangeWarning(UserWarning):
+class RangeWarning(Message, UserWarning):
     """Data have values beyond the range of training, which are cut off."""
 
 
 @dataclass
-class CutOff:
-    """What a scaling has cut off: numbers beyond the range that it was made for.
+class Ledger:
+    """What was cut off, filled and left out of some data, so far as they have been read.
 
     Attributes
     ----------
@@ -29,7 +30,7 @@ class CutOff:
     places : sequence of int or None
         The columns of the table, from 0, that the attributes are of; None if all are, in order.
     counts : ndarray of int
-        How many numbers, by attribute.
+        How many numbers were beyond the range of the scaling, by attribute.
     rows : int
         How many rows were looked at.
     left_out : list of ndarray of int
@@ -40,6 +41,8 @@ class CutOff:
         How many were filled with what is probable, given the other cells of the row.
     unseen : dict of str to (int, str)
         By column of text, how many cells hold what training has not seen, and one of these.
+    steps : set of str
+        By which steps all rows have gone.
     """
 
     names: Sequence[str] | None = None
@@ -50,6 +53,7 @@ class CutOff:
     filled: int = 0
     guessed: int = 0
     unseen: dict[str, tuple[int, str]] = field(default_factory=dict)
+    steps: set[str] = field(default_factory=set)
     _furthest: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -85,7 +89,7 @@ class CutOff:
             far = float(values.data[here].max())
             self._furthest.setdefault(int(column), (far, 0.0, float(high[here][0])))
 
-    def include(self, other: "CutOff") -> None:
+    def include(self, other: "Ledger") -> None:
         """Count what was counted elsewhere, too."""
         self.rows += other.rows
         if len(other.counts):
@@ -110,33 +114,56 @@ class CutOff:
             gaps = gaps[:, ends - 1]
         self.guessed += int(np.count_nonzero(gaps))
 
-    def __str__(self) -> str:
-        said = []
+    def origin(self, at: Place) -> Place:
+        """Where a cell of the attributes stood in the table that they were made of."""
+        row, column = at.row, at.column
+        if row is not None:
+            for dropped in np.sort(self.dropped):
+                row += int(dropped <= row)
+        if column is not None and self.places is not None:
+            column = int(self.places[column])
+        return at.moved(row, column)
+
+    def warning(self, source: str = "") -> RangeWarning:
+        """What users must know of it."""
+        return RangeWarning("{entries}", source=source, entries=joined(self._entries, ". "))
+
+    @property
+    def _entries(self) -> list[Text]:
+        entries = []
         if self.counts.any():
             total, cells = int(self.counts.sum()), self.rows * len(self.counts)
             worst = np.argsort(-self.counts, kind="stable")[:SHOWN]
-            named = "; ".join(self._of(int(i)) for i in worst if self.counts[i])
             more = int(np.count_nonzero(self.counts)) - SHOWN
             others = f"; and {more} more columns" if more > 0 else ""
             units = ". Are they in other units?" if 2 * total > cells else ""
-            said.append(
-                f"{total:,} of {cells:,} values are beyond the range of training, and cut off: "
-                f"{named}{others}{units}"
+            entries.append(
+                Text(
+                    f"{total:,} of {cells:,} values are beyond the range of training, and cut off: "
+                    f"{{columns}}{others}{units}",
+                    columns=joined([self._column(int(i)) for i in worst if self.counts[i]]),
+                )
             )
         for name, (count, example) in self.unseen.items():
-            said.append(
-                f"{count:,} cells of column {name!r} hold what training has not seen, such as "
-                f"{example!r}; they count as none of its values"
+            entries.append(
+                Text(
+                    f"{count:,} cells of column {{name}} hold what training has not seen, such as "
+                    "{example}; they count as none of its values",
+                    name=repr(name),
+                    example=repr(example),
+                )
             )
         if self.left_out:
             rows = self.dropped
-            shown = ", ".join(f"{row + 1:,}" for row in rows[:SHOWN]) + ", …" * (len(rows) > SHOWN)
-            one = len(rows) == 1
-            said.append(
-                f"{len(rows):,} row{'s' * (not one)} with missing cells {'is' if one else 'are'} "
-                f"left out: {shown}"
+            counted = f"{len(rows):,} rows" if len(rows) > 1 else "1 row"
+            are = "are" if len(rows) > 1 else "is"
+            entries.append(
+                Text(
+                    f"{counted} with missing cells {are} left out: {{rows}}",
+                    rows=RowNumbers(rows.tolist()),
+                )
             )
-        return ". ".join(said)
+        return entries
 
     @property
     def filling(self) -> str:
@@ -152,26 +179,44 @@ class CutOff:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """For a document."""
-        found = {self._name(int(i)): int(self.counts[i]) for i in np.flatnonzero(self.counts)}
-        texts = {name: count for name, (count, _) in self.unseen.items()}
+        """For a document; columns without names are counted from 1."""
+        found = np.flatnonzero(self.counts)
         return {
             "values": int(self.counts.sum()),
-            "columns": found,
-            "unseen": texts,
+            "columns": {self._name(int(i)): int(self.counts[i]) for i in found},
+            "unseen": {name: count for name, (count, _) in self.unseen.items()},
             "rows_left_out": len(self.dropped),
             "filled": self.filled,
             "guessed": self.guessed,
         }
 
-    def _of(self, column: int) -> str:
+    def _column(self, column: int) -> Text:
         far, low, high = self._furthest[column]
-        return (
-            f"{self.counts[column]:,} in {column_at(column, self.names, self.places)}, as far as "
-            f"{far:g}, where training had {low:g} to {high:g}"
+        place = Place.at(None, column, self.names)
+        number = column if self.places is None else self.places[column]
+        return Text(
+            f"{self.counts[column]:,} in {{at}}, as far as {far:g}, where training had {low:g} to "
+            f"{high:g}",
+            at=place.moved(None, number),
         )
 
     def _name(self, column: int) -> str:
-        if self.names is None:
-            return column_at(column, places=self.places)
-        return str(self.names[column])
+        if self.names is not None:
+            return str(self.names[column])
+        return f"column {(column if self.places is None else self.places[column]) + 1}"
+
+
+@contextmanager
+def passing(ledger: Ledger | None, step: str, first: int) -> Iterator[Ledger | None]:
+    """The ledger of one pass by this step over rows from ``first`` on; None if nothing is counted.
+
+    However often rows are read, they count once: in the first pass from row 0 that is complete.
+    """
+    if ledger is None or first or step in ledger.steps:
+        yield None
+        return
+    own = Ledger()
+    yield own
+    if step not in ledger.steps:
+        ledger.steps.add(step)
+        ledger.include(own)
