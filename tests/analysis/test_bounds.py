@@ -104,7 +104,7 @@ def test_the_number_of_hidden_neurons_is_checked():
         bounds.svd(rows(0), 0)
     with pytest.raises(TypeError, match="n_hidden"):
         bounds.unit_rate(rows(0), 2.5)
-    with pytest.raises(ValueError, match=naming("bounds.unit_rate", -1, "row 1")):
+    with pytest.raises(ValueError, match=naming("bounds.unit_rate", -1, "row 0")):
         bounds.unit_rate([[-1.0]], 1)
 
 
@@ -113,6 +113,6 @@ def test_svd_of_full_rank_reads_what_it_is_given():
         return lambda: iter([np.full((1, 3), value)])
 
     for value in (np.inf, -0.25):
-        with pytest.raises(ValueError, match=naming("bounds.svd", "row 1", "column 1")):
+        with pytest.raises(ValueError, match=naming("bounds.svd", "row 0", "column 0")):
             bounds.svd(rows(value), 1)
     assert bounds.svd(rows(0.5), 1) == 0

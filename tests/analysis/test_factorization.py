@@ -106,12 +106,12 @@ def test_factors_are_sane_in_missing_cells(load, alternations):
     W, H = factorize(gaps, 6, missing="allow", alternations=alternations, random_state=0)
     means = np.broadcast_to(np.nanmean(gaps, axis=0), X.shape)
     assert np.mean((X - W @ H)[gone] ** 2) < 0.8 * np.mean((X - means)[gone] ** 2)
-    with pytest.raises(ValueError, match=naming("row 1", "column 3", "missing='allow'")):
+    with pytest.raises(ValueError, match=naming("row 0", "column 2", "missing='allow'")):
         factorize(gaps, 3)
 
 
 def test_what_cannot_be_factorised_is_refused(digits):
-    with pytest.raises(ValueError, match=naming("X", "row 1", "column 1", -1)):
+    with pytest.raises(ValueError, match=naming("X", "row 0", "column 0", -1)):
         factorize(np.where(digits > 2, 0, -1.0), 3)
     with pytest.raises(ValueError, match=naming("missing", "allow", "unstored", "median")):
         factorize(digits, 3, missing="median")

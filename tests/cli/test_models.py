@@ -113,7 +113,11 @@ def test_images_need_no_scaling(call, tmp_path):
         ("fit wine.csv -o a.safetensors --scale log", 2, "--scale log minmax"),
         ("fit wine.csv", 1, "wine.safetensors --force"),
         ("fit none.csv -o a.safetensors", 1, "none.csv"),
-        ("fit wine.csv -o a.safetensors --scale none", 1, "wine.csv column 13 proline --scale"),
+        (
+            "fit wine.csv -o a.safetensors --scale none",
+            1,
+            "wine.csv column 1 alcohol --scale",
+        ),
         ("fit words.csv -o a.safetensors", 1, "words.csv column 2 [b] two row 1"),
         ("fit minus.csv -o a.safetensors --scale none", 1, "minus.csv -1 row 1"),
         ("encode wine.csv wine.csv -o a.npy", 1, "wine.csv lrnn fit"),

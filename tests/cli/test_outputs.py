@@ -201,14 +201,14 @@ def raw(request, tmp_path, monkeypatch, digits):
     ("value", "places", "scale", "named"),
     [
         (-0.5, [(40, 1), (42, 1), (44, 1), (45, 2)], "max", ["row 41", "column 2", -0.5, 3, 1]),
-        (-0.5, [(40, 1)], "levels", ["row 41", "column 2", -0.5, 1]),
+        (-0.5, [(40, 1)], "levels", ["row 41", "column 2", -0.5]),
         (7e4, [(3, 0), (40, 0)], "levels", ["row 4", "column 1", 70000, 65535, 2]),
-        (np.inf, [(40, 1)], "max", ["row 41", "column 2", "inf", 1]),
-        (np.inf, [(40, 1)], "levels", ["row 41", "column 2", "inf", 1]),
-        (-np.inf, [(40, 1)], "minmax", ["row 41", "column 2", "-inf", 1]),
+        (np.inf, [(40, 1)], "max", ["row 41", "column 2", "inf"]),
+        (np.inf, [(40, 1)], "levels", ["row 41", "column 2", "inf"]),
+        (-np.inf, [(40, 1)], "minmax", ["row 41", "column 2", "-inf"]),
         (np.nan, [(40, 1), (41, 1), (43, 1)], "minmax", ["row 41", "column 2", 3, "--missing"]),
-        (np.nan, [(40, 1)], "max", ["row 41", "column 2", 1, "--missing"]),
-        (np.nan, [(40, 1)], "levels", ["row 41", "column 2", 1, "--missing"]),
+        (np.nan, [(40, 1)], "max", ["row 41", "column 2", "--missing"]),
+        (np.nan, [(40, 1)], "levels", ["row 41", "column 2", "--missing"]),
     ],
 )  # fmt: skip
 def test_a_scaling_that_would_cut_data_off_is_refused(call, raw, value, places, scale, named):

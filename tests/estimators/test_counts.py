@@ -130,7 +130,7 @@ def test_numbers_that_no_float_holds(name, work):
 def test_cells_that_no_float_holds(work, kind, sign):
     cells = X.astype(object)
     cells[7, 2] = sign * HUGE
-    with pytest.raises(ValueError, match=naming("row 7", "column 2")):
+    with pytest.raises(ValueError, match=naming("row 7", ("column 2", "column '2'"))):
         work(kind(cells))
 
 
@@ -138,7 +138,7 @@ def test_raw_cells_that_no_float_holds():
     cells = X.astype(object)
     cells[7, 2] = HUGE
     for work in (Scaling.fit, Scaling.fit(9 * X, "minmax").apply):
-        with pytest.raises(ValueError, match=naming("row 7", "column 2")):
+        with pytest.raises(ValueError, match=naming("row 7", ("column 2", "column '2'"))):
             work(cells)
 
 

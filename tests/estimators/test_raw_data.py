@@ -158,24 +158,24 @@ def test_texts_that_training_has_not_seen_are_counted():
 @pytest.mark.parametrize(
     ("frame", "named"),
     [
-        (FRAME, ("text", "row0", "row 1", 12, "drop='id'", "index='id'")),
-        (FRAME[["size"]], ("size", "row 3", "missing='allow'")),
-        (FRAME[["class", "smokes"]], ("text", "categories='onehot'", "label='class'")),
+        (FRAME, ("column 'id'", "row0", "row 0", 12, "drop='id'", "index='id'")),
+        (FRAME[["size"]], ("column 'size'", "row 2", "missing='allow'")),
+        (FRAME[["class", "smokes"]], ("column 'class'", "categories='onehot'", "label='class'")),
         (pd.DataFrame({"t": pd.to_datetime(["2020-01-01", "2021-01-01"]), "x": [1, 2]}),
-         ("dates", "row 1", "drop='t'")),
+         ("column 't'", "row 0", "drop='t'")),
     ],
 )  # fmt: skip
 def test_what_a_frame_needs_is_said(frame, named):
-    with pytest.raises(TableError, match=naming("column 0", *named)):
+    with pytest.raises(TableError, match=naming(*named)):
         LRNNAutoencoder(1, scale="auto").fit(frame)
 
 
 def test_a_column_that_counts_the_rows_is_reported(wine):
     numbered = np.column_stack([np.arange(178), wine])
-    with pytest.warns(TableWarning, match=naming("column 0", "0 to 177", "drop='0'")):
+    with pytest.warns(TableWarning, match=naming("column 0", "0 to 177", "drop=0")):
         LRNNAutoencoder(4, max_iter=2, scale="minmax").fit(numbered)
     frame = pd.DataFrame(numbered).rename(columns=str)
-    with pytest.warns(TableWarning, match=naming("column 0", "index='0'", "drop='0'")):
+    with pytest.warns(TableWarning, match=naming("column '0'", "index='0'", "drop='0'")):
         LRNNAutoencoder(4, max_iter=2, scale="minmax").fit(frame)
 
 
@@ -376,7 +376,7 @@ def test_what_is_cut_off_is_counted_by_the_columns_of_the_file(call, tmp_path):
     assert done.names("2 in column 4", "age", 530)
     options = ("--index", "id", "--drop", "note,sex", "--scale", "none")
     done = call("fit", "t.csv", *options, "-o", "none.safetensors", cwd=tmp_path)
-    assert done.names(64, "row 4", "column 4", "age")
+    assert done.names(31, "row 1", "column 4", "age")
     for name in ("t.csv", "other.csv"):  # without names
         lines = (tmp_path / name).read_text().splitlines(keepends=True)[1:]
         (tmp_path / name).write_text("".join(lines))
@@ -426,7 +426,7 @@ def test_a_scaling_of_a_frame_knows_the_order_of_its_columns(rng, tmp_path):
         lambda X: Moment.of(X, scale=how),
         lambda X: LRNNAutoencoder(2, scale=Scaling.from_json(how.to_json())).fit(X),
     ):
-        with pytest.raises(ValueError, match=naming("column 0", "'c'", "X[['a', 'b', 'c']]")):
+        with pytest.raises(ValueError, match=naming("column 'c'", "X[['a', 'b', 'c']]")):
             work(turned)
     np.testing.assert_array_equal(how.apply(turned[list(how.seen)]), how.apply(frame))
     assert_near(how.apply(frame.to_numpy()), how.apply(frame), 3, size=1)
@@ -439,7 +439,7 @@ def test_columns_of_text_name_a_remedy_that_exists(model):
     frame = pd.DataFrame({"a": [1.0, 2, 3, 4] * 5, "b": ["x", "y", "z", "x"] * 5})
     y = [0, 1] * 10
     remedy = f"scale=lrnn.Scaling.fit(X, '{model.scale}', ...)"
-    with pytest.raises(ValueError, match=naming("column 1", "categories='onehot'", remedy)):
+    with pytest.raises(ValueError, match=naming("column 'b'", "categories='onehot'", remedy)):
         model.fit(frame, y)
     scaling = Scaling.fit(frame, model.scale, categories="onehot")
     assert clone(model).set_params(scale=scaling).fit(frame, y).weights_.sizes[0] == 4

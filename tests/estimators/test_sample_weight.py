@@ -86,9 +86,9 @@ def test_weights_change_what_is_learnt(X):
 @pytest.mark.parametrize(
     ("weights", "named"),
     [
-        (-np.ones(40), (-1, "row 1", "39 more")),
-        (np.r_[np.ones(39), np.nan], ("nan", "row 40")),
-        (np.r_[np.inf, np.ones(39)], ("inf", "row 1")),
+        (-np.ones(40), (-1, "row 0", "39 more")),
+        (np.r_[np.ones(39), np.nan], ("nan", "row 39")),
+        (np.r_[np.inf, np.ones(39)], ("inf", "row 0")),
         (np.ones(39), ((39,), "X", 40)),
         (np.ones((40, 1)), ((40, 1), "X", 40)),
         (np.zeros(40), ("zero",)),

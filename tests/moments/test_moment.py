@@ -189,10 +189,10 @@ def test_moments_of_different_columns_scalings_or_levels_do_not_add(rng):
     X = rng.random((20, 3))
     plain, frame = Moment.of(X), pd.DataFrame(X, columns=list("abc"))
     refused(plain, Moment.of(X[:, :2]), 3, 2)
-    refused(Moment.of(frame), Moment.of(frame[list("acb")]), "column 2", "'b'", "'c'")
+    refused(Moment.of(frame), Moment.of(frame[list("acb")]), "column 1", "'b'", "'c'")
     scaled = Moment.of(X, scale="minmax")
     refused(scaled, plain, "'minmax'", None, "Moment.of(X, scale=...)")
-    refused(scaled, Moment.of(X[:9], scale="minmax"), "attribute 1", "Moment.of(X, scale=...)")
+    refused(scaled, Moment.of(X[:9], scale="minmax"), "column 0", "Moment.of(X, scale=...)")
     levels = Moment.of(np.full((2, 3), 9, dtype=np.uint8))
     refused(plain, levels, "levels", 255)
     fixed = Scaling.fit(X, "minmax")
@@ -219,7 +219,7 @@ def test_data_that_no_model_takes_are_refused(rng):
         Moment.of([[-1.0, 0.5]])
     with pytest.raises(ValueError, match=naming("scale", "auto", *KINDS, "'minimax'")):
         Moment.of([[0.5]], scale="minimax")
-    with pytest.raises(ValueError, match=naming("sample_weight", "inf")):
+    with pytest.raises(ValueError, match=naming("sample_weight", "infinity")):
         Moment.of([[0.5], [0.1]], sample_weight=1e308)
     wide = sparse.csr_array((1, 20_000))
     with pytest.raises(ValueError, match=naming("20,000", "16,384", "implicit")):
@@ -412,6 +412,6 @@ def test_the_name_of_a_moments_file_is_not_the_moment(tmp_path, rng):
 
 
 def test_what_is_not_in_range_names_its_own_scale(rng):
-    with pytest.raises(ValueError, match=naming("Moment.of(X, scale='minmax')")):
+    with pytest.raises(ValueError, match=naming("Moment", "scale='minmax'")):
         Moment.of(-rng.random((5, 3)))
     assert Moment.of(-rng.random((5, 3)), scale="minmax").n_rows == 5

@@ -388,7 +388,7 @@ def test_iterated_systems_are_solved_as_factorised_ones(monkeypatch, ring, leak,
     ("argument", "value", "told"),
     [
         ("of", np.ones(3), ["(3,)", "(2,)", "(2, 2)"]),
-        ("of", [[1, 1], [np.nan, 1]], ["nan", "neuron 0", "row 2"]),
+        ("of", [[1, 1], [np.nan, 1]], ["nan", "neuron 0", "row 1"]),
         ("of", [1, np.inf], ["inf", "neuron 1"]),
         ("q", np.ones((1, 2)), ["(1, 2)", "(2, 2)"]),
     ],

@@ -352,5 +352,7 @@ def test_a_bad_cell_is_named_by_its_row_in_the_whole(digits, tmp_path, small_buf
     bad = digits.copy()
     bad[1_234, 5] = np.nan
     for kind in (one_parquet, function, dask_array):
-        with pytest.raises(ValueError, match=naming("NaN", "row 1234", "column 5")):
+        with pytest.raises(
+            ValueError, match=naming("NaN", "row 1234", ("column 5", "column 'pixel5'"))
+        ):
             make("printed").fit(kind(bad, tmp_path))

@@ -8,8 +8,9 @@ import pytest
 
 from lrnn import LRNNAutoencoder
 from lrnn.moments import DenseMoment
-from lrnn.rows.checks import SaturationWarning, UnfitNumbersError, check_values
+from lrnn.rows.checks import SaturationWarning, check_values
 from lrnn.rows.memory import HostRows
+from lrnn.tables.messages import UnfitNumbersError
 from naming import naming
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder
-from lrnn.rows.checks import UnfitNumbersError
+from lrnn.tables.messages import UnfitNumbersError
 from naming import naming
 
 ROW, COLUMN = 34, 1

@@ -201,7 +201,7 @@ def test_types_are_read_as_those_of_arrays_are(digits, tmp_path, dtype):
 def test_a_bad_cell_is_named_by_its_row_in_the_whole(digits, tmp_path, make, value, told):
     bad = digits.copy()
     bad[1_234, 5] = value
-    with pytest.raises(ValueError, match=naming(told, "row 1234", "column 5")):
+    with pytest.raises(ValueError, match=naming(told, "row 1234", ("column 5", "column 'pixel5'"))):
         LRNNAutoencoder(4).fit(make(bad, tmp_path))
 
 
@@ -369,7 +369,7 @@ def test_files_that_are_no_rows(tmp_path):
     pytest.importorskip("h5py", reason="pip install 'lrnn[files]'")
     for name, told in [
         ("text.npy", ["damaged"]), ("text.parquet", ["damaged"]), ("text.h5", ["damaged"]),
-        ("vector.npy", ["(3,)"]), ("words.parquet", ["column 2", "'b'", "'x'", "row 1"]),
+        ("vector.npy", ["(3,)"]), ("words.parquet", ["column 'b'", "'x'", "row 0"]),
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=naming(tmp_path / name, *told)):
             LRNNAutoencoder(1).fit(str(tmp_path / name))

@@ -315,10 +315,12 @@ def check_range(table: Any, source: str, ledger: Any, gaps: bool = False) -> Non
 
 
 @contextmanager
-def numbers_explained(source: str, ledger: Any, fitting: bool = True) -> Iterator[None]:
+def numbers_explained(
+    source: str, ledger: Any, fitting: bool = True, first: int = 0
+) -> Iterator[None]:
     """Say of the user's file what is found wrong with numbers as they are read.
 
-    While a model is fitted, numbers above 1 are wrong, too.
+    While a model is fitted, numbers above 1 are wrong, too. The ``first`` row is not that of all.
     """
     from lrnn.rows.checks import SaturationWarning
     from lrnn.tables.messages import UnfitNumbersError
@@ -331,18 +333,18 @@ def numbers_explained(source: str, ledger: Any, fitting: bool = True) -> Iterato
         except (SaturationWarning, UnfitNumbersError) as error:
             if error.source not in ("", "X"):  # the place is that of the file already
                 raise
-            raise _in_file(error, source, ledger, fitting) from None
+            raise _in_file(error, source, ledger, fitting, first) from None
 
 
-def _in_file(error: Any, source: str, ledger: Any, fitting: bool) -> Any:
+def _in_file(error: Any, source: str, ledger: Any, fitting: bool, first: int = 0) -> Any:
     """An error about a number of some rows, by its place in the file that these are of."""
     from lrnn.tables.messages import UnfitNumbersError
 
     kind = error.fields.get("kind", "above")
     if kind in ("missing", "infinite"):
         remedy = "fill or drop such cells in the file"
-    elif kind == "above" and 0 <= error.value <= 255:
-        remedy = "choose {scale=minmax}, {scale=max} or {scale=levels}"
+    elif kind == "above":
+        remedy = "choose {scale=minmax}" + (", max or levels" if error.value <= 255 else " or max")
     else:
         remedy = "choose {scale=minmax}" if fitting else "the model was fitted to none such"
     problem = (
@@ -350,7 +352,13 @@ def _in_file(error: Any, source: str, ledger: Any, fitting: bool) -> Any:
         if isinstance(error, UnfitNumbersError)
         else "{at} is {value:g}, above 1{more}"
     )
-    fields = {**error.fields, "kind": kind, "passed": "", "at": ledger.origin(error.at)}
+    fields = {
+        **error.fields,
+        "kind": kind,
+        "passed": "",
+        "takes": "",
+        "at": ledger.origin(error.at),
+    }
     return UnfitNumbersError(problem, remedy=remedy, source=source, **fields)
 
 

@@ -164,7 +164,7 @@ def simulate(
             param_hint="--partition",
         )
     recorded = None if raster is None else _neurons(record, network)
-    with numbers_explained(data, given.ledger, fitting=False):
+    with numbers_explained(data, given.ledger, fitting=False, first=place):
         shown = replace(given, data=given.data[place : place + 1])
         presented = shown.without_gaps(trained).data
         if part is Part.decoder:

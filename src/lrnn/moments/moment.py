@@ -415,7 +415,7 @@ def _where(one: Scaling | None, other: Scaling | None) -> Text:
         return Text("")
     i = int(np.flatnonzero(pairs[0] != pairs[1])[0])
     ranges = [f"{p[i].real:g} to {p[i].real + p[i].imag:g}" for p in pairs]
-    said = f" ({{at}} goes from {ranges[0]} in one, from {ranges[1]} in the other)"
+    said = f": {{at}} goes from {ranges[0]} in one, from {ranges[1]} in the other"
     return Text(said, at=Place(column=i))
 
 

@@ -541,7 +541,7 @@ def _floats(X: Any, validate: Callable[..., Any]) -> Any:
 def _may_hold_text(X: Any) -> bool:
     """Whether cells may be something else than numbers."""
     kinds = types_of(X) if hasattr(X, "dtypes") else [getattr(X, "dtype", np.dtype(object))]
-    return not sparse.issparse(X) and any(kind.kind not in "biuf" for kind in kinds)
+    return not sparse.issparse(X) and any(kind.kind in "OSU" for kind in kinds)
 
 
 def _numbers(X: Any) -> Any:

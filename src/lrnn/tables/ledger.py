@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -122,7 +122,9 @@ class Ledger:
                 row += int(dropped <= row)
         if column is not None and self.places is not None:
             column = int(self.places[column])
-        return at.moved(row, column)
+        known = self.names is not None and at.column is not None
+        name = self.names[at.column] if known else None  # type: ignore[index]
+        return replace(Place.at(row, column), name=at.name or (name and str(name)), of=at.of)
 
     def warning(self, source: str = "") -> RangeWarning:
         """What users must know of it."""

@@ -98,20 +98,21 @@ def unfit(
     """
     (least, most), passed = limits, ""
     if np.isnan(found.value):
-        kind, said = "missing", "{at} is missing (NaN)"
+        kind, said = "missing", "{at} is missing (NaN){more}"
     elif np.isinf(found.value):
-        kind, said, remedy = "infinite", "{at} is {value}, not a finite number", MEND
+        kind, said, remedy = "infinite", "{at} is {value}, not a finite number{more}", MEND
     elif found.value < least:
-        kind, said = "below", f"{{at}} is {{value:g}}, below {least:g}"
+        kind, said = "below", f"{{at}} is {{value:g}}, below {least:g}{{more}}"
         passed = user and f"Negative values in data passed to {user}: "
     else:
-        kind, said = "above", f"{{at}} is {{value:g}}, above {most:g}"
+        kind, said = "above", f"{{at}} is {{value:g}}, above {most:g}{{more}}"
     return UnfitNumbersError(
-        f"{{passed}}{said}{{more}}",
+        f"{{passed}}{said}{{takes}}",
         remedy=remedy,
         kind=kind,
         source=source,
         passed=passed,
+        takes=f", and {user} takes finite numbers only" if user and not passed else "",
         at=found.at,
         value=float(found.value),
         more=found.more,
