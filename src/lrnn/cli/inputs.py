@@ -357,7 +357,7 @@ def _in_file(error: Any, source: str, ledger: Any, fitting: bool, first: int = 0
         "kind": kind,
         "passed": "",
         "takes": "",
-        "at": ledger.origin(error.at),
+        "at": ledger.origin(error.at.moved((error.at.row or 0) + first, error.at.column)),
     }
     return UnfitNumbersError(problem, remedy=remedy, source=source, **fields)
 
