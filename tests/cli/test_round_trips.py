@@ -101,8 +101,7 @@ def test_folders_of_images_with_labels(call, tmp_path):
 
 @pytest.mark.filterwarnings("default")
 def test_a_large_table_goes_block_by_block(call, tmp_path, monkeypatch):
-    monkeypatch.setattr("lrnn.tables.scaling.IN_MEMORY", 10)
-    monkeypatch.setattr("lrnn.cli.inputs.IN_MEMORY", 10)
+    monkeypatch.setattr("lrnn.rows.validation.IN_MEMORY", 10)
     monkeypatch.setattr("lrnn.tables.text.CELLS", 40)
     frame = pd.DataFrame(
         {

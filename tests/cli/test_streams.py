@@ -239,14 +239,17 @@ def test_a_checkpoint_knows_data_on_workers_again(tmp_path):
     script = """if True:
         import numpy as np
         from distributed import Client
+        from lrnn import LRNNAutoencoder
         from lrnn.cli.cluster import on_cluster
+        from lrnn.tables.table import Table
 
         X = np.random.default_rng(0).random((100, 4))
         X[:50] = 0  # several blocks are the same
         for data in (X, X, 1 - X):
             with Client(processes=False, n_workers=1, dashboard_address=None):
-                array = on_cluster("x", data)
-                print(array.name, np.array_equal(array.compute(), data))
+                rows = on_cluster("x", LRNNAutoencoder(2), Table(data), reset=True)
+                held = np.concatenate(list(rows.blocks()))
+                print(rows.identity().replace(" ", ""), np.array_equal(held, data))
     """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     (first, a), (again, b), (other, c) = map(str.split, done.stdout.splitlines())

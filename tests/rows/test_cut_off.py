@@ -146,7 +146,7 @@ def test_where_a_training_is_gone_on_with(data, name, tmp_path):
 
 
 def test_rows_left_out_and_texts_never_seen_are_told_once_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("lrnn.tables.scaling.IN_MEMORY", 0)
+    monkeypatch.setattr("lrnn.rows.validation.IN_MEMORY", 0)
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(g=np.where(LABELS, "one", "other"))
     scaling = Scaling.fit(frame, "max", categories="onehot", missing="drop")
     frame.loc[frame.index[-BEYOND:], "g"] = "strange"

@@ -21,7 +21,7 @@ from lrnn.cli.inputs import (
     part_taken,
     rows_of_part,
 )
-from lrnn.cli.labels import numbered, tell_unlabelled, with_label, without_class
+from lrnn.cli.labels import numbered, tell_unlabelled, without_class
 from lrnn.cli.outputs import Force, check_named, check_new, check_output, named_after
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 
@@ -134,15 +134,13 @@ def classify(
     check_output(output, force, model, data)
     _check_plot(plot, limit, force, model, data)
     found = _classifier(model, data)
-    if label is not None:
-        found.scaling_ = with_label(found, data, label)
     part = part_taken(data, split)
-    given = given_for(found, data, voice, split=part)
+    given = given_for(found, data, voice, part, label=label)
     with (
-        numbers_explained(data, given.ledger, fitting=False),
+        numbers_explained(data, fitting=False),
         voice.working(f"classifying {data}"),
     ):
-        shares = np.asarray(found.predict_proba(given.data))
+        shares = np.asarray(found.predict_proba(given.rows))
     truth = _Truth.of(given, found.classes_, label, data)
     if plot is not None and truth is None:
         raise ValueError(
@@ -221,7 +219,7 @@ def _decided(model: Any, given: Given, **how: Any) -> Any:
     from lrnn.tables.messages import SettingWarning, warn
 
     try:
-        return model.decide(given.data, **how)
+        return model.decide(given.rows, **how)
     except UndecidableError as error:
         warn(SettingWarning("nothing is decided spike by spike: {why}", why=error))
         return None
@@ -375,17 +373,12 @@ def _write(output: Path, columns: dict[str, Any], given: Given, truth: _Truth | 
     """The columns, after the names of the rows and before their true classes."""
     from lrnn.tables.writers import write_blocks
 
-    recipe = given.scaling.recipe
-    label, index = (None, None) if recipe is None else (recipe.label, recipe.index)
-    beside = given.beside()
-    before: dict[str, Any] = {}
-    if index is not None and index in beside:
-        before[index] = beside[index]
-    else:
-        kept = len(columns["predicted"])
-        numbers = np.arange(1, kept + len(given.ledger.dropped) + 1)
-        before["row"] = np.delete(numbers, given.ledger.dropped)
-    after = {} if truth is None else {_free(label or "label", before | columns): truth.labels}
+    kept = len(columns["predicted"])
+    numbers = np.arange(1, kept + len(given.ledger.dropped) + 1)
+    name, cells = given.index or ("row", np.delete(numbers, given.ledger.dropped))
+    before = {name: cells}
+    own = given.rows.along.label or "label"
+    after = {} if truth is None else {_free(own, before | columns): truth.labels}
     found = before | columns | after
     shape = (len(columns["predicted"]), len(found))
     write_blocks(output, [list(found.values())], shape, np.float64, list(found))
@@ -485,10 +478,12 @@ def _draw(
     from lrnn import plots
     from lrnn.analysis.decisions import accuracy_by_events
     from lrnn.plots.axes import write_figure
+    from lrnn.rows import some_of
 
     known = truth.numbers >= 0
     labels = model.classes_[truth.numbers[known]]
-    curve = accuracy_by_events(model, given.data[known], labels, events=limit, **how)
+    rows = some_of(given.rows, np.flatnonzero(known))
+    curve = accuracy_by_events(model, rows, labels, events=limit, **how)
     if strange := int(np.count_nonzero(truth.strange)):  # they are never right
         share = len(labels) / (len(labels) + strange)
         curve = replace(

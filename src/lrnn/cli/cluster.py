@@ -5,7 +5,8 @@ import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -64,24 +65,32 @@ def deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-def on_cluster(source: str, data: Any, recipe: Any = None) -> Any:
-    """Data as a Dask array: workers read files that can be read in parts by themselves.
+def on_cluster(source: str, model: Any, table: Any, *, reset: bool) -> Any:
+    """Rows for a model, whose work Dask shares out.
 
-    Other data go along with the work: sent ahead, they would be lost with a worker that dies. A
-    ``recipe`` is how a model chooses columns.
+    Workers read files by themselves that can be read in parts. Rows in memory go along with the
+    work: sent ahead, they would be lost with a worker that dies.
     """
-    from lrnn.rows.dask import dask_array_of
-    from lrnn.tables.recipe import TableSource
+    from lrnn.rows import ComplementedRows, HostRows, attributes_of
+    from lrnn.rows.dask import dask_array_of, dask_rows
+    from lrnn.rows.validation import check_data
     from lrnn.tables.sources import Source
 
-    if isinstance(data, TableSource) or (isinstance(data, Source) and recipe is not None):
+    scaling = model.scale if reset else model.scaling_
+    if isinstance(table.data, Source) and getattr(scaling, "recipe", None) is None:
+        return check_data(model, replace(table, data=dask_array_of(source)), reset=reset)
+    rows = check_data(model, table, reset=reset)
+    if not rows.resident:
         raise ValueError(
             f"{source!r} is too large to be sent to workers, and they cannot choose its columns "
             "themselves; go without workers, or write the numbers to a .npy file first"
         )
-    if isinstance(data, Source):
-        return dask_array_of(source)
+    if rows.gaps is not None:
+        return rows
     import dask.array as da
 
-    rows = max(1, -(-data.shape[0] // 16))
-    return da.from_array(data, chunks=(rows, data.shape[1]))
+    X: Any = cast(HostRows, attributes_of(rows)).X
+    height = max(1, -(-X.shape[0] // 16))
+    shared = dask_rows(da.from_array(X, chunks=(height, X.shape[1])), "lrnn", None, rows.white)
+    shared.columns, shared.ledger, shared.along = rows.columns, rows.ledger, rows.along
+    return ComplementedRows(shared) if isinstance(rows, ComplementedRows) else shared

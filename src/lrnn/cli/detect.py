@@ -257,8 +257,7 @@ def _fitted(
     if source != data:
         options = _of_clean(source, data, options, voice)
     taken = ToTrainOn.of(source, options, voice)
-    width = taken.table.data.shape[1]
-    sizes, behind = (None, None) if hidden is None else layer_sizes(hidden, width)
+    sizes, behind = (None, None) if hidden is None else layer_sizes(hidden, taken.attributes)
     if behind is not None:
         raise typer.BadParameter(
             f"{hidden!r}: layers behind the code mirror those before it, in a detector",
@@ -267,20 +266,16 @@ def _fitted(
     found = LRNNOutlierDetector(
         sizes,
         contamination=contamination,
-        scale=replace(taken.scaling, recipe=None),
+        scale=taken.scaling,
         missing=options.of_model,
         device=device,
         random_state=seed,
     )
     with taken.explained(), voice.working(f"learning from {source}"):
-        found.fit(taken.table.data)
-    how = replace(found.scaling_, recipe=taken.scaling.recipe)
-    for each in (found, found.autoencoder_):
-        each.scale = each.scaling_ = how
-        if taken.table.names is not None:
-            each.feature_names_in_ = np.array(taken.table.names, dtype=object)
-    taken.ledger.guessed = 0  # nothing is filled in, and cells are told of as rows are judged
-    return found, tell(taken.ledger, voice)
+        found.fit(taken.table)
+    ledger = taken.table.ledger
+    ledger.guessed = 0  # nothing is filled in, and cells are told of as rows are judged
+    return found, tell(ledger, voice)
 
 
 def _columns(table: Any) -> tuple[str, ...] | None:
@@ -357,7 +352,6 @@ def _write(output: Path, judged: Judged) -> None:
     """All that is said of each row, after its name and before its label."""
     from lrnn.tables.writers import write_blocks
 
-    recipe = judged.given.scaling.recipe
     found: dict[str, Any] = {
         "score": judged.scores,
         "p-value": judged.p_values,
@@ -370,7 +364,7 @@ def _write(output: Path, judged: Judged) -> None:
     if classes is not None:
         texts, labelled = _texts(classes)
         texts[~labelled] = None
-        found[_free((recipe and recipe.label) or "label", found)] = texts
+        found[_free(judged.given.rows.along.label or "label", found)] = texts
     shape = (len(judged.scores), len(found))
     write_blocks(output, [list(found.values())], shape, np.float64, list(found))
 
@@ -384,9 +378,9 @@ def _free(name: str, taken: dict[str, Any]) -> str:
 
 def _tell_of_gaps(judged: Judged, data: str, voice: Voice) -> int:
     """Say how many cells were not known; and their number."""
-    cells = judged.given.data
-    if not isinstance(cells, np.ndarray) or cells.dtype.kind != "f":
+    if judged.given.rows.gaps is None:
         return 0
+    cells = judged.given.cells()
     gaps = np.isnan(cells)
     count, rows, unknown = (
         int(n) for n in (gaps.sum(), gaps.any(axis=1).sum(), gaps.all(axis=1).sum())

@@ -18,6 +18,7 @@ from lrnn.cli.inputs import (
     is_classifier,
     model_for,
     numbers_explained,
+    table_for,
 )
 from lrnn.cli.outputs import Force, check_output, named_after
 from lrnn.cli.voice import Json, Quiet, Voice
@@ -171,9 +172,7 @@ def _opened(
 
     It must be an autoencoder, unless codes are all that is wanted, and these are not to ``refine``.
     """
-    from lrnn.rows import attributes_of
-    from lrnn.rows.validation import check_data
-    from lrnn.tables.sources import Source
+    from lrnn.tables.scaling import Scaling
 
     found = model_for(model, data, autoencoder=refine is None)
     if refine and is_classifier(found):
@@ -183,31 +182,26 @@ def _opened(
             param_hint="--refine",
         )
     found.device = device
-    given = given_for(found, data, voice, stream=True)
-    X = given.data
-    if client is not None:
-        if isinstance(X, Source):  # which workers read, and scale, by themselves
-            found.scaling_ = given.scaling
-        X = on_cluster(data, X, given.scaling.recipe)
-    with numbers_explained(data, given.ledger, fitting=False):
-        rows: Any = check_data(found, X, reset=False)
-        if rows.gaps is not None:
-            gaps = attributes_of(rows.gaps).take(slice(None))
-            given.ledger.add_gaps(np.isnan(gaps), given.scaling.recipe)
-        yield found, rows, given
+    if client is None:
+        given = given_for(found, data, voice)
+    else:
+        table = table_for(found, data, voice)
+        with numbers_explained(data, fitting=False):
+            rows = on_cluster(data, found, table, reset=False)
+        given = Given(rows, table, found.scaling_ or Scaling("none"))
+    with numbers_explained(data, fitting=False):
+        yield found, given.rows, given
 
 
 def _beside(given: Given, output: Path, voice: Voice) -> Any:
     """The index and the label of the rows, where the output can hold them."""
     from lrnn.storage.streaming import Beside
-    from lrnn.tables.sources import Source
     from lrnn.tables.writers import WITH_TEXT
 
-    recipe = given.scaling.recipe
-    label, index = (None, None) if recipe is None else (recipe.label, recipe.index)
-    before = (index,) if index is not None and index in given.along else ()
-    after = (label,) if label is not None and label in given.along else ()
-    classes = None if after else given.labels
+    along = given.rows.along
+    before = () if along.index is None else (along.index,)
+    after = () if along.label is None else (along.label,)
+    classes = None if after else along.labels
     if classes is not None:
         after = ("label",)
     if not before and not after:
@@ -218,8 +212,8 @@ def _beside(given: Given, output: Path, voice: Voice) -> Any:
             ".tsv and .parquet hold them"
         )
         return None
-    streamed = isinstance(given.data, Source)
-    held = {} if streamed else given.beside()
+    streamed = not (given.rows.resident or given.rows.on_workers)
+    held = {} if streamed else along.columns()
     if classes is not None:
         held["label"] = np.array(classes, dtype=object)
     done = 0
@@ -228,6 +222,6 @@ def _beside(given: Given, output: Path, voice: Voice) -> Any:
         nonlocal done
         first, done = done, done + count
         found = {name: column[first:done] for name, column in held.items()}
-        return found | dict(given.carried.popleft()) if streamed and given.along else found
+        return found | dict(along.carried.popleft()) if streamed and along.carried else found
 
     return Beside(before, after, take)

@@ -1,12 +1,10 @@
 """``lrnn fit``: train a model."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-import numpy as np
 import typer
 
 from lrnn.cli.cluster import Dask, Workers, cluster, on_cluster
@@ -188,6 +186,7 @@ def fit(
     """
     from lrnn import checkpoints
     from lrnn.estimators.autoencoder import LRNNAutoencoder
+    from lrnn.rows.validation import check_data
     from lrnn.tables.ledger import Ledger
     from lrnn.tables.scaling import Scaling, attribute_count
 
@@ -238,8 +237,7 @@ def fit(
         )
     if moment is None:
         taken = ToTrainOn.of(data, options, voice)
-        table, scaling, ledger = taken.table, taken.scaling, taken.ledger
-        count, attributes = table.data.shape
+        scaling, ledger, attributes = taken.scaling, taken.table.ledger, taken.attributes
     else:
         scaling, count = moment.scaling or Scaling("none"), moment.n_rows
         attributes = attribute_count(scaling, moment.shape[1])
@@ -258,7 +256,7 @@ def fit(
         spike_penalty=spike_penalty,
         early_stopping=early_stopping,
         corruption=corruption,
-        scale=replace(scaling, recipe=None) if moment is None else None,
+        scale=scaling if moment is None else None,
         missing=options.of_model,
         device=device,
         random_state=seed,
@@ -270,12 +268,13 @@ def fit(
         else:
             shared = cluster(dask, workers, voice) if on_workers else nullcontext()
             with shared as client, taken.explained():
-                rows = table.data if client is None else on_cluster(data, table.data)
+                if client is None:
+                    rows = check_data(model, taken.table, reset=True)
+                else:
+                    rows = on_cluster(data, model, taken.table, reset=True)
+                count = rows.shape[0]
                 with going_on(unfinished, voice):
                     checkpoints.fit(model, rows, unfinished, every=checkpoint, resume=bool(resume))
-            if table.names is not None:
-                model.feature_names_in_ = np.array(table.names, dtype=object)
-        model.scale = model.scaling_ = scaling
         interrupted = place.save(model)
     rule = hidden_rule(hidden, attributes)
     falling = tol > 0 and any(curve.still_falling for curve in model.history_)

@@ -1,10 +1,8 @@
 """``lrnn fit --classify``: train a classifier."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,14 +11,14 @@ from numpy.typing import NDArray
 
 from lrnn.cli.inputs import (
     Given,
+    ToTrainOn,
     check_rows,
     given_for,
-    given_of,
     going_on,
     hidden_sizes,
     load_model,
-    numbers_explained,
     say_how_to_go_on,
+    table_for,
     tell,
 )
 from lrnn.cli.labels import (
@@ -28,7 +26,6 @@ from lrnn.cli.labels import (
     learnt_classes,
     numbered,
     tell_unlabelled,
-    with_label,
     without_class,
 )
 from lrnn.cli.model_place import ModelPlace
@@ -86,7 +83,9 @@ class Labelled:
     Attributes
     ----------
     given : Given
-        The rows that have a class.
+        The data.
+    rows : Rows
+        Those that have a class.
     classes : ndarray
         The class of each of them.
     unlabelled : int
@@ -94,6 +93,7 @@ class Labelled:
     """
 
     given: Given
+    rows: Any
     classes: NDArray[Any]
     unlabelled: int
 
@@ -103,6 +103,8 @@ class Labelled:
 
         Rows to test with should be of the classes that were ``learnt``.
         """
+        from lrnn.rows import some_of
+
         found = given.classes
         if found is None:
             raise _no_classes(given, source)
@@ -111,19 +113,18 @@ class Labelled:
         if count == total:
             raise ValueError(f"{_place(given, source)}: no row has a label")
         tell_unlabelled(lacking, given.ledger.dropped, source)
-        if count:
-            given = replace(given, data=given.data[np.flatnonzero(~lacking)])
+        rows = some_of(given.rows, np.flatnonzero(~lacking)) if count else given.rows
         known = [cell for cell, gone in zip(found, lacking, strict=True) if not gone]
         if learnt is None:
-            return cls(given, learnt_classes(known, _place(given, source)), count)
+            return cls(given, rows, learnt_classes(known, _place(given, source)), count)
         numbered(found, learnt, given.ledger.dropped, source)
-        return cls(given, np.array(known, dtype=object), count)
+        return cls(given, rows, np.array(known, dtype=object), count)
 
     def accuracy(self, model: Any) -> float:
         """The share of rows that a model puts into their classes."""
         from lrnn.tables.labels import class_numbers
 
-        found = np.argmax(model.predict_proba(self.given.data), axis=1)
+        found = np.argmax(model.predict_proba(self.rows), axis=1)
         return float(np.mean(found == class_numbers(self.classes, model.classes_)))
 
 
@@ -143,10 +144,8 @@ def _no_classes(given: Given, source: str) -> Exception:
 
 
 def _place(given: Given, source: str) -> str:
-    recipe = given.scaling.recipe
-    if recipe is not None and recipe.label in given.along:
-        return f"{source!r}, column {recipe.label!r}"
-    return repr(source)
+    label = given.rows.along.label
+    return repr(source) if label is None else f"{source!r}, column {label!r}"
 
 
 def fit_classifier(
@@ -162,20 +161,15 @@ def fit_classifier(
     """Train a classifier on data, write it, and tell how well it recognises."""
     from lrnn import checkpoints
     from lrnn.estimators.classifier import LRNNClassifier
-    from lrnn.tables.scaling import Scaling
+    from lrnn.rows.validation import check_data
 
     check_rows(data)
     _check_missing(options)
     encoder = None if recognising.pretrain is None else _encoder(recognising.pretrain, options)
-    split = _part(data, "train")
     with allow_not_offered():
-        rows = Labelled.of(_given(data, options, encoder, split, voice), data)
-    check_classes(rows.classes, _place(rows.given, data))
-    given, classes = rows.given, rows.classes
-    scaling = given.scaling or Scaling("none")
-    count, attributes = given.data.shape
+        taken = _taken(data, options, encoder, _part(data, "train"), voice)
+    scaling, attributes = taken.scaling, taken.attributes
     sizes = _sizes(hidden, attributes, encoder)
-    tested = _test_rows(data, recognising.test, rows, voice)
     model = LRNNClassifier(
         sizes,
         pretrain=encoder,
@@ -183,28 +177,28 @@ def fit_classifier(
         label_smoothing=recognising.label_smoothing,
         dropout=recognising.dropout,
         class_weight="balanced" if recognising.class_weight is ClassWeight.balanced else None,
-        scale=scaling.coding,
+        scale=scaling,
         verbose=voice.verbose,
         **parameters,
     )
-    unscaled = scaling.kind == "none"
-    explained = numbers_explained(data, given.ledger) if unscaled else nullcontext()
-    with place.alone(voice), explained, going_on(place.unfinished, voice):
+    with taken.explained(), voice.working(f"reading {data}"):
+        given = Given(check_data(model, taken.table, reset=True), taken.table, scaling)
+    rows = Labelled.of(given, data)
+    check_classes(rows.classes, _place(given, data))
+    tested = _test_rows(data, recognising.test, model, rows, voice)
+    with place.alone(voice), taken.explained(), going_on(place.unfinished, voice):
         checkpoints.fit(
             model,
-            given.data,
+            rows.rows,
             place.unfinished,
-            y=classes,
+            y=rows.classes,
             every=checkpoint,
             resume=bool(place.resume),
         )
-        if given.names is not None:
-            model.feature_names_in_ = np.array(given.names, dtype=object)
-        model.scale = model.scaling_ = scaling
         interrupted = place.save(model)
-    model.scaling_ = scaling.coding  # the rows are in [0, 1] already
+    count = rows.rows.shape[0]
     accuracy = rows.accuracy(model)
-    spikes = model.spikes_per_decision(given.data)
+    spikes = model.spikes_per_decision(rows.rows)
     test_accuracy = None if tested is None else tested.accuracy(model)
     held_out = model.history_[-1].lowest if model.early_stopping else None
     words = " → ".join(map(str, model.weights_.sizes))
@@ -285,20 +279,24 @@ def _part(data: str, part: str) -> str | None:
     return part if in_parts else None
 
 
-def _given(
+def _taken(
     data: str, options: TableOptions, encoder: Any, split: str | None, voice: Voice
-) -> Given:
-    """The rows in [0, 1], with their classes beside them."""
+) -> ToTrainOn:
+    """The table, and how it is to be taken: as an encoder remembers, if there is one."""
+    from lrnn.tables.scaling import Scaling
+
     if encoder is None:
         table = options.open(data, voice, split)
         scaling = options.scaling(table, data, voice)
         if options.complement is None and scaling.kind == "minmax":  # as LRNNClassifier does
             scaling = replace(scaling, complemented=True)
-        with voice.working(f"reading {data}"):
-            return given_of(table, scaling, None, data)
-    if options.label is not None:
-        encoder.scaling_ = with_label(encoder, data, options.label, options.index)
-    return given_for(encoder, data, voice, split=split)
+        return ToTrainOn(table, scaling, data)
+    beside = {"label": options.label, "index": options.index}
+    table = table_for(encoder, data, voice, split, **beside)
+    scaling, known = encoder.scaling_ or Scaling("none"), getattr(encoder, "feature_names_in_", ())
+    own = {"label": table.label, "index": table.index}
+    recipe = scaling.columns_of(table.data, table.names, list(map(str, known)), **own)[1]
+    return ToTrainOn(table, replace(scaling, recipe=recipe), data)
 
 
 def _sizes(text: str | None, attributes: int, encoder: Any) -> tuple[int, ...]:
@@ -343,7 +341,9 @@ def _complement_note(options: TableOptions, given: Given) -> str:
     )
 
 
-def _test_rows(data: str, test: str | None, rows: Labelled, voice: Voice) -> Labelled | None:
+def _test_rows(
+    data: str, test: str | None, model: Any, rows: Labelled, voice: Voice
+) -> Labelled | None:
     """Rows that are not trained on, if there are any."""
     from lrnn.tables.messages import warn
 
@@ -351,13 +351,7 @@ def _test_rows(data: str, test: str | None, rows: Labelled, voice: Voice) -> Lab
     source = data if split is not None else test
     if source is None:
         return None
-    given = rows.given
-    names = None if given.names is None else np.array(given.names, dtype=object)
-    known = SimpleNamespace(
-        scaling_=given.scaling, n_features_in_=given.data.shape[1], feature_names_in_=names
-    )
-    tested = given_for(known, source, voice, split=split)
-    found = Labelled.of(tested, source, np.unique(rows.classes))
+    found = Labelled.of(given_for(model, source, voice, split), source, np.unique(rows.classes))
     if found.given.ledger:
         warn(found.given.ledger.warning(source))
     return found

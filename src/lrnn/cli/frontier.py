@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +28,7 @@ from lrnn.cli.inputs import (
 )
 from lrnn.cli.outputs import Force, check_new, named_after
 from lrnn.cli.report import check_folder
-from lrnn.cli.tables import TableOptions, attributes_of, takes_tables
+from lrnn.cli.tables import TableOptions, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice, text_table
 from lrnn.progress import decimal
 
@@ -120,21 +119,20 @@ def frontier(
         check_apart(output / written, data, test)
     _check_new(output, force)
     taken = ToTrainOn.of(data, options, voice)
-    table, scaling, ledger = taken.table, taken.scaling, taken.ledger
-    width = table.data.shape[1]
+    table, width = taken.table, taken.attributes
     texts = [None] if hidden is None else hidden.split(",")
     layers = [layer_sizes(text, width) for text in texts]
     structures = [
         {"hidden_layer_sizes": before, "decoder_layer_sizes": behind} for before, behind in layers
     ]
-    others = _test_rows(data, test, width, options, scaling, voice)
+    others = _test_rows(data, test, options, voice)
     watched = going_on(unfinished, voice)
     with _folder(output), sole_writer(output / "frontier.json"), taken.explained(), watched:
         _check_new(output, force)  # another process may have been quicker
         check_leftover(unfinished, resume, voice)
         before = _models_in(output)
         found = lrnn.frontier(
-            table.data,
+            table,
             structures=structures,
             X_test=others,
             penalties=penalties,
@@ -142,7 +140,7 @@ def frontier(
             checkpoint=unfinished,
             resume=bool(resume),
             batch_size=batch_size,
-            scale=replace(scaling, recipe=None),
+            scale=taken.scaling,
             missing=options.of_model,
             device=device,
             random_state=seed,
@@ -151,8 +149,8 @@ def frontier(
         known = _known(data, [before for before, behind in layers if behind is None])
         rule = hidden_rule(hidden, width)
         document = {"data": data, "hidden_rule": rule, "paper": known, **found.to_json()}
-        _save_models(output, found, document, table.names, scaling)
-        document |= tell(ledger, voice)
+        _save_models(output, found, document)
+        document |= tell(table.ledger, voice)
         document["chosen"] = chosen = _choose(output, found, document, budget)
         _write(output, found, document)
         kept = {point["model"] for point in document["points"]} | ({CHOSEN} if chosen else set())
@@ -216,22 +214,15 @@ def _models_in(folder: Path) -> set[str]:
     return {name for name in names if MODEL.fullmatch(name)}
 
 
-def _test_rows(
-    data: str, test: str | None, width: int, options: TableOptions, scaling: Any, voice: Voice
-) -> Any:
+def _test_rows(data: str, test: str | None, options: TableOptions, voice: Voice) -> Any:
     """Rows that errors are taken on besides; data sets that come with some need not be told."""
     from lrnn.datasets import DATA_SETS
-    from lrnn.tables.ledger import Ledger
 
     has_some = not Path(data).exists() and data in DATA_SETS and "test" in DATA_SETS[data].splits
     if test is None and not has_some:
         return None
     source, split = (data, "test") if test is None else (test, None)
-    rows = attributes_of(options.open(source, voice, split), scaling, ledger := Ledger()).data
-    tell(ledger, voice)
-    if rows.shape[1] != width:
-        raise ValueError(f"{source!r} has {rows.shape[1]} attributes, but {data!r} {width}")
-    return rows
+    return options.open(source, voice, split)
 
 
 def _known(data: str, structures: Sequence[tuple[int, ...]]) -> dict[str, float]:
@@ -248,16 +239,11 @@ def _known(data: str, structures: Sequence[tuple[int, ...]]) -> dict[str, float]
     }
 
 
-def _save_models(folder: Path, found: Any, document: Any, names: Any, scaling: Any) -> None:
-    """Every network as a model; the document is told what they are called."""
-    import numpy as np
-
+def _save_models(folder: Path, found: Any, document: Any) -> None:
+    """Every network as a model; the document gets their names."""
     (folder / "models").mkdir(exist_ok=True)
     for number, (point, facts) in enumerate(zip(found.points, document["points"], strict=True), 1):
-        if names is not None:
-            point.model.feature_names_in_ = np.array(names, dtype=object)
         facts["model"] = f"models/{number}.safetensors"
-        point.model.scale = point.model.scaling_ = scaling
         point.model.save(folder / facts["model"])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from lrnn.cli.encode import named_like
-from lrnn.cli.inputs import DataOf, check_range
+from lrnn.cli.inputs import DataOf, numbers_explained
 from lrnn.cli.outputs import Force, check_output
 from lrnn.cli.tables import Filled, TableOptions, attributes_of, takes_tables
 from lrnn.cli.voice import Json, Quiet, Voice
@@ -73,10 +73,10 @@ def impute(
             "not store are 0; if they are missing, give --missing unstored"
         )
     ledger = Ledger(places=None if scaling.recipe is None else scaling.recipe.places)
-    if scaling.kind == "none":
-        check_range(raw, data, ledger, gaps=True)
     matrix = raw.data if raw.data.dtype.kind == "f" else raw.data.astype(np.float64)
-    rows = HostRows(check_values(scaling.scaled(matrix), raw.names, "lrnn impute", gaps=True))
+    with numbers_explained(data, fitting=scaling.kind == "none"):
+        scaled, origin = scaling.scaled(matrix), ledger.origin
+        rows = HostRows(check_values(scaled, raw.names, "lrnn impute", gaps=True, origin=origin))
     gaps = np.isnan(rows.X)
     filled = rows.X
     if gaps.any():

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -11,11 +11,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from lrnn.cli.tables import TableOptions, attributes_of, with_gaps
+from lrnn.cli.tables import TableOptions, columns_named, with_gaps
 from lrnn.cli.voice import Voice
 from lrnn.tables.reading import ENDINGS
-
-IN_MEMORY = 1 << 24  # numbers of a table that are rather held than streamed
 
 
 def _data_names(incomplete: str) -> list[str]:
@@ -86,51 +84,64 @@ Resume = Annotated[
 
 @dataclass(frozen=True)
 class Given:
-    """Data for a model, in [0, 1], with what goes along.
+    """Data as a model takes them, with what goes along.
 
     Attributes
     ----------
-    data : ndarray, csr_array or Source
-        Rows as the model takes them.
-    names, image_shape, labels : as those of a Table
-        What is known of them.
+    rows : Rows
+        As the model sees them.
+    table : Table
+        The data as they were read, and what happened to them.
     scaling : Scaling
-        By which they got into [0, 1].
-    ledger : Ledger
-        What was cut off, so far as they have been read.
-    carried : deque or None
-        Index and label of the blocks that have been read.
-    along : tuple of str
-        The names of these, so far as the data have them.
+        The way of the model into [0, 1].
     """
 
-    data: Any
-    names: Any
-    image_shape: tuple[int, ...] | None
-    labels: tuple[str | None, ...] | None
+    rows: Any
+    table: Any
     scaling: Any
-    ledger: Any
-    carried: Any
-    along: tuple[str, ...] = ()
 
-    def beside(self) -> dict[str, Any]:
-        """Index and label, all of them, of data in memory."""
-        blocks = [dict(block) for block in self.carried or ()]
-        names = blocks[0] if blocks else ()
-        return {name: np.concatenate([block[name] for block in blocks]) for name in names}
+    @property
+    def ledger(self) -> Any:
+        """What was cut off, filled and left out, so far as they have been read."""
+        return self.table.ledger
+
+    @property
+    def names(self) -> Any:
+        """Of the attributes, if they have any."""
+        return self.rows.along.names
+
+    @property
+    def image_shape(self) -> tuple[int, ...] | None:
+        """If rows are images."""
+        return self.table.image_shape  # type: ignore[no-any-return]
 
     @property
     def classes(self) -> Any:
         """The class of each row, if there is one."""
-        recipe = self.scaling.recipe
-        if recipe is None or recipe.label not in self.along:
-            return self.labels
-        return self.beside().get(recipe.label)
+        return self.rows.along.classes
+
+    @property
+    def label(self) -> str:
+        """What the classes are called."""
+        return self.rows.along.label or "class"
+
+    @property
+    def index(self) -> tuple[str, Any] | None:
+        """The column that names the rows, if there is one."""
+        name = self.rows.along.index
+        return None if name is None else (name, self.rows.along.columns()[name])
+
+    def cells(self, which: Any = slice(None)) -> Any:
+        """Attributes in [0, 1] of some rows, before gaps are filled: a matrix in memory."""
+        from lrnn.rows import attributes_of
+
+        own = attributes_of(self.rows).in_memory()
+        return (own if own.gaps is None else own.gaps).take(which)
 
     def row(self, number: int, source: str) -> int:
         """Where a row of the file, counted from 1, is among these; from 0."""
         dropped = self.ledger.dropped
-        total = self.data.shape[0] + len(dropped)
+        total = self.rows.shape[0] + len(dropped)
         if number > total:
             raise typer.BadParameter(f"{source!r} has {total:,} rows", param_hint="--row")
         if number - 1 in dropped:
@@ -140,15 +151,6 @@ class Given:
             )
         return number - 1 - int(np.count_nonzero(dropped < number - 1))
 
-    def without_gaps(self, model: Any) -> "Given":
-        """Data in memory whose missing cells are filled as the model does, and counted."""
-        floats = isinstance(self.data, np.ndarray) and self.data.dtype.kind == "f"
-        refused = getattr(model, "missing", "refuse") == "refuse"
-        if refused or not floats or not (gaps := np.isnan(self.data)).any():
-            return self
-        self.ledger.add_gaps(gaps, self.scaling.recipe)
-        return replace(self, data=model.impute(self.data))
-
     def tell(self, voice: Voice) -> dict[str, Any]:
         """Say what was cut off or filled; and as a document."""
         return tell(self.ledger, voice)
@@ -156,50 +158,38 @@ class Given:
 
 @dataclass(frozen=True)
 class ToTrainOn:
-    """A table of attributes in the units of the data, and how these get into [0, 1].
+    """A table as it is, and how a model is to take it.
 
     Attributes
     ----------
     table : Table
-        The attributes.
+        The data.
     scaling : Scaling
-        The way into [0, 1].
-    ledger : Ledger
-        What was left out or filled.
+        Which columns become attributes, and their way into [0, 1].
     source : str
         What the user calls the data.
     """
 
     table: Any
     scaling: Any
-    ledger: Any
     source: str
 
     @classmethod
     def of(cls, source: str, options: TableOptions, voice: Voice) -> "ToTrainOn":
         """Data as a user wants them taken; numbers that cannot be are refused."""
-        from lrnn.tables.ledger import Ledger
-        from lrnn.tables.sources import Source
-        from lrnn.tables.table import whole
-
         check_rows(source)
         table = options.open(source, voice)
-        scaling, gaps = options.scaling(table, source, voice), options.gaps
-        with voice.working(f"reading {source}"):
-            table = attributes_of(table, scaling, ledger := Ledger())
-            if gaps and isinstance(table.data, Source):
-                table = replace(table, data=whole(table.data).data)
-            if gaps and isinstance(table.data, np.ndarray) and table.data.dtype.kind == "f":
-                ledger.add_gaps(np.isnan(table.data), scaling.recipe)
-        if scaling.kind == "none" and not isinstance(table.data, Source):  # checked as it is read
-            check_range(table, source, ledger, gaps)
-        return cls(table, scaling, ledger, source)
+        return cls(table, options.scaling(table, source, voice), source)
+
+    @property
+    def attributes(self) -> int:
+        """How many there are."""
+        recipe = self.scaling.recipe
+        return int(self.table.data.shape[1]) if recipe is None else len(recipe.names)
 
     def explained(self) -> AbstractContextManager[None]:
         """What is found wrong with numbers as they are read is said of the user's file."""
-        if self.scaling.kind != "none":
-            return nullcontext()
-        return numbers_explained(self.source, self.ledger)
+        return numbers_explained(self.source, fitting=self.scaling.kind == "none")
 
 
 def tell(ledger: Any, voice: Voice) -> dict[str, Any]:
@@ -295,32 +285,11 @@ def wide_note(sizes: tuple[int, ...], attributes: int) -> str:
     )
 
 
-def check_range(table: Any, source: str, ledger: Any, gaps: bool = False) -> None:
-    """Without scaling, numbers to train on beyond [0, 1] are a mistake; levels are not.
-
-    With ``gaps`` cells may be missing.
-    """
-    from lrnn.arrays import are_levels
-    from lrnn.tables.offences import first_offending, unfit
-
-    data = table.data
-    if are_levels(data.dtype):
-        return
-    allowed = np.isnan if gaps else np.zeros_like
-    found = first_offending(
-        [data], lambda x: ~((x >= 0) & (x <= 1) | allowed(x).astype(bool)), table.names
-    )
-    if found is not None:
-        raise _in_file(unfit(found, "", (0, 1)), source, ledger, fitting=True)
-
-
 @contextmanager
-def numbers_explained(
-    source: str, ledger: Any, fitting: bool = True, first: int = 0
-) -> Iterator[None]:
+def numbers_explained(source: str, fitting: bool = True) -> Iterator[None]:
     """Say of the user's file what is found wrong with numbers as they are read.
 
-    While a model is fitted, numbers above 1 are wrong, too. The ``first`` row is not that of all.
+    While a model is fitted, numbers above 1 are wrong, too.
     """
     from lrnn.rows.checks import SaturationWarning
     from lrnn.tables.messages import UnfitNumbersError
@@ -333,11 +302,11 @@ def numbers_explained(
         except (SaturationWarning, UnfitNumbersError) as error:
             if error.source not in ("", "X"):  # the place is that of the file already
                 raise
-            raise _in_file(error, source, ledger, fitting, first) from None
+            raise _of_file(error, source, fitting) from None
 
 
-def _in_file(error: Any, source: str, ledger: Any, fitting: bool, first: int = 0) -> Any:
-    """An error about a number of some rows, by its place in the file that these are of."""
+def _of_file(error: Any, source: str, fitting: bool) -> Any:
+    """An error about a number of some rows, as one of the file that these are of."""
     from lrnn.tables.messages import UnfitNumbersError
 
     kind = error.fields.get("kind", "above")
@@ -352,13 +321,7 @@ def _in_file(error: Any, source: str, ledger: Any, fitting: bool, first: int = 0
         if isinstance(error, UnfitNumbersError)
         else "{at} is {value:g}, above 1{more}"
     )
-    fields = {
-        **error.fields,
-        "kind": kind,
-        "passed": "",
-        "takes": "",
-        "at": ledger.origin(error.at.moved((error.at.row or 0) + first, error.at.column)),
-    }
+    fields = {**error.fields, "kind": kind, "passed": "", "takes": ""}
     return UnfitNumbersError(problem, remedy=remedy, source=source, **fields)
 
 
@@ -436,25 +399,37 @@ def is_detector(model: Any) -> bool:
 
 
 def given_for(
-    model: Any, source: str, voice: Voice, stream: bool = False, split: str | None = None
+    model: Any, source: str, voice: Voice, split: str | None = None, **beside: str | None
 ) -> Given:
     """Data for a model: a table that is read, taken and scaled as the model remembers.
 
-    The model itself then takes them as they are, in [0, 1]. With ``stream``, large ones are left
-    where they are. Of a data set that comes in parts, ``split`` is one.
+    Of a data set that comes in parts, ``split`` is one. ``label`` and ``index`` are columns that go
+    ``beside`` the rows, where others are meant than the model remembers.
     """
-    from lrnn.datasets import open_table
-    from lrnn.tables.read import Reading, taken
+    from lrnn.rows.validation import check_data
     from lrnn.tables.scaling import Scaling
 
-    scaling = model.scaling_ or Scaling("none")
-    model.scaling_ = scaling.coding
-    path = Path(source)
-    reading = taken(path, scaling.reading) if path.exists() else Reading()
+    table = table_for(model, source, voice, split, **beside)
+    with voice.working(f"reading {source}"), numbers_explained(source, fitting=False):
+        rows = check_data(model, table, reset=False)
+    return Given(rows, table, model.scaling_ or Scaling("none"))
+
+
+def table_for(
+    model: Any, source: str, voice: Voice, split: str | None = None, **beside: str | None
+) -> Any:
+    """The table of a file or data set, read as a model remembers."""
+    from lrnn.datasets import open_table
+    from lrnn.tables.read import Reading, taken
+
+    path, scaling = Path(source), model.scaling_
+    known = scaling is not None and path.exists()
+    reading = taken(path, scaling.reading) if known else Reading()
     with voice.working(f"reading {source}"):
         table = open_table(source, True, reading, split)
         table = with_gaps(table, getattr(model, "missing", "refuse"), source)
-        return given_of(table, scaling, model, source, stream)
+    chosen = columns_named(table, source, scaling, **beside)
+    return replace(table, source=source, **chosen)
 
 
 def part_taken(data: str, split: StrEnum | None) -> str | None:
@@ -475,65 +450,6 @@ def rows_of_part(count: int, data: str, part: str | None) -> str:
     """How many rows there are, and which part of a data set they are."""
     whose = "" if part is None else f" of {data}, {SPLITS[part]},"
     return f"{count:,} rows{whose}"
-
-
-def given_of(table: Any, scaling: Any, model: Any, source: str, stream: bool = False) -> Given:
-    """A table that is taken and scaled so; for a ``model`` it must have the right attributes."""
-    from lrnn.tables.frame import Columns
-    from lrnn.tables.ledger import Ledger
-    from lrnn.tables.recipe import TableSource
-    from lrnn.tables.sources import Source
-
-    ledger = Ledger()
-    data, names = table.data, table.names
-    known = getattr(model, "feature_names_in_", None)
-    wanted = None if known is None else list(map(str, known))
-    columns, recipe = scaling.columns_of(data, names, wanted)
-    if recipe is not None:
-        if not isinstance(table.data, Columns | Source):
-            columns.name = source  # what messages call it
-        data = TableSource(columns, recipe, ledger, carries=True)
-        names = recipe.names if recipe.named else None
-    width = data.shape[1] if recipe is None else len(data.columns)
-    if model is not None:
-        _check_attributes(model, width, names, source)
-    ledger.names = names
-    carried, along = getattr(data, "carried", None), getattr(data, "carried_names", ())
-    data = _held(data, IN_MEMORY if stream else None)
-    labels = table.labels
-    if labels is not None and len(ledger.dropped):
-        labels = tuple(np.delete(labels, ledger.dropped).tolist())
-    given = Given(data, names, table.image_shape, labels, scaling, ledger, carried, along)
-    return replace(given, data=scaling.scaled(data, ledger))
-
-
-def _held(data: Any, most: int | None) -> Any:
-    """Data in memory, if they have no more than ``most`` cells."""
-    from lrnn.tables.recipe import TableSource
-    from lrnn.tables.sources import Source
-    from lrnn.tables.table import whole
-
-    if isinstance(data, TableSource):
-        held = data.held(most)
-        return data if held is None else held
-    small = most is None or data.shape[0] * data.shape[1] <= most
-    return whole(data).data if small and isinstance(data, Source) else data
-
-
-def _check_attributes(model: Any, width: int, names: Any, source: str) -> None:
-    """Complain of other attributes than those that a model was trained on."""
-    if width != model.n_features_in_:
-        raise ValueError(
-            f"{source!r} has {width} attributes, but the model is for {model.n_features_in_}"
-        )
-    expected = getattr(model, "feature_names_in_", None)
-    if names is not None and expected is not None:
-        for i, (name, known) in enumerate(zip(names, expected, strict=True)):
-            if name != known:
-                raise ValueError(
-                    f"column {i + 1} of {source!r} is {name!r}, but the model was trained with "
-                    f"{known!r} there"
-                )
 
 
 def check_leftover(checkpoint: Path, resume: bool | None, voice: Voice) -> None:

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from lrnn.analysis.explanations import Explanation
 from lrnn.arrays import Floats
-from lrnn.cli.inputs import Given, check_rows, given_of, load_model
-from lrnn.cli.labels import with_label
-from lrnn.cli.tables import with_gaps
+from lrnn.cli.inputs import Given, check_rows, given_for, load_model
 from lrnn.cli.voice import Voice
 from lrnn.tables.frame import Columns, Frame
 
@@ -105,10 +103,7 @@ class Judged:
     @property
     def index(self) -> tuple[str, NDArray[Any]] | None:
         """The column that names the rows, if there is one."""
-        recipe = self.given.scaling.recipe
-        name = None if recipe is None else recipe.index
-        beside = self.given.beside()
-        return (name, beside[name]) if name is not None and name in beside else None
+        return self.given.index
 
     @property
     def names(self) -> list[str] | None:
@@ -175,41 +170,25 @@ def judge(
 
     ``label`` and ``index`` are columns that go along, where others are meant than it remembers.
     """
-    from lrnn.datasets import open_table
     from lrnn.estimators.detector import UnknownRowsWarning
     from lrnn.tables.ledger import RangeWarning
-    from lrnn.tables.read import Reading, taken
 
     check_rows(source)
-    scaling, path = _scaling(model, source, label, index), Path(source)
-    reading = taken(path, scaling.reading) if path.exists() else Reading()
-    with voice.working(f"reading {source}"):
-        table = open_table(source, True, reading, split)
-        table = with_gaps(table, model.missing, source)
-        given = given_of(table, scaling, model, source)
-    if not given.data.shape[0]:
+    given = given_for(model, source, voice, split, label=label, index=index)
+    if not given.rows.shape[0]:
         raise ValueError(f"{source!r}: no row is left that could be judged")
-    before, known = model.scaling_, getattr(model, "feature_names_in_", None)
-    wanted = None if known is None else list(map(str, known))
-    columns, recipe = scaling.columns_of(table.data, table.names, wanted)
-    if recipe is not None:
-        model.scaling_ = replace(scaling, recipe=recipe)
     typical = model.typical_counts_
     width = max(model.n_features_in_, 0 if typical is None else len(typical))
     found: list[tuple[Explanation, Reasons, NDArray[np.intp]]] = []
     first = 0
-    try:
-        with voice.working(f"judging {source}"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RangeWarning)  # all of them are counted in ``given``
-            warnings.simplefilter("ignore", UnknownRowsWarning)
-            data = table.data if recipe is None else columns
-            for part in _parts(data, recipe, max(1, AT_ONCE // width)):
-                each = model.explain(part)
-                order = np.argsort(-each.strangeness, kind="stable")[:STRANGEST]
-                found.append((_short(each, order), Reasons.of(each), first + order))
-                first += len(each)
-    finally:
-        model.scaling_ = before
+    with voice.working(f"judging {source}"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RangeWarning)  # all of them are counted in ``given``
+        warnings.simplefilter("ignore", UnknownRowsWarning)
+        for part in _parts(given, max(1, AT_ONCE // width)):
+            each = model.explain(part)
+            order = np.argsort(-each.strangeness, kind="stable")[:STRANGEST]
+            found.append((_short(each, order), Reasons.of(each), first + order))
+            first += len(each)
     return _together(found, given)
 
 
@@ -252,35 +231,30 @@ def _together(found: Sequence[tuple[Explanation, Reasons, NDArray[Any]]], given:
     return Judged(given, -strangeness, p_values, outliers, told, strangest, places)
 
 
-def _parts(data: Any, recipe: Any, height: int) -> Iterator[Any]:
-    """Rows as a model takes them, some at a time."""
+def _parts(given: Given, height: int) -> Iterator[Any]:
+    """The table of the rows, as many of them at a time; without those that are left out."""
+    from lrnn.tables.ledger import Ledger
     from lrnn.tables.sources import Source
 
+    table, recipe = given.table, given.rows.along.recipe
+    data = table.data
     if recipe is not None:
-        known = (*data.columns, *data.beside)
-        found = recipe.found_in(known, data.named, repr(data.name))
-        for frame in data.frames([name for name in found.as_text if name in known]):
+        columns = replace(given.scaling, recipe=recipe).columns_of(data, table.names)[0]
+        known = (*columns.columns, *columns.beside)
+        found = recipe.found_in(known, columns.named, repr(table.source))
+        for frame in columns.frames([name for name in found.as_text if name in known]):
             kept = found.kept(frame)
             for start in range(0, kept.shape[0], height):
-                yield Part(data, kept[start : start + height])
-    elif isinstance(data, Source):
-        yield from data.blocks(0, height)
-    else:
-        for start in range(0, data.shape[0], height):
-            yield data[start : start + height]
-
-
-def _scaling(model: Any, source: str, label: str | None, index: str | None) -> Any:
-    """How data get into [0, 1], for a table with columns that the model may not know of."""
-    from lrnn.tables.scaling import Scaling
-
-    scaling = model.scaling_ or Scaling("none")
-    recipe = scaling.recipe
-    label = label if recipe is None or label != recipe.label else None
-    index = index if recipe is None or index != recipe.index else None
-    if label is None and index is None:
-        return scaling
-    return with_label(model, source, label, index)
+                part = Part(columns, kept[start : start + height])
+                yield replace(table, data=part, recipe=recipe, labels=None, ledger=Ledger())
+        return
+    blocks = (
+        data.blocks(0, height)
+        if isinstance(data, Source)
+        else (data[start : start + height] for start in range(0, data.shape[0], height))
+    )
+    for block in blocks:
+        yield replace(table, data=block, labels=None, ledger=Ledger())
 
 
 def _cells(column: NDArray[Any]) -> NDArray[Any]:

@@ -1,15 +1,10 @@
 """The class of each row, as files and data sets tell it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
-
-from lrnn.cli.tables import check_sparse, columns_beside
 
 FEW = 20  # different numbers that are not whole, and yet classes
 FEWEST = 10  # classes, above which there must be two rows of each, on average
@@ -80,46 +75,6 @@ def _are_fractions(values: NDArray[Any]) -> bool:
     except ValueError:
         return False
     return not all(number.is_integer() for number in numbers)
-
-
-def with_label(model: Any, source: str, label: str | None, index: str | None = None) -> Any:
-    """The scaling of a model, for a table with a column of classes that it may not have learnt.
-
-    A label or an index that is not named stays the one that the model remembers.
-    """
-    from lrnn.datasets import open_table
-    from lrnn.tables.frame import Columns
-    from lrnn.tables.read import Reading, taken
-    from lrnn.tables.recipe import MatrixColumns, Recipe
-    from lrnn.tables.scaling import Scaling
-
-    scaling, path = model.scaling_ or Scaling("none"), Path(source)
-    table = open_table(source, True, taken(path, scaling.reading) if path.exists() else Reading())
-    named, option = (index, "--index") if label is None else (label, "--label")
-    check_sparse(table.data, source, option)
-    matrix = not isinstance(table.data, Columns)
-    unnamed = matrix and table.names is None and named is not None and not named.isdigit()
-    if table.labels is not None or unnamed:
-        raise typer.BadParameter(
-            f"{source!r} is no table with columns of its own; labels of data sets and of folders "
-            "of images are known without it",
-            param_hint=option,
-        )
-    beside = [
-        f"column {found + 1}" if isinstance(found, int) else found
-        for found in columns_beside(table, source, label, index)
-    ]
-    own: dict[str, Any] = {
-        kind: name for kind, name in zip(("label", "index"), beside, strict=True) if name
-    }
-    if scaling.recipe is not None:
-        return replace(scaling, recipe=replace(scaling.recipe, **own))
-    names, known = table.names, getattr(model, "feature_names_in_", ())
-    columns = MatrixColumns(table.data, names) if matrix else table.data
-    order = {str(name): i for i, name in enumerate(known)} if columns.named else {}
-    recipe, _ = Recipe.fit(columns, columns=list(order) or None, **own)
-    taken_in_order = sorted(recipe.columns, key=lambda column: order.get(column.name, 0))
-    return replace(scaling, recipe=replace(recipe, columns=tuple(taken_in_order)))
 
 
 def tell_unlabelled(

@@ -128,6 +128,7 @@ def _made(
 
     from lrnn.live import LivePage, Scene, live_page
     from lrnn.live.drawing import MOST_ROWS, frame_of
+    from lrnn.rows import attributes_of
 
     if data is None and (rows or split is not None):
         raise typer.BadParameter("there are no DATA to take rows of", param_hint="--rows")
@@ -138,14 +139,13 @@ def _made(
     frame: dict[str, Any] | None = None
     held: Any = np.empty((0, model.n_features_in_))
     if data is not None:
-        given = given_for(model, data, voice, split=part_taken(data, split))
-        gaps = _gaps(given.data[:rows])
-        given = given.without_gaps(model)
-        model.scaling_ = scaling  # rows are scaled, the page's numbers are not
+        given = given_for(model, data, voice, part_taken(data, split))
         image_shape = image_shape or given.image_shape
-        held = _dense(given.data[:rows])
+        own = attributes_of(given.rows).in_memory()
+        gaps = _gaps(given.cells(slice(rows)))
+        held = _dense(own.take(slice(rows)))
         if image_shape is not None:
-            frame = frame_of(_dense(given.data[:MOST_ROWS]), image_shape)
+            frame = frame_of(_dense(own.take(slice(MOST_ROWS))), image_shape)
         told = given.tell(voice)
         labels = _labels(given, gaps)
     if image_shape is not None and np.prod(image_shape) != model.n_features_in_:
@@ -205,10 +205,7 @@ def _dense(rows: Any) -> Any:
     import numpy as np
     from scipy import sparse
 
-    from lrnn.arrays import are_levels
-
-    found = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
-    return found / np.iinfo(found.dtype).max if are_levels(found.dtype) else found
+    return rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
 
 
 def _gaps(rows: Any) -> list[int]:

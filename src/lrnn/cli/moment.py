@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lrnn.cli.inputs import ToTrainOn, given_for, numbers_explained, tell
+from lrnn.cli.inputs import ToTrainOn, numbers_explained, table_for, tell
 from lrnn.cli.outputs import Force, check_named, check_new, named_after
 from lrnn.cli.tables import (
     KnownCells,
@@ -290,23 +290,17 @@ def _first(source: str, options: TableOptions, voice: Voice) -> tuple[Any, Any]:
 
     taken = ToTrainOn.of(source, options, voice)
     with taken.explained(), voice.working(f"summing up {source}"):
-        found = Moment.of(taken.table.data, scale=replace(taken.scaling, recipe=None))
-    names = None if taken.table.names is None else tuple(map(str, taken.table.names))
-    found = replace(found, scaling=taken.scaling, names=names)
-    return found, tell(taken.ledger, voice)["cut_off"]
+        found = Moment.of(taken.table, scale=taken.scaling)
+    return found, tell(taken.table.ledger, voice)["cut_off"]
 
 
 def _following(source: str, known: SimpleNamespace, voice: Voice) -> tuple[Any, Any]:
     """The moment of data whose columns and scaling are known; and what was cut off."""
-    from contextlib import nullcontext
-
     from lrnn.moments import Moment
 
-    given = given_for(SimpleNamespace(**vars(known)), source, voice, stream=True)
-    unscaled = given.scaling.kind == "none"
-    explained = numbers_explained(source, given.ledger) if unscaled else nullcontext()
-    with explained, voice.working(f"summing up {source}"):
-        found = Moment.of(given.data, scale=given.scaling.coding)
+    table = table_for(known, source, voice)
+    with numbers_explained(source), voice.working(f"summing up {source}"):
+        found = Moment.of(table, scale=known.scaling_)
     names = known.feature_names_in_
     named = None if names is None else tuple(map(str, names))
-    return replace(found, scaling=known.scaling_, names=named), given.tell(voice)["cut_off"]
+    return replace(found, names=found.names or named), tell(table.ledger, voice)["cut_off"]

@@ -3,7 +3,6 @@
 import json
 import shlex
 import sys
-from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -99,8 +98,7 @@ def report(
             param_hint="--frontier",
         )
     part = part_taken(data, split)
-    given = given_for(found, data, voice, split=part)
-    with_gaps, given = given.data, given.without_gaps(found)
+    given = given_for(found, data, voice, part)
     if is_classifier(found):
         _tell_labels(found, given, data)
     place = None if row is None else given.row(row, data)
@@ -110,29 +108,27 @@ def report(
     left_out = in_options(given.ledger.warning()) if given.ledger else ""
     subject = Subject(
         found,
-        given.data,
+        given.rows,
         name=(Path(data).name or data) + ("" if part is None else f" ({part})"),
         command=shlex.join(["lrnn", *sys.argv[1:]]),
         image_shape=given.image_shape,
         attributes=None if names is None else tuple(map(str, names)),
         row=place,
-        left_out=given.ledger.dropped,
         against=others,
         seed=seed,
         frontier=drawn,
         known=known,
         classes=given.classes,
-        label=(given.scaling.recipe and given.scaling.recipe.label) or "class",
+        label=given.label,
         remarks=tuple(filter(None, (left_out, given.ledger.filling))),
-        with_gaps=with_gaps,
     )
-    with numbers_explained(data, given.ledger, fitting=False):
+    with numbers_explained(data, fitting=False):
         page = write(subject, output, voice)
-    rows = rows_of_part(given.data.shape[0], data, part)
+    rows = rows_of_part(given.rows.shape[0], data, part)
     voice.result(
         {
             "report": str(page),
-            "rows": given.data.shape[0],
+            "rows": given.rows.shape[0],
             "split": part,
             "valid": subject.audit.valid,
             **given.tell(voice),
@@ -155,14 +151,12 @@ def _beside(path: Path, model: Any, data: str, part: str | None, voice: Voice) -
             "which cannot be compared with a model of the other kind"
         )
     try:
-        given = given_for(found, data, voice, split=part)
-        filled = given.without_gaps(found).data
+        given = given_for(found, data, voice, part)
     except ValueError as error:
         raise TableError("cannot take these data: {why}", source=str(path), why=error) from None
     if given.ledger:
         warn(given.ledger.warning(str(path)))
-    name, classes = str(path), given.classes
-    return Subject(found, filled, name=name, command="", classes=classes, with_gaps=given.data)
+    return Subject(found, given.rows, name=str(path), command="", classes=given.classes)
 
 
 def _check_of_detector(path: Path, **given: Any) -> None:
@@ -205,20 +199,17 @@ def detection_page(
     """Write the page on rows that an outlier detector has judged."""
     from lrnn.report import Findings, Subject
 
-    given, network = judged.given, copy(model.autoencoder_)
-    network.scaling_ = model.scaling_ and model.scaling_.coding  # rows are in [0, 1] already
-    remark = str(given.ledger)
-    filled = given.without_gaps(network)
+    given = judged.given
+    remark = in_options(given.ledger.warning()) if given.ledger else ""
     names = getattr(model, "feature_names_in_", given.names)
     subject = Subject(
-        network,
-        filled.data,
+        model.autoencoder_,
+        given.rows,
         name=name,
         command=command,
         image_shape=given.image_shape,
         attributes=None if names is None else tuple(map(str, names)),
         row=int(judged.places[0]),
-        left_out=given.ledger.dropped,
         seed=seed,
         remarks=(remark,) if remark else (),
         findings=Findings(

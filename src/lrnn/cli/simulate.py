@@ -1,12 +1,12 @@
 """``lrnn simulate``: a model's network, spike by spike."""
 
 import re
-from dataclasses import replace
 from enum import StrEnum
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from lrnn.cli.inputs import DataOf, ModelOf, given_for, model_for, numbers_explained
@@ -119,6 +119,7 @@ def simulate(
 
         lrnn simulate digits.safetensors digits --partition 4 --events 1e8
     """
+    from lrnn.rows import some_of
     from lrnn.spiking.estimators import ESTIMATORS
     from lrnn.tables.atomic import check_apart
     from lrnn.tables.scaling import input_names, input_shape
@@ -164,9 +165,11 @@ def simulate(
             param_hint="--partition",
         )
     recorded = None if raster is None else _neurons(record, network)
-    with numbers_explained(data, given.ledger, fitting=False, first=place):
-        shown = replace(given, data=given.data[place : place + 1])
-        presented = shown.without_gaps(trained).data
+    with numbers_explained(data, fitting=False):
+        presented = some_of(given.rows, [place])
+        given.ledger.guessed = 0  # the other rows are not shown
+        if presented.gaps is not None:
+            given.ledger.add_gaps(np.isnan(given.cells([place])), given.scaling.recipe)
         if part is Part.decoder:
             presented = trained.transform(presented)
         arrivals = trained.arrivals(presented, network)[0]

@@ -227,7 +227,7 @@ class TableOptions:
                 "of other data, where they are empty",
                 param_hint="--missing",
             )
-        return with_gaps(table, self.missing, source)
+        return replace(with_gaps(table, self.missing, source), source=source)
 
     def scaling(self, table: Any, source: str, voice: Voice) -> Any:
         """How this table gets into [0, 1]."""
@@ -385,6 +385,34 @@ def columns_beside(table: Any, source: str, label: str | None, index: str | None
         word if word is None or word in own else _sole(word, names, width, source, option)
         for word, option in ((label, "--label"), (index, "--index"))
     ]
+
+
+def columns_named(
+    table: Any, source: str, scaling: Any, label: str | None = None, index: str | None = None
+) -> dict[str, str]:
+    """Label and index as a user names them, by the columns of a table; none that nobody has named.
+
+    What a model remembers, and the table lacks, is no error.
+    """
+    from lrnn.tables.frame import Columns
+
+    recipe = None if scaling is None else scaling.recipe
+    label = label if recipe is None or label != recipe.label else None
+    index = index if recipe is None or index != recipe.index else None
+    named, option = (index, "--index") if label is None else (label, "--label")
+    if named is None:
+        return {}
+    check_sparse(table.data, source, option)
+    unnamed = not isinstance(table.data, Columns) and table.names is None and not named.isdigit()
+    if table.labels is not None or unnamed:
+        raise typer.BadParameter(
+            f"{source!r} is no table with columns of its own; labels of data sets and of folders "
+            "of images are known without it",
+            param_hint=option,
+        )
+    found = columns_beside(table, source, label, index)
+    names = [f"column {one + 1}" if isinstance(one, int) else one for one in found]
+    return {kind: name for kind, name in zip(("label", "index"), names, strict=True) if name}
 
 
 def _sole(word: str, names: Any, width: int, source: str, option: str) -> Any:

@@ -1,6 +1,5 @@
 """``lrnn width``: how many code neurons data need."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -74,18 +73,18 @@ def width(
     check_new(force, *outputs)
     with allow_not_offered():
         taken = ToTrainOn.of(data, options, voice)
-    _check_widths(wanted, taken.table.data.shape[1], data)
+    _check_widths(wanted, taken.attributes, data)
     with taken.explained():
         found = lrnn.widths(
-            taken.table.data,
+            taken.table,
             wanted,
             folds=folds,
-            scale=replace(taken.scaling, recipe=None),
+            scale=taken.scaling,
             device=device,
             random_state=seed,
             verbose=voice.verbose,
         )
-    document = {"data": data, **found.to_json(), **tell(taken.ledger, voice)}
+    document = {"data": data, **found.to_json(), **tell(taken.table.ledger, voice)}
     for path in outputs:
         if path.suffix == ".json":
             write_atomically(path, json_text(document, indent=1).encode())

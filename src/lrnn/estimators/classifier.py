@@ -51,6 +51,7 @@ from lrnn.rows.validation import (
     weighted,
 )
 from lrnn.tables.messages import SettingError, SettingWarning, warn
+from lrnn.tables.reading import Reading
 from lrnn.tables.scaling import KINDS, Scaling
 from lrnn.training import (
     Labels,
@@ -554,7 +555,7 @@ class LRNNClassifier(
                 f"pretrain was fitted on {model.n_features_in_} attributes, and X has "
                 f"{self.n_features_in_}; give one that was fitted on such data"
             )
-        if _as_json(model.scaling_) != _as_json(self.scaling_):
+        if not _scaled_alike(model, self):
             raise ValueError(
                 "the classifier must scale its data as pretrain does, or not at all if that does "
                 "not; give scale=autoencoder.scaling_, complement='auto', and such data as it was "
@@ -1100,9 +1101,20 @@ class LRNNClassifier(
         return tags
 
 
-def _as_json(scaling: Scaling | None) -> Any:
-    """A scaling as a value that can be compared; None if it changes nothing."""
-    return None if scaling is None or scaling.told == "none" else scaling.to_json()
+def _scaled_alike(one: Any, other: Any) -> bool:
+    """Whether two models do the same to the same attributes."""
+    names = [list(getattr(model, "feature_names_in_", ())) for model in (one, other)]
+    if all(names) and names[0] != names[1]:
+        return False
+    first, second = (model.scaling_ or Scaling("none") for model in (one, other))
+    columns = [
+        None if each.recipe is None else [replace(c, position=0) for c in each.recipe.columns]
+        for each in (first, second)
+    ]
+    if None not in columns and columns[0] != columns[1]:
+        return False
+    plain = {"recipe": None, "seen": None, "reading": Reading()}
+    return bool(replace(first, **plain) == replace(second, **plain))
 
 
 def _check_class_weights(each: Floats, classes: NDArray[Any]) -> None:

@@ -16,7 +16,6 @@ from lrnn.estimators.classifier import LRNNClassifier
 from lrnn.functional.shares import shares
 from lrnn.network import layer_names
 from lrnn.plots.distributions import NEARLY_ZERO
-from lrnn.plots.matrix import matrix
 from lrnn.plots.networks import figure_size
 from lrnn.plots.spikes import EVENTS_SHOWN, MOST_NAMED
 from lrnn.progress import decimal
@@ -135,11 +134,10 @@ STOPPED = {
 
 def reconstructions(subject: Subject) -> dict[str, Any]:
     """Data beside what the network makes of them."""
-    X = subject.X
     count = PAIRS if subject.image_shape is not None else ROWS
-    chosen = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(int))
-    given = matrix(X[chosen], "X")
-    back = subject.given_back(X[chosen])
+    chosen = np.unique(np.linspace(0, subject.shape[0] - 1, count).astype(int))
+    given = subject.cells(chosen)
+    back = subject.given_back(chosen)
     if subject.image_shape is None:
         rows = [
             _bars(subject, int(i), above, below)
@@ -150,7 +148,7 @@ def reconstructions(subject: Subject) -> dict[str, Any]:
     images = [
         (
             pictures.pair(above, below, subject.image_shape, ink),
-            f"Row {i + 1}: data above, reconstruction below; "
+            f"Row {subject.number_in_file(int(i))}: data above, reconstruction below; "
             f"mean squared error {np.mean((above - below) ** 2):.4f}",
         )
         for i, above, below in zip(chosen, given, back, strict=True)
@@ -162,7 +160,7 @@ def _bars(subject: Subject, row: int, given: Floats, back: Floats) -> dict[str, 
     """A row of a table as named bars, the data beside the reconstruction, in percent."""
     shown = np.sort(np.argsort(-np.maximum(given, back), kind="stable")[:MOST_NAMED])
     return {
-        "number": row + 1,
+        "number": subject.number_in_file(row),
         "error": f"{np.mean((given - back) ** 2):.4f}",
         "left": len(given) - len(shown),
         "bars": [
@@ -173,9 +171,9 @@ def _bars(subject: Subject, row: int, given: Floats, back: Floats) -> dict[str, 
 
 
 def _of_table(subject: Subject) -> dict[str, Any]:
-    rows = slice(None, None, -(-subject.X.shape[0] // 20_000))
-    given = matrix(subject.X[rows], "X")
-    back = subject.given_back(subject.X[rows])
+    rows = slice(None, None, -(-subject.shape[0] // 20_000))
+    given = subject.cells(rows)
+    back = subject.given_back(rows)
     errors, variances = ((given - back) ** 2).mean(axis=0), given.var(axis=0)
     order = np.argsort(-errors, kind="stable")[:MOST_ATTRIBUTES]
     lines = [
@@ -217,7 +215,7 @@ def parts(subject: Subject) -> dict[str, Any]:
         if subject.input_shape is not None:
             entry["image"] = pictures.image(part, subject.input_shape, ink=True)
         elif subject.image_shape is not None:  # of which complements cannot be drawn
-            part = part[: subject.X.shape[1]]
+            part = part[: subject.shape[1]]
             entry["image"] = pictures.image(part, subject.image_shape, ink=True)
         else:
             largest = [a for a in np.argsort(-part, kind="stable")[:MOST_BARS] if part[a] >= 0.01]
@@ -410,8 +408,8 @@ def made(subject: Subject) -> dict[str, Any]:
     model = subject.model if subject.findings is None else subject.findings.detector
     parameters = [(name, str(value)) for name, value in sorted(model.get_params().items())]
     facts = [
-        ["rows", f"{subject.X.shape[0]:,}"],
-        ["attributes", f"{subject.X.shape[1]:,}"],
+        ["rows", f"{subject.shape[0]:,}"],
+        ["attributes", f"{subject.shape[1]:,}"],
         ["seed of the training", str(model.random_state)],
         ["seed of the simulation", str(subject.seed)],
         *map(list, machine()),
@@ -440,8 +438,7 @@ def _line(name: str, subject: Subject) -> list[str]:
     above = sum(layer.rows_above_one or 0 for layer in audit.layers)
     quality = ["–", "–", "–"]
     if isinstance(model, LRNNAutoencoder):
-        known = subject.X if subject.with_gaps is None else subject.with_gaps
-        quality = [decimal(-model.score(known))]
+        quality = [decimal(-model.score(subject.rows))]
     elif (found := subject.standing) is not None:
         quality = [f"{found.accuracy:.4f}", f"{found.loss:.5f}", readable(found.spikes)]
     return [

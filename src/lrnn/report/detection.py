@@ -9,7 +9,6 @@ from lrnn.analysis.explanations import HEADER
 from lrnn.arrays import Floats
 from lrnn.estimators.detector import LRNNOutlierDetector
 from lrnn.plots.detection import draw_strangeness
-from lrnn.plots.matrix import matrix
 from lrnn.report import pictures
 from lrnn.report.content import SHARED, Section, TableOf, number
 from lrnn.report.subject import Findings, Subject
@@ -123,7 +122,7 @@ def _images(subject: Subject, found: Findings) -> list[tuple[str, str, str]]:
     """Rows that are images, above where they are strange."""
     assert subject.image_shape is not None
     told, count = found.strangest, min(len(found.strangest), IMAGES)
-    values = matrix(subject.X[found.places[:count]], "X")
+    values = subject.cells(found.places[:count])
     ink = pictures.is_ink(values)
     images = []
     for i in range(count):

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from lrnn.analysis.frontiers import readable
 from lrnn.arrays import Floats
-from lrnn.plots.matrix import matrix
 from lrnn.report import pictures
 from lrnn.report.content import SHARED, Section, TableOf
 from lrnn.report.subject import Subject
@@ -88,7 +87,7 @@ def doubtful(subject: Subject) -> dict[str, Any]:
         chosen = np.argsort(found.max(axis=1), kind="stable")[:count]
     rows = [_row(subject, int(i)) for i in chosen]
     if subject.image_shape is not None:
-        values = matrix(subject.X[chosen], "X")
+        values = subject.cells(chosen)
         ink = pictures.is_ink(values)
         for row, cells in zip(rows, values, strict=True):
             row["image"] = pictures.image(cells, subject.image_shape, ink)
@@ -116,7 +115,7 @@ def _row(subject: Subject, i: int) -> dict[str, Any]:
 
 def decisions(subject: Subject) -> dict[str, Any]:
     """Firings that an output spike takes, over the rows."""
-    logs: Floats = subject.classifier._log_spikes(subject.X)
+    logs: Floats = subject.classifier._log_spikes(subject.rows)
     deciding = logs[np.isfinite(logs)]
     silent = len(logs) - len(deciding)
     if not len(deciding):

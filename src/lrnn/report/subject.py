@@ -16,9 +16,13 @@ from lrnn.arrays import Floats
 from lrnn.estimators.autoencoder import LRNNAutoencoder
 from lrnn.estimators.classifier import LRNNClassifier
 from lrnn.estimators.detector import LRNNOutlierDetector
+from lrnn.plots.matrix import matrix
 from lrnn.plots.spikes import EVENTS_SHOWN
+from lrnn.rows import Rows, attributes_of, some_of
+from lrnn.rows.validation import check_data
 from lrnn.spiking import Simulation
 from lrnn.tables.labels import UNLABELLED, class_numbers
+from lrnn.tables.messages import Place
 from lrnn.tables.scaling import input_names, input_shape
 
 RASTER_NEURONS = 48
@@ -61,8 +65,8 @@ class Subject:
     ----------
     model : LRNNAutoencoder or LRNNClassifier
         A fitted model.
-    X : array-like of shape (n_rows, n_attributes)
-        Data in [0, 1], or 8- or 16-bit levels.
+    X : as for :meth:`lrnn.LRNNAutoencoder.transform`
+        The data, as the model takes them.
     name : str
         What the data are called.
     command : str
@@ -73,8 +77,6 @@ class Subject:
         Names of the columns.
     row : int, optional
         Which row is presented to the spiking network; by default the first that has a spike.
-    left_out : ndarray of int, optional
-        Numbers, from 0, of rows of the file that are not among the data.
     against : dict of str to Subject
         Other models of the same kind to compare with, by name, with the data as each takes them.
     seed : int, default=0
@@ -93,8 +95,6 @@ class Subject:
         The address of a page beside the report in which the network runs.
     findings : Findings, optional
         If the model is that of an outlier detector, what this says of the rows.
-    with_gaps : array-like of shape (n_rows, n_attributes), optional
-        The rows before missing cells were filled: models are compared by the cells that are known.
     """
 
     model: LRNNAutoencoder | LRNNClassifier
@@ -104,7 +104,6 @@ class Subject:
     image_shape: tuple[int, ...] | None = None
     attributes: tuple[str, ...] | None = None
     row: int | None = None
-    left_out: NDArray[np.intp] | None = None
     against: dict[str, "Subject"] = field(default_factory=dict)
     seed: int = 0
     frontier: Frontier | None = None
@@ -114,7 +113,20 @@ class Subject:
     remarks: tuple[str, ...] = ()
     live: str | None = None
     findings: Findings | None = None
-    with_gaps: Any = None
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The data in [0, 1], in memory where they can be."""
+        return check_data(self.model, self.X, reset=False).in_memory()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and attributes there are."""
+        return attributes_of(self.rows).shape
+
+    def cells(self, which: Any) -> Floats:
+        """The attributes of some rows, in [0, 1]."""
+        return matrix(attributes_of(self.rows).take(which), "X")
 
     @property
     def classifies(self) -> bool:
@@ -136,7 +148,7 @@ class Subject:
     @cached_property
     def audit(self) -> Audit:
         """Of the model on all of the data."""
-        found = self.model.audit(self.X)
+        found = self.model.audit(self.rows)
         if isinstance(self.model, LRNNClassifier):
             return replace(found, standing=self.standing)
         return found
@@ -144,13 +156,13 @@ class Subject:
     @cached_property
     def probabilities(self) -> Floats:
         """Of the classes, for all rows, as a classifier tells them."""
-        return np.asarray(self.classifier.predict_proba(self.X), dtype=np.float64)
+        return np.asarray(self.classifier.predict_proba(self.rows), dtype=np.float64)
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
         """Those of the true classes of all rows, as `class_numbers` tells them."""
         if self.classes is None:
-            return np.full(self.X.shape[0], UNLABELLED)
+            return np.full(self.shape[0], UNLABELLED)
         return class_numbers(self.classes, self.classifier.classes_)
 
     @cached_property
@@ -166,18 +178,16 @@ class Subject:
         found = self.probabilities[known]
         with warnings.catch_warnings():  # of rows that make no spike, which the page tells itself
             warnings.simplefilter("ignore")
-            spikes = self.classifier.spikes_per_decision(self.X)
+            spikes = self.classifier.spikes_per_decision(self.rows)
         standing = Recognised.of(found, numbers[known], spikes)
         share = len(known) / np.count_nonzero(numbers != UNLABELLED)
         return replace(
             standing, accuracy=share * standing.accuracy, commonest=share * standing.commonest
         )
 
-    def given_back(self, X: Any) -> Floats:
-        """What an autoencoder makes of rows, in [0, 1]."""
-        model = self.autoencoder
-        back = np.asarray(model.reconstruct(X))
-        return back / (model.white_ or 1) if model._scales else back
+    def given_back(self, which: Any) -> Floats:
+        """What an autoencoder makes of some rows, in [0, 1]."""
+        return np.asarray(self.autoencoder._given_back(some_of(self.rows, which)))
 
     @property
     def input_shape(self) -> tuple[int, ...] | None:
@@ -187,13 +197,13 @@ class Subject:
     @property
     def inputs(self) -> list[str]:
         """Names of the input neurons."""
-        numbered = [f"attribute {i + 1}" for i in range(self.X.shape[1])]
+        numbered = [f"attribute {i + 1}" for i in range(self.shape[1])]
         return input_names(self.attributes or numbered, self.model.scaling_)
 
     @cached_property
     def codes(self) -> Floats:
         """Of all rows."""
-        return np.asarray(self.model.transform(self.X))
+        return np.asarray(self.model.transform(self.rows))
 
     @cached_property
     def simulation(self) -> Simulation:
@@ -235,8 +245,8 @@ class Subject:
         """The row that is presented to the spiking network."""
         if self.row is not None:
             return self.row
-        rows = range(self.X.shape[0])
-        return next((i for i in rows if self.X[i : i + 1].max() > 0), 0)
+        rows = range(self.shape[0])
+        return next((i for i in rows if self.cells(slice(i, i + 1)).max() > 0), 0)
 
     @property
     def row_number(self) -> int:
@@ -245,11 +255,9 @@ class Subject:
 
     def number_in_file(self, number: int) -> int:
         """The number of a row in its file, from 1; rows that were left out count, too."""
-        for row in sorted(() if self.left_out is None else self.left_out.tolist()):
-            number += row <= number
-        return number + 1
+        ledger = self.rows.ledger
+        return (number if ledger is None else ledger.origin(Place(number)).row or 0) + 1
 
     @property
     def _arrivals(self) -> Floats:
-        row = self.shown_row
-        return np.asarray(self.model.arrivals(self.X[row : row + 1])[0])
+        return np.asarray(self.model.arrivals(some_of(self.rows, [self.shown_row]))[0])

@@ -7,7 +7,13 @@
 
 from lrnn.rows.base import Rows
 from lrnn.rows.device import held
-from lrnn.rows.encoded import ComplementedRows, WeightedRows, attributes_of, encoded
+from lrnn.rows.encoded import (
+    ComplementedRows,
+    WeightedRows,
+    attributes_of,
+    encoded,
+    some_of,
+)
 from lrnn.rows.memory import HostRows
 
 __all__ = [
@@ -18,4 +24,5 @@ __all__ = [
     "attributes_of",
     "encoded",
     "held",
+    "some_of",
 ]

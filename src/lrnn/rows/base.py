@@ -13,6 +13,7 @@ from scipy import sparse
 
 from lrnn.arrays import Array, Backend, Floats, backend_of, host_dtype
 from lrnn.tables.ledger import Ledger
+from lrnn.tables.table import Along
 
 BUFFER_BYTES = 1 << 30  # of rows in memory, for minibatches of those that come only in order
 
@@ -39,6 +40,8 @@ class Rows(ABC):
         Their names, where the rows themselves know them.
     ledger : Ledger or None
         What their scaling has cut off, so far as they have been read.
+    along : Along or None
+        What goes along with them: names, index, label, the shape of images.
     gaps : Rows or None
         The same rows with NaN where cells were missing, if these have been filled.
     resident : bool
@@ -59,6 +62,7 @@ class Rows(ABC):
     white: float | None = None
     columns: Sequence[str] | None = None
     ledger: Ledger | None = None
+    along: Along | None = None
     gaps: "Rows | None" = None
     resident: bool
     in_any_order: bool

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from lrnn.arrays import Array, are_levels, backend_of, detached, host_dtype, tak
 from lrnn.functional import saturate
 from lrnn.rows.device import DeviceRows
 from lrnn.rows.memory import map_rows, within_unit_interval
-from lrnn.tables.messages import Message, warn
+from lrnn.tables.messages import Message, Place, warn
 from lrnn.tables.offences import Offence, first_offending, unfit
 from lrnn.tables.types import check_kind
 
+Origin = Callable[[Place], Place]
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 ENTRIES = 1 << 19  # of a sparse matrix that are looked at, at a time
 PART = 1 << 14  # rows of which levels are looked at, at a time
@@ -182,12 +184,13 @@ def check_values(
     first: int | NDArray[Any] | None = 0,
     *,
     gaps: bool = False,
+    origin: Origin | None = None,
 ) -> Array:
     """Finite numbers ≥ 0, or an error; those above 1 become 1, with a warning.
 
     Columns may have ``names``, and the first row of X is row number ``first`` of all; or the
     numbers of all rows are given, or none, if nobody knows. With ``gaps`` cells of a full matrix
-    may be missing (NaN).
+    may be missing (NaN). ``origin`` tells where a cell stood in the table that X is made of.
     """
     if sparse.issparse(X):
         X = summed(sparse.csr_array(X))
@@ -211,9 +214,10 @@ def check_values(
         (lowest < 0, _below, user.for_range("minmax")),
     ):
         if is_so:
-            raise unfit(_first(X, wrong, names, first), remedy, source=user.source, user=user)
+            found = _first(X, wrong, names, first, origin)
+            raise unfit(found, remedy, source=user.source, user=user)
     if highest > 1 + 16 * np.finfo(X.dtype).eps:  # more than rounding
-        found = _first(X, _above, names, first)
+        found = _first(X, _above, names, first, origin)
         warn(
             SaturationWarning(
                 "{at} is {value:g}, above 1{more}. A neuron cannot be excited with a probability "
@@ -238,8 +242,11 @@ def _above(cells: Any) -> Any:
     return cells > 1
 
 
-def _first(X: Any, wrong: Callable[[Any], Any], names: Any, numbers: Any) -> Offence:
+def _first(
+    X: Any, wrong: Callable[[Any], Any], names: Any, numbers: Any, origin: Origin | None
+) -> Offence:
     """The first offending cell of rows with these numbers; there is one."""
     found = first_offending([X], wrong, names)
     assert found is not None
-    return found.numbered(numbers)
+    found = found.numbered(numbers)
+    return found if origin is None else replace(found, at=origin(found.at))

@@ -14,6 +14,7 @@ from lrnn.functional.forward import complement_pairs
 from lrnn.network.weights import through
 from lrnn.rows.base import Pass, Rows, Work
 from lrnn.rows.content import digest
+from lrnn.rows.device import held
 
 
 class DerivedRows(Rows):
@@ -78,7 +79,7 @@ class WeightedRows(DerivedRows):
         super().__init__(rows, _same, rows.shape[1], rows.dtype)
         self.of_rows = weights
         self.white, self.columns, self.ledger = rows.white, rows.columns, rows.ledger
-        self.gaps = rows.gaps
+        self.gaps, self.along = rows.gaps, rows.along
 
     @property
     def weight(self) -> float:
@@ -123,7 +124,7 @@ class ComplementedRows(DerivedRows):
 
     def __init__(self, rows: Rows) -> None:
         super().__init__(rows, _with_complements, 2 * rows.shape[1], rows.dtype)
-        self.white, self.ledger = rows.white, rows.ledger
+        self.white, self.ledger, self.along = rows.white, rows.ledger, rows.along
         self.gaps = None if rows.gaps is None else ComplementedRows(rows.gaps)
 
     @property
@@ -148,6 +149,16 @@ class ComplementedRows(DerivedRows):
 def attributes_of(rows: Rows) -> Rows:
     """Rows as they were before complements stood beside them, if they do."""
     return rows.rows if isinstance(rows, ComplementedRows) else rows
+
+
+def some_of(rows: Rows, which: Any) -> Rows:
+    """Some rows, by a slice or by their numbers, in memory."""
+    own = attributes_of(rows).in_memory()
+    found = held(own.take(which))
+    found.columns, found.along = own.columns, rows.along
+    if own.gaps is not None:
+        found.gaps = held(own.gaps.take(which))
+    return ComplementedRows(found) if isinstance(rows, ComplementedRows) else found
 
 
 def encoded(rows: Rows, layers: Sequence[Layer]) -> Rows:

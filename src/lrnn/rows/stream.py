@@ -161,7 +161,8 @@ class Stream(Rows):
             return as_floats(self._sent(block), self.white)  # levels travel faster
         if block.dtype not in FLOATS:
             block = block.astype(self._host_dtype)
-        return self._sent(check_values(block, source.columns, self._user, first))
+        origin = None if self.ledger is None else self.ledger.origin
+        return self._sent(check_values(block, source.columns, self._user, first, origin=origin))
 
     def _sent(self, block: Any) -> Array:
         if self.backend.is_numpy:

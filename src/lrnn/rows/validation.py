@@ -5,12 +5,12 @@ What scikit-learn keeps private is imported here and nowhere else (tried with 1.
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,15 @@ from lrnn.arrays import (
 )  # fmt: skip
 from lrnn.rows import ComplementedRows, HostRows, Rows, WeightedRows, attributes_of
 from lrnn.rows.base import BUFFER_BYTES
-from lrnn.rows.checks import FILL_BEFORE, User, check_foreign, check_values, summed, white_of
+from lrnn.rows.checks import (
+    FILL_BEFORE,
+    Origin,
+    User,
+    check_foreign,
+    check_values,
+    summed,
+    white_of,
+)
 from lrnn.rows.dask import dask_rows, gathered
 from lrnn.rows.device import DeviceRows, on_device
 from lrnn.rows.gaps import check_size, full, has_gaps, sparse_gaps
@@ -51,8 +59,10 @@ from lrnn.tables.ledger import Ledger
 from lrnn.tables.messages import Place, TableError, UnfitNumbersError, in_bytes, warn
 from lrnn.tables.offences import first_offending
 from lrnn.tables.read import Reading, open_columns, open_source, taken
-from lrnn.tables.scaling import ScaledSource, Scaling
+from lrnn.tables.recipe import TableSource
+from lrnn.tables.scaling import IN_MEMORY, ScaledSource, Scaling
 from lrnn.tables.sources import ArraySource, Blocks, Source
+from lrnn.tables.table import Along, Table
 from lrnn.tables.types import matrix_of, not_a_number, type_of_columns, types_of
 
 try:
@@ -140,7 +150,10 @@ def check_data(
 
 def raw_matrix(X: Any, scaling: Scaling | None, unstored: bool) -> NDArray[Any] | None:
     """The numbers of data in memory, in their own units; None if X is elsewhere, or sparse."""
-    X = _bare(_opened(X, scaling), gaps=True)
+    table = _opened(X, scaling)
+    if table.recipe is not None:
+        scaling = replace(scaling or Scaling("none"), recipe=table.recipe)
+    X = _bare(table.data, gaps=True)
     if is_dask(X):
         X = gathered(X, BUFFER_BYTES, unstored)
     if is_dask(X):
@@ -210,7 +223,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     scaling = None if reset else estimator.scaling_
     remembered = estimator.scale if isinstance(estimator.scale, Scaling) else scaling
     gaps = takes_gaps(estimator, reset)
-    X = _opened(X, remembered)
+    given, table = X, _opened(X, remembered)
+    X = table.data
     user = User(user) if user else User(type(estimator).__name__, _for_gaps(estimator, X))
     X = _bare(X, remembered, gaps, user, levelled=not gaps or estimator.scale is not None)
     home = None
@@ -231,22 +245,29 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     scale = estimator.scale
     filling = None
     made_before = isinstance(scale, Scaling) if reset else scaling is not None
-    ledger = Ledger() if made_before else None  # one that is made of X itself cuts nothing off
+    # a scaling that is made of X itself cuts nothing off
+    ledger = table.ledger if isinstance(given, Table) else Ledger() if made_before else None
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
     if reset and (elsewhere or isinstance(scale, Scaling) or (scale is not None and is_frame(X))):
         scaling = _scaling(estimator, X, user)
-    if isinstance(X, Columns) and (scaling is None or scaling.recipe is None):
+    beside = {"label": table.label, "index": table.index}
+    if table.recipe is not None:
+        scaling = replace(scaling or Scaling("none"), recipe=table.recipe)
+    if (isinstance(X, Columns) or any(beside.values())) and not (scaling and scaling.recipe):
         # a file, for a model of something else: its columns are found by their names
         known = () if reset else getattr(estimator, "feature_names_in_", ())
         how = scaling or Scaling("none")
-        recipe = how.columns_of(X, wanted=list(map(str, known)))[1]
+        recipe = how.columns_of(X, table.names, list(map(str, known)), **beside)[1]
         scaling = scaling if recipe is None else replace(how, recipe=recipe)
+    along = Along(table.names, table.image_shape, labels=table.labels)
     if scaling is not None:
         scaling.check_order(X)
     if scaling is not None and scaling.recipe is not None:
         if len(getattr(X, "shape", (0, 0))) == 1:
             check_array(X)  # says that rows make a matrix
-        X = scaling.selected(X, ledger)
+        X, along = _selected(X, table, scaling, ledger, stays=reset)
+    if isinstance(given, Table) and not reset:
+        _check_attributes(estimator, X, along.names, table.source)
     if scaling is not None and (isinstance(X, Source) or is_dask(X) or _is_foreign(X)):
         X = scaling.scaled(X, ledger)
     rows = _rows_elsewhere(X, user, device, before)
@@ -258,14 +279,19 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
                 "move X there, or leave device=None to work where X is"
             )
     if rows is not None:
-        rows.columns = rows.columns or (scaling and scaling.names)
+        rows.columns = rows.columns or along.names or (scaling and scaling.names)
         _check_columns(estimator, rows, reset)
     else:
         held, scaling = _rows_of_matrix(estimator, X, scaling, ledger, user, reset=reset)
         rows = held
+        if along.names is not None and not (scaling and scaling.recipe):
+            held.columns = along.names
+            _check_columns(estimator, held, reset)
         if takes_gaps(estimator, reset) and has_gaps(held):
             heavy = weighted(held, sample_weight) if reset else held
             filling = estimator._learnt_filling(heavy) if reset else estimator.filling_
+            if ledger is not None:
+                ledger.add_gaps(np.isnan(cast(HostRows, held).X), scaling and scaling.recipe)
             rows = held = filling.filled(held)
         if home is not None and isinstance(held, HostRows):
             rows = DeviceRows(home.array(held.X))
@@ -278,13 +304,32 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
             scaling = replace(scaling or Scaling("none"), complemented=True)
         estimator.white_, estimator.scaling_, estimator.filling_ = rows.white, scaling, filling
         rows.columns = getattr(estimator, "feature_names_in_", None)
-    rows.ledger = ledger
+    rows.ledger, rows.along = ledger, along
     if ledger is not None:
         ledger.names = getattr(estimator, "feature_names_in_", None)
     if ledger and (rows.resident or rows.on_workers):  # a stream tells when it has been read
         warn(ledger.warning())
     complemented = scaling is not None and scaling.complemented
     return ComplementedRows(rows) if complemented else rows
+
+
+def _check_attributes(estimator: Any, X: Any, names: Sequence[str] | None, source: str) -> None:
+    """Complain of other attributes than those that a model was trained on."""
+    width, expected = X.shape[1], getattr(estimator, "feature_names_in_", None)
+    if width != estimator.n_features_in_:
+        raise TableError(
+            f"{width} attributes, but the model is for {estimator.n_features_in_}", source=source
+        )
+    for i, (name, known) in enumerate(
+        zip(names or (), () if expected is None else expected, strict=False)
+    ):
+        if name != known:
+            raise TableError(
+                "{at} is not {known}, with which the model was trained",
+                source=source,
+                at=Place.at(None, i, names),
+                known=repr(known),
+            )
 
 
 def _warn_of_zeros(X: NDArray[Any]) -> None:
@@ -308,10 +353,11 @@ def _rows_of_matrix(
     reset: bool,
 ) -> tuple[Rows, Scaling | None]:
     """Rows of a matrix in memory, and the scaling that they have undergone."""
+    origin = None if ledger is None else ledger.origin
     gaps = takes_gaps(estimator, reset)
     if scaling is not None and scaling.recipe is not None:
         scaled = scaling.scaled(X, ledger)
-        rows = HostRows(check_values(scaled, scaling.names, user, gaps=gaps))
+        rows = HostRows(check_values(scaled, scaling.names, user, gaps=gaps, origin=origin))
         rows.columns = scaling.names if scaling.recipe.named else None
         _check_columns(estimator, rows, reset)
         return rows, scaling
@@ -324,14 +370,15 @@ def _rows_of_matrix(
             scaling = _scaling(estimator, raw, user)
     if scaling is None or scaling.kind == "none":
         before = None if reset else getattr(estimator, "white_", None)
-        return _rows_in_memory(X, user, validate, before, gaps=gaps), scaling
+        return _rows_in_memory(X, user, validate, before, gaps, origin), scaling
     matrix = _floats(X, validate)
     large = isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP
     if large and not (gaps and np.isnan(matrix).any()):  # no second one beside it
         source = ScaledSource(ArraySource(matrix), scaling, ledger)
         return stream(source, user, backend_for(estimator), None), scaling
     names = getattr(X, "columns", None)
-    return HostRows(check_values(scaling.scaled(matrix, ledger), names, user, gaps=gaps)), scaling
+    scaled = scaling.scaled(matrix, ledger)
+    return HostRows(check_values(scaled, names, user, gaps=gaps, origin=origin)), scaling
 
 
 def _scaling(estimator: Any, X: Any, user: User) -> Scaling | None:
@@ -434,12 +481,46 @@ def _bare(
     return unmasked(X)
 
 
-def _opened(X: Any, scaling: Scaling | None) -> Any:
+def _opened(X: Any, scaling: Scaling | None) -> Table:
     """X, or what it can be read from, if it is not in memory: a file as a scaling remembers."""
+    if isinstance(X, Table):
+        return X
     if isinstance(X, str | os.PathLike):
         how = Reading() if scaling is None else taken(Path(X), scaling.reading)
-        return open_columns(X, how) or open_source(X, how)
-    return _source(X) or X
+        return Table(open_columns(X, how) or open_source(X, how))
+    return Table(_source(X) or X)
+
+
+def _selected(
+    X: Any, table: Table, scaling: Scaling, ledger: Ledger | None, stays: bool
+) -> tuple[Any, Along]:
+    """The attributes of a table that a scaling chooses, and what goes along with them.
+
+    If there are too many to be held in memory they are read from the table; where the table
+    ``stays``, they are read several times, and nothing goes along.
+    """
+    columns, recipe = scaling.columns_of(X, table.names, label=table.label, index=table.index)
+    assert recipe is not None
+    if table.source != "X" and not isinstance(X, Columns | Source):
+        columns.name = table.source
+    source = TableSource(columns, recipe, ledger, carries=True)
+    held = source.held(IN_MEMORY if isinstance(X, Columns | Source) else None)
+    carried = () if held is None and stays else source.carried_names
+    source.carried_names = carried
+    own = {name: name for name in carried}
+    labels = table.labels
+    if labels is not None and ledger is not None and len(ledger.dropped):
+        labels = tuple(np.delete(np.array(labels, dtype=object), ledger.dropped).tolist())
+    along = Along(
+        recipe.names if recipe.named else None,
+        table.image_shape,
+        own.get(recipe.label or ""),
+        own.get(recipe.index or ""),
+        source.carried,
+        labels,
+        recipe,
+    )
+    return (source if held is None else held), along
 
 
 def _rows_elsewhere(
@@ -498,6 +579,7 @@ def _rows_in_memory(
     validate: Callable[..., Any],
     before: float | None = None,
     gaps: bool = False,
+    origin: Origin | None = None,
 ) -> HostRows:
     """Data as a matrix; the values of full ones are checked when they are first read."""
     if isinstance(X, list | tuple) and X and isinstance(X[0], np.ndarray):
@@ -512,7 +594,8 @@ def _rows_in_memory(
         if are_levels(levels.dtype):  # and not those of a frame that became something else
             return HostRows(levels, white_of(levels.dtype, lambda: _highest(levels), before))
     checked = _floats(X, validate)
-    look = partial(check_values, names=getattr(X, "columns", None), user=user, gaps=gaps)
+    names = getattr(X, "columns", None)
+    look = partial(check_values, names=names, user=user, gaps=gaps, origin=origin)
     if gaps or not isinstance(checked, np.ndarray):
         return HostRows(look(checked))
     return HostRows(checked, look=look)

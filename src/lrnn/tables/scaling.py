@@ -273,11 +273,13 @@ class Scaling:
         X: Any,
         names: Sequence[str] | None = None,
         wanted: Sequence[str] | None = None,
+        **beside: str | None,
     ) -> tuple[Any, Recipe | None]:
         """Data as columns, and the recipe for them; no recipe, if they are a matrix to be used.
 
         Columns of a matrix may have ``names``. Without a recipe of its own it takes those that are
-        ``wanted``, or without any, or without names, all.
+        ``wanted``, or without any, or without names, all. Columns ``beside`` them, ``label`` and
+        ``index``, are those of its own, where no others are given.
 
         Parameters
         ----------
@@ -287,6 +289,8 @@ class Scaling:
             Of the columns of a matrix.
         wanted : sequence of str, optional
             Those to take.
+        **beside : str or None
+            Names of a ``label`` and an ``index``.
 
         Returns
         -------
@@ -295,13 +299,16 @@ class Scaling:
         recipe : Recipe or None
             What becomes of them.
         """
-        columns = _as_columns(X, self.recipe is not None, names)
-        if columns is None or self.recipe is not None or is_frame(X):
-            return columns, self.recipe
+        given: dict[str, Any] = {kind: name for kind, name in beside.items() if name is not None}
+        columns = _as_columns(X, self.recipe is not None or bool(given), names)
+        if self.recipe is not None:
+            return columns, replace(self.recipe, **given)
+        if columns is None or is_frame(X):
+            return columns, None
         if not (wanted and columns.named):
-            return columns, Recipe.fit(columns)[0]
+            return columns, Recipe.fit(columns, **given)[0]
         check_names(wanted, columns.columns, repr(columns.name))
-        recipe = Recipe.fit(columns, columns=list(wanted))[0]
+        recipe = Recipe.fit(columns, columns=list(wanted), **given)[0]
         order = {name: i for i, name in enumerate(wanted)}
         return columns, replace(
             recipe, columns=tuple(sorted(recipe.columns, key=lambda c: order[c.name]))
