@@ -558,7 +558,7 @@ def little_of_everything(request, monkeypatch, dask_here):
     """Maps are large from the first byte on, where that is the kind; Dask works here."""
     kind = getattr(request.node, "callspec", None) and request.node.callspec.params.get("kind")
     if kind is large_memory_map:
-        monkeypatch.setattr("lrnn.rows.validation.SMALL_MAP", 0)
+        monkeypatch.setattr("lrnn.tables.kinds.SMALL_MAP", 0)
 
 
 def named(function):

@@ -80,7 +80,7 @@ pytestmark = pytest.mark.usefixtures("dask_here")
 def small_blocks(monkeypatch):
     """Blocks of few rows, and maps that count as large."""
     monkeypatch.setattr("lrnn.tables.sources.BLOCK_BYTES", GROUP * WIDTH * 8)
-    monkeypatch.setattr("lrnn.rows.validation.SMALL_MAP", 0)
+    monkeypatch.setattr("lrnn.tables.kinds.SMALL_MAP", 0)
 
 
 @pytest.fixture(params=KINDS)

@@ -315,7 +315,7 @@ def frozen(folder):
 def small_blocks(monkeypatch):
     """Blocks of few rows, and maps that count as large."""
     monkeypatch.setattr("lrnn.tables.sources.BLOCK_BYTES", 64 * 8 * 20)
-    monkeypatch.setattr("lrnn.rows.validation.SMALL_MAP", 0)
+    monkeypatch.setattr("lrnn.tables.kinds.SMALL_MAP", 0)
 
 
 @pytest.mark.parametrize(

@@ -152,3 +152,48 @@ def test_frames_of_other_columns_are_refused(rng, names):
         scaling.apply(Blocks(lambda: iter([other])))
     numbered = Scaling.fit(pd.DataFrame(cells), "max")
     np.testing.assert_array_equal(numbered.apply(frame), scaling.apply(cells))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1.0, 4.0], [3.0, 7.0]],
+        np.array([[1, 4], [3, 7]], dtype=object),
+        lambda: iter([np.array([[1.0, 4.0]]), np.array([[3.0, 7.0]])]),
+        "k.csv",
+        "k.npy",
+    ],
+    ids=["list", "objects", "blocks", "text file", "array on disk"],
+)
+def test_a_scaling_takes_what_a_model_takes(X, tmp_path, monkeypatch):
+    rows = np.array([[1.0, 4.0], [3.0, 7.0]])
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(rows, columns=["a", "b"]).to_csv("k.csv", index=False)
+    np.save("k.npy", rows)
+    found, expected = Scaling.fit(X, "minmax"), Scaling.fit(rows, "minmax")
+    np.testing.assert_array_equal(found.low, expected.low)
+    np.testing.assert_array_equal(found.span, expected.span)
+    scaled = found.apply(X)
+    if hasattr(scaled, "blocks"):
+        scaled = np.concatenate(list(scaled.blocks(0, 1)))
+    np.testing.assert_array_equal(scaled, [[0, 0], [1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("X", "named"),
+    [
+        (np.array([1.0, 2.0]), ("2D", "1D")),
+        ([1.0, 2.0], ("2D", "1D")),
+        (None, ("2D", "scalar")),
+        (5, ("2D", "scalar")),
+        (np.zeros((2, 2, 2)), ("3", "2")),
+        ([["a", "b"]], ("row 0", "column 0", "'a'")),
+        (np.array([["1", "b"]]), ("row 0", "column 1", "'b'")),
+        ("none.csv", ("'none.csv'",)),
+    ],
+)
+def test_a_scaling_refuses_what_is_no_table(X, named):
+    how = Scaling.fit(np.array([[1.0, 4.0], [3.0, 7.0]]), "minmax")
+    for work in (lambda: Scaling.fit(X, "minmax"), lambda: how.apply(X)):
+        with pytest.raises((ValueError, FileNotFoundError), match=naming(*named)):
+            work()

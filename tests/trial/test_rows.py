@@ -145,7 +145,7 @@ def check_same(found, expected, tolerance):
 
 @pytest.fixture(autouse=True)
 def large_maps(monkeypatch):
-    monkeypatch.setattr("lrnn.rows.validation.SMALL_MAP", 100)  # bytes
+    monkeypatch.setattr("lrnn.tables.kinds.SMALL_MAP", 100)  # bytes
 
 
 @cases(short=50, full=16_000)

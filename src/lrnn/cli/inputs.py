@@ -420,6 +420,7 @@ def table_for(
 ) -> Any:
     """The table of a file or data set, read as a model remembers."""
     from lrnn.datasets import open_table
+    from lrnn.tables.ledger import Ledger
     from lrnn.tables.read import Reading, taken
 
     path, scaling = Path(source), model.scaling_
@@ -429,7 +430,7 @@ def table_for(
         table = open_table(source, True, reading, split)
         table = with_gaps(table, getattr(model, "missing", "refuse"), source)
     chosen = columns_named(table, source, scaling, **beside)
-    return replace(table, source=source, **chosen)
+    return replace(table, source=source, ledger=Ledger(), **chosen)
 
 
 def part_taken(data: str, split: StrEnum | None) -> str | None:

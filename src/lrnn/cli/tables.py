@@ -218,6 +218,7 @@ class TableOptions:
         from scipy import sparse
 
         from lrnn.datasets import open_table
+        from lrnn.tables.ledger import Ledger
 
         with voice.working(f"reading {source}"):
             table = open_table(source, True, self.reading, split)
@@ -227,7 +228,8 @@ class TableOptions:
                 "of other data, where they are empty",
                 param_hint="--missing",
             )
-        return replace(with_gaps(table, self.missing, source), source=source)
+        table = with_gaps(table, self.missing, source)
+        return replace(table, source=source, ledger=Ledger())
 
     def scaling(self, table: Any, source: str, voice: Voice) -> Any:
         """How this table gets into [0, 1]."""

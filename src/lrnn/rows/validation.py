@@ -3,13 +3,10 @@
 What scikit-learn keeps private is imported here and nowhere else (tried with 1.6 to 1.9).
 """
 
-import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -54,14 +51,15 @@ from lrnn.rows.dask import dask_rows, gathered
 from lrnn.rows.device import DeviceRows, on_device
 from lrnn.rows.gaps import check_size, full, has_gaps, sparse_gaps
 from lrnn.rows.stream import stream
+from lrnn.tables import kinds
 from lrnn.tables.frame import Columns, is_frame
+from lrnn.tables.kinds import opened
 from lrnn.tables.ledger import Ledger
 from lrnn.tables.messages import Place, TableError, UnfitNumbersError, in_bytes, warn
 from lrnn.tables.offences import first_offending
-from lrnn.tables.read import Reading, open_columns, open_source, taken
 from lrnn.tables.recipe import TableSource
 from lrnn.tables.scaling import IN_MEMORY, ScaledSource, Scaling
-from lrnn.tables.sources import ArraySource, Blocks, Source
+from lrnn.tables.sources import ArraySource, Source
 from lrnn.tables.table import Along, Table
 from lrnn.tables.types import matrix_of, not_a_number, type_of_columns, types_of
 
@@ -95,7 +93,6 @@ __all__ = [
 
 MOST = 10**15  # of whatever is counted
 ROWS_LOOKED_AT = 1000  # at once, for a level above 1
-SMALL_MAP = 1 << 28  # bytes of a mapped array that is read like any other
 
 
 class Interval(AnyInterval):  # type: ignore[misc]
@@ -150,7 +147,7 @@ def check_data(
 
 def raw_matrix(X: Any, scaling: Scaling | None, unstored: bool) -> NDArray[Any] | None:
     """The numbers of data in memory, in their own units; None if X is elsewhere, or sparse."""
-    table = _opened(X, scaling)
+    table = opened(X, None if scaling is None else scaling.reading)
     if table.recipe is not None:
         scaling = replace(scaling or Scaling("none"), recipe=table.recipe)
     X = _bare(table.data, gaps=True)
@@ -207,7 +204,7 @@ def brought(X: Any, unstored: bool = False) -> Any:
 
 def check_matrix(X: Any, user: str) -> Rows:
     """Data for a function named ``user``, as rows of floats in [0, 1]."""
-    X = _bare(X)
+    X = _bare(X if isinstance(X, Rows) else opened(X).data)
     rows = _rows_elsewhere(X, user)
     if rows is None and _is_foreign(X):
         return check_foreign(X, user)
@@ -223,7 +220,7 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     scaling = None if reset else estimator.scaling_
     remembered = estimator.scale if isinstance(estimator.scale, Scaling) else scaling
     gaps = takes_gaps(estimator, reset)
-    given, table = X, _opened(X, remembered)
+    table = opened(X, None if remembered is None else remembered.reading)
     X = table.data
     user = User(user) if user else User(type(estimator).__name__, _for_gaps(estimator, X))
     X = _bare(X, remembered, gaps, user, levelled=not gaps or estimator.scale is not None)
@@ -246,7 +243,7 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     filling = None
     made_before = isinstance(scale, Scaling) if reset else scaling is not None
     # a scaling that is made of X itself cuts nothing off
-    ledger = table.ledger if isinstance(given, Table) else Ledger() if made_before else None
+    ledger = Ledger() if made_before and table.ledger is None else table.ledger
     elsewhere = isinstance(X, Source | Columns) or is_dask(X) or _is_foreign(X)
     if reset and (elsewhere or isinstance(scale, Scaling) or (scale is not None and is_frame(X))):
         scaling = _scaling(estimator, X, user)
@@ -266,7 +263,7 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
         if len(getattr(X, "shape", (0, 0))) == 1:
             check_array(X)  # says that rows make a matrix
         X, along = _selected(X, table, scaling, ledger, stays=reset)
-    if isinstance(given, Table) and not reset:
+    if table.ledger is not None and not reset:
         _check_attributes(estimator, X, along.names, table.source)
     if scaling is not None and (isinstance(X, Source) or is_dask(X) or _is_foreign(X)):
         X = scaling.scaled(X, ledger)
@@ -372,7 +369,7 @@ def _rows_of_matrix(
         before = None if reset else getattr(estimator, "white_", None)
         return _rows_in_memory(X, user, validate, before, gaps, origin), scaling
     matrix = _floats(X, validate)
-    large = isinstance(matrix, np.ndarray) and matrix.nbytes > SMALL_MAP
+    large = isinstance(matrix, np.ndarray) and matrix.nbytes > kinds.SMALL_MAP
     if large and not (gaps and np.isnan(matrix).any()):  # no second one beside it
         source = ScaledSource(ArraySource(matrix), scaling, ledger)
         return stream(source, user, backend_for(estimator), None), scaling
@@ -481,16 +478,6 @@ def _bare(
     return unmasked(X)
 
 
-def _opened(X: Any, scaling: Scaling | None) -> Table:
-    """X, or what it can be read from, if it is not in memory: a file as a scaling remembers."""
-    if isinstance(X, Table):
-        return X
-    if isinstance(X, str | os.PathLike):
-        how = Reading() if scaling is None else taken(Path(X), scaling.reading)
-        return Table(open_columns(X, how) or open_source(X, how))
-    return Table(_source(X) or X)
-
-
 def _selected(
     X: Any, table: Table, scaling: Scaling, ledger: Ledger | None, stays: bool
 ) -> tuple[Any, Along]:
@@ -531,41 +518,7 @@ def _rows_elsewhere(
         return X
     if is_dask(X):
         return dask_rows(X, user, device, before)
-    source = _source(X)
-    return None if source is None else stream(source, user, device or HOST, before)
-
-
-def _source(X: Any) -> Source | None:
-    """What X, if it is not in memory, can be read from."""
-    if isinstance(X, Source):
-        return X
-    if isinstance(X, str | os.PathLike):
-        return open_source(X)
-    if isinstance(X, np.memmap):
-        return ArraySource(X) if X.nbytes > SMALL_MAP and X.ndim == 2 else None
-    if isinstance(X, _on_disk("Array", "Dataset")):
-        return ArraySource(X, X.name or "X")
-    if isinstance(X, _on_disk("Group", "Group")):
-        names = [repr(str(name)) for name in X]
-        held = ", ".join([*names[:5], *(["…"] if len(names) > 5 else [])]) or "nothing"
-        raise TypeError(
-            f"X is a group, {X.name!r}, that holds {held}; give one of its arrays, such as "
-            f"X[{next(iter(names), repr('data'))}]"
-        )
-    if callable(X) and not is_array(X) and not sparse.issparse(X):
-        return Blocks(X)
-    if isinstance(X, Iterator):
-        raise TypeError(
-            f"X is a {type(X).__name__}, which can be read only once; give a function that makes "
-            "one each time it is called, such as lambda: (block for block in blocks)"
-        )
-    return None
-
-
-def _on_disk(of_zarr: str, of_hdf5: str) -> tuple[Any, ...]:
-    """Classes of Zarr and HDF5 with these names, as far as these libraries are in use."""
-    named = (("zarr", of_zarr), ("h5py", of_hdf5))
-    return tuple(getattr(sys.modules[lib], name) for lib, name in named if lib in sys.modules)
+    return stream(X, user, device or HOST, before) if isinstance(X, Source) else None
 
 
 def _is_foreign(X: Any) -> bool:
@@ -688,7 +641,7 @@ def _check_columns(estimator: Any, rows: Rows, reset: bool) -> None:
 def check_codes(estimator: Any, codes: Any, width: int) -> Rows:
     """Codes as rows of floats in [0, 1] with one column per code neuron."""
     user = User(type(estimator).__name__, "give what transform returned", codes=True)
-    codes = _bare(codes)
+    codes = _bare(codes if isinstance(codes, Rows) else opened(codes).data)
     rows = _rows_elsewhere(codes, user)
     if rows is None and _is_foreign(codes):
         rows = check_foreign(codes, user)

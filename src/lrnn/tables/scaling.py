@@ -8,6 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_array
 
 from lrnn.arrays import (
     Array,
@@ -23,6 +24,7 @@ from lrnn.arrays import (
 )  # fmt: skip
 from lrnn.functional.open_scale import open_coded, open_decoded
 from lrnn.tables.frame import Columns, Frame, FrameColumns, is_frame
+from lrnn.tables.kinds import opened
 from lrnn.tables.ledger import Ledger, passing
 from lrnn.tables.messages import FILLS, Place, Setting, TableError, TableWarning, warn
 from lrnn.tables.offences import first_offending, unfit
@@ -172,7 +174,7 @@ class Scaling:
         >>> scaling.apply(np.array([[20.0, 3.0]]))
         array([[1. , 0.5]])
         """
-        X = detached(X)
+        X = _raw(X)
         if kind not in (*KINDS, OPEN):
             raise ValueError(f"the scaling must be one of {', '.join(KINDS)}; got {kind!r}")
         if white is not None and (beyond_floats(white) or not white > 0):
@@ -266,7 +268,7 @@ class Scaling:
         >>> scaling.apply(np.array([[15.0, 2.0]]))
         array([[0.5 , 0.25]])
         """
-        return self.scaled(self.selected(X, ledger), ledger)
+        return self.scaled(self.selected(_raw(X, self.reading), ledger), ledger)
 
     def columns_of(
         self,
@@ -705,6 +707,18 @@ def limits(data: Any, gaps: bool = False) -> tuple[Floats, Floats]:
         least, most = (_dense(getattr(block, name)(axis=0)) for name in ("min", "max"))
         low, high = np.minimum(low, least), np.maximum(high, most)
     return low, high
+
+
+def _raw(X: Any, reading: Reading | None = None) -> Any:
+    """Raw data of any kind, two-dimensional; files are read as a scaling remembers."""
+    X = detached(opened(X, reading).data)
+    if isinstance(X, Source | Columns | Frame):
+        return X
+    if not hasattr(X, "shape"):
+        X = np.asarray(X, dtype=object)
+    if len(X.shape) != 2 and not is_dask(X):
+        check_array(X, dtype=None, ensure_all_finite=False)  # says what is expected
+    return X
 
 
 def _check_shape(shape: tuple[Any, ...]) -> None:

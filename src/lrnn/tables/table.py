@@ -38,8 +38,8 @@ class Table:
         scaling of a model remembers.
     recipe : Recipe or None
         What becomes of its columns, for a model that does not remember it.
-    ledger : Ledger
-        What happens to the data when a model takes them.
+    ledger : Ledger or None
+        What happens to the data when a model takes them, for those who want to know.
     """
 
     data: Any
@@ -51,7 +51,7 @@ class Table:
     label: str | None = None
     index: str | None = None
     recipe: Any = None
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: Ledger | None = None
 
 
 @dataclass(frozen=True)

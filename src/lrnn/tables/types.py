@@ -28,8 +28,8 @@ def matrix_of(frame: Any) -> NDArray[Any]:
 
 
 def numbers_of(X: Any) -> Any:
-    """An array of objects as one of floats; anything else stays what it is."""
-    if not isinstance(X, np.ndarray) or X.dtype != TEXT:
+    """An array of objects, or of texts, as one of floats; anything else stays what it is."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "OSU":
         return X
     try:
         return X.astype(np.float64)
