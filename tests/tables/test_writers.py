@@ -113,3 +113,18 @@ def test_arrays_by_name(tmp_path):
     assert (source.shape, source.image_shape) == ((2, 6), (2, 3))
     np.testing.assert_array_equal(next(source.blocks(0, 2)), images.reshape(2, 6))
     np.testing.assert_array_equal(source.take(np.array([1])), images[1:].reshape(1, 6))
+
+
+def test_whole_numbers_may_be_missing_in_a_later_block(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pip install pyarrow")
+    path = tmp_path / "a.parquet"
+    blocks = [[np.array([1, 2]), np.array([0.5, 1])], [np.array([3.0, np.nan]), np.array([2, 3])]]
+    write_blocks(path, blocks, (4, 2), np.float64, ["id", "x"])
+    found = parquet.read_table(path)
+    assert [str(kind) for kind in found.schema.types] == ["int64", "double"]
+    assert found["id"].to_pylist() == [1, 2, 3, None]
+    assert found["x"].to_pylist() == [0.5, 1, 2, 3]
+    blocks[1][0][0] = 3.5
+    with pytest.raises(ValueError, match=naming("'id'", "int64", "double", ".csv")):
+        write_blocks(path, blocks, (4, 2), np.float64, ["id", "x"])
+    assert parquet.read_table(path).num_rows == 4  # what was there stays

@@ -214,6 +214,7 @@ def _parquet(
         else:
             columns = [pyarrow.array(c, pyarrow.string() if _is_text(c) else None) for c in block]
         file = file or opened([column.type for column in columns])  # the first block tells types
+        columns = [_of_type(*each) for each in zip(columns, file.schema, strict=True)]
         file.write_table(pyarrow.Table.from_arrays(columns, schema=file.schema))
 
     try:
@@ -222,6 +223,23 @@ def _parquet(
     finally:
         if file is not None:
             file.close()
+
+
+def _of_type(column: Any, field: Any) -> Any:
+    """A column of a later block as one of the first; whole numbers may be missing in it."""
+    import pyarrow
+
+    if column.type == field.type:
+        return column
+    if pyarrow.types.is_integer(field.type) and pyarrow.types.is_floating(column.type):
+        column = pyarrow.array(column.to_numpy(zero_copy_only=False), from_pandas=True)
+    try:
+        return column.cast(field.type)
+    except pyarrow.ArrowInvalid:
+        raise ValueError(
+            f"the column {field.name!r} is {field.type} in the first rows, and holds other values "
+            f"later, which are {column.type}; write a .csv file, whose columns have no types"
+        ) from None
 
 
 @contextmanager
