@@ -1,8 +1,10 @@
 """Columns under their names, of numbers or of text: tables before they are matrices."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ __all__ = [
     "is_frame",
     "is_missing",
     "is_text",
+    "repeated",
 ]
 
 
@@ -90,6 +93,11 @@ class Columns(ABC):
     named: bool = True
     rows: int | None = None
 
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Where each column stands."""
+        return {name: i for i, name in enumerate(self.columns)}
+
     @abstractmethod
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
         """Rows in order, from number ``first`` on; behind the columns those beside them.
@@ -125,7 +133,7 @@ def frame_of(X: Any) -> Frame:
     if isinstance(X, Frame):
         return X
     names = tuple(map(str, X.columns))
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = repeated(names)
     if twice is not None:
         raise ValueError(f"X has more than one column {twice!r}; give each a name of its own")
     columns = []
@@ -133,6 +141,12 @@ def frame_of(X: Any) -> Frame:
         series = X.iloc[:, i] if hasattr(X, "iloc") else X[:, i]
         columns.append(column_of(series, kind))
     return Frame(names, tuple(columns))
+
+
+def repeated(names: Sequence[str]) -> str | None:
+    """The first name that occurs more than once, if there is one."""
+    counts = Counter(names)
+    return next((name for name in names if counts[name] > 1), None)
 
 
 def column_of(series: Any, kind: np.dtype[Any]) -> NDArray[Any]:

@@ -186,9 +186,10 @@ class Recipe:
                 f"{self.width}"
             )
         check_names([column.name for column in self.columns], names, where)
+        places = {name: i for i, name in enumerate(names)}
         return replace(
             self,
-            columns=tuple(replace(c, position=names.index(c.name)) for c in self.columns),
+            columns=tuple(replace(c, position=places[c.name]) for c in self.columns),
             width=len(names),
             label=self.label if self.label in names else None,
             index=self.index if self.index in names else None,
@@ -456,11 +457,11 @@ class MatrixColumns(Columns):
 
 
 def _at(table: Columns, name: str, row: int | None = None) -> Place:
-    return Place.at(row, table.columns.index(name), table.columns if table.named else None)
+    return Place.at(row, table.positions[name], table.columns if table.named else None)
 
 
 def _column(table: Columns, facts: Facts, fills: bool) -> Column:
-    position, kind = table.columns.index(facts.name), facts.kind
+    position, kind = table.positions[facts.name], facts.kind
     if kind in ("text", "date"):
         values = tuple(sorted(facts.values or ()))
         return Column(facts.name, position, values, fill=facts.commonest if fills else None)
@@ -665,7 +666,8 @@ def _found(table: Columns, wanted: str | int) -> str:
 
 def check_names(wanted: Sequence[str], names: Sequence[str], where: str) -> None:
     """Complain of columns that a table lacks."""
-    lacking = [name for name in wanted if name not in names]
+    known = set(names)
+    lacking = [name for name in wanted if name not in known]
     if lacking:
         more = f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""
         raise ValueError(

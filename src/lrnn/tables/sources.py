@@ -19,7 +19,7 @@ from scipy import sparse
 
 from lrnn.arrays import detached, is_array, to_numpy
 from lrnn.tables.atomic import check_utf8
-from lrnn.tables.frame import Columns, Frame
+from lrnn.tables.frame import Columns, Frame, repeated
 from lrnn.tables.messages import in_bytes
 from lrnn.tables.types import check_kind, matrix_of, type_of_columns
 
@@ -201,7 +201,7 @@ class ParquetFiles(Source, Columns):
                 names, fields, beside = _columns(fragment.physical_schema)
                 self._counts.append(fragment.metadata.num_rows)
                 self._groups += [group.num_rows for group in fragment.row_groups]
-            twice = next((name for name in names if names.count(name) > 1), None)
+            twice = repeated(names)
             if twice is not None:
                 raise ValueError(f"{str(part)!r} has more than one column {twice!r}")
             if not self.columns:

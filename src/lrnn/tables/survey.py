@@ -295,9 +295,10 @@ def survey(table: Columns, wanted: Collection[str], *, complete: bool = False) -
     With ``complete``, rows count only if none of these is missing.
     """
     text: set[str] = set()
+    chosen = set(wanted)
     while True:
         most = max(1_024, SAMPLE // max(1, len(wanted)))
-        found = {name: Facts(name, most=most) for name in table.columns if name in wanted}
+        found = {name: Facts(name, most=most) for name in table.columns if name in chosen}
         as_numbers: set[str] = set()
         for frame in table.frames(text=sorted(text)):
             seen = _complete(frame, found) if complete else frame
