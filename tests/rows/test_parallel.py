@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from lrnn import LRNNAutoencoder
 from lrnn.rows.blas import blas_threads, one_blas_thread
-from lrnn.rows.checks import UnfitNumbersError
 from lrnn.rows.memory import map_rows
+from lrnn.tables.messages import UnfitNumbersError
 from nearness import assert_near
 
 

@@ -61,7 +61,7 @@ def load_moment(path: str | os.PathLike[str]) -> Moment:
 
 def _check_format(document: State) -> None:
     if "moment" not in document:
-        kind = "a checkpoint" if "checkpoint" in document else "a model"
+        kind = "a checkpoint" if "checkpoint" in document else "a model, which lrnn.load reads"
         raise MomentFileError(f"it holds {kind}")
     codec.check_version(document["moment"], schemas.FORMAT_OF_MOMENTS, document)
 
