@@ -239,8 +239,17 @@ def _combined(paths: list[Path], subtract: bool) -> Any:
 def _moment(path: Path) -> Any:
     """The moment in a file that should hold one."""
     import lrnn
+    from lrnn.storage.model_files import ModelFileError
+    from lrnn.storage.moment_files import MomentFileError
 
-    return lrnn.load_moment(path)
+    try:
+        return lrnn.load_moment(path)
+    except MomentFileError as error:
+        try:
+            lrnn.load(path)
+        except ModelFileError:
+            raise error from None
+    raise ValueError(f"{str(path)!r} holds a model, not a moment; lrnn moment DATA makes one")
 
 
 @contextmanager
