@@ -38,23 +38,26 @@ def png(pixels, *more):
     )
 
 
-def tiff(content, shape, bits, *, order="<", photometric=1, form=1, zipped=False):
-    """A TIFF file of one strip."""
+def tiff(content, shape, bits, *, order="<", photometric=1, form=1, zipped=False, planes=False):
+    """A TIFF file of one strip, or of one for each channel."""
     height, width, channels = shape
     data = zlib.compress(content) if zipped else content
-    tags = {256: width, 257: height, 258: bits, 259: 8 if zipped else 1, 262: photometric, 273: 8,
-            277: channels, 278: height, 279: len(data), 339: form}  # fmt: skip
-    values = b"".join(struct.pack(f"{order}H", value) * channels for value in (bits, form))
-    entries, place = [], 8 + len(data)
-    for tag, value in tags.items():
-        if tag in (258, 339) and channels > 1:
-            entries.append(struct.pack(f"{order}HHII", tag, 3, channels, place))
-            place += 2 * channels
-        else:
-            entries.append(struct.pack(f"{order}HHII", tag, 4, 1, value))
-    listed = struct.pack(f"{order}H", len(tags)) + b"".join(entries) + bytes(4)
+    strips = channels if planes else 1
+    size = len(data) // strips
+    tags = {256: [width], 257: [height], 258: [bits] * channels, 259: [8 if zipped else 1],
+            262: [photometric], 273: [8 + i * size for i in range(strips)], 277: [channels],
+            278: [height], 279: [size] * strips, 284: [1 + planes],
+            339: [form] * channels}  # fmt: skip
+    entries, values = b"", b""
+    for tag, numbers in tags.items():
+        packed = struct.pack(f"{order}{len(numbers)}I", *numbers)
+        if len(numbers) > 1:
+            place = 8 + len(data + values)
+            values, packed = values + packed, struct.pack(f"{order}I", place)
+        entries += struct.pack(f"{order}HHI", tag, 4, len(numbers)) + packed
     mark = b"II" if order == "<" else b"MM"
-    return mark + struct.pack(f"{order}HI", 42, 8 + len(data + values)) + data + values + listed
+    start = mark + struct.pack(f"{order}HI", 42, 8 + len(data + values))
+    return start + data + values + struct.pack(f"{order}H", len(tags)) + entries + bytes(4)
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (4, 5, 3)])
@@ -141,13 +144,14 @@ def test_levels_of_8_and_16_bits(tmp_path):
 
 
 COLOURS = levels(np.uint16, (4, 4, 3))
+WIDE = COLOURS.astype(">u2").tobytes()
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
         ("a.png", png(COLOURS)),
-        ("a.ppm", b"P6 4 4 65535\n" + COLOURS.astype(">u2").tobytes()),
+        ("a.ppm", b"P6 4 4 65535\n" + WIDE),
         *(
             ("a.tif", tiff(COLOURS.astype(f"{order}u2").tobytes(), COLOURS.shape, 16, order=order,
                            photometric=2, zipped=zipped))
@@ -156,17 +160,20 @@ COLOURS = levels(np.uint16, (4, 4, 3))
     ],
     ids=["png", "ppm", "tiff", "zipped tiff", "big-endian tiff", "zipped big-endian tiff"],
 )  # fmt: skip
-def test_colours_of_16_bits(tmp_path, name, content):
+def test_colours_of_16_bits_are_read_with_8_and_reported(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    table = read(tmp_path)
-    assert table.data.dtype == np.uint16
+    reported = naming("1 of 1", "16 bits", 8)
+    with pytest.warns(UserWarning, match=reported):
+        table = read(tmp_path)
+    assert table.data.dtype == np.uint8
     assert table.image_shape == (4, 4, 3)
-    np.testing.assert_array_equal(table.data[0], COLOURS.ravel())
-    luma = COLOURS @ np.array([0.299, 0.587, 0.114])
-    np.testing.assert_allclose(read(tmp_path, Reading(grey=True)).data[0], luma.ravel(), atol=0.5)
-    smaller = read(tmp_path, Reading(resize=(1, 1)))
-    assert smaller.image_shape == (1, 1, 3)
-    np.testing.assert_allclose(smaller.data[0], COLOURS.mean(axis=(0, 1)), atol=1)
+    rounded = name == "a.ppm"
+    expected = np.rint(COLOURS / 257) if rounded else COLOURS // 256
+    np.testing.assert_array_equal(table.data[0], expected.ravel())
+    luma = COLOURS / 257 @ np.array([0.299, 0.587, 0.114])
+    with pytest.warns(UserWarning, match=reported):
+        grey = read(tmp_path, Reading(grey=True)).data[0]
+    np.testing.assert_allclose(grey, luma.ravel(), atol=1.5)
 
 
 @pytest.mark.parametrize("channels", [2, 4])
@@ -174,21 +181,48 @@ def test_transparent_parts_of_16_bits(tmp_path, channels):
     pixels = np.full((1, 3, channels), 1_000, np.uint16)
     pixels[0, :, -1] = [0, 65_535, 32_768]
     (tmp_path / "a.png").write_bytes(png(pixels))
-    with pytest.warns(UserWarning, match=naming("1 of 1", "transparent")):
+    with (
+        pytest.warns(UserWarning, match=naming("1 of 1", "transparent")),
+        pytest.warns(UserWarning, match=naming("1 of 1", "16 bits", 8)),
+    ):
         table = read(tmp_path)
     assert table.image_shape == ((1, 3) if channels == 2 else (1, 3, 3))
-    expected = np.repeat([65_535, 1_000, 33_267], 1 if channels == 2 else 3)
+    expected = np.repeat([255, 1_000 / 257, 33_267 / 257], 1 if channels == 2 else 3)
     np.testing.assert_allclose(table.data[0], expected, atol=1)
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-def test_a_transparent_colour_of_16_bits(tmp_path, channels):
-    pixels = np.full((1, 2, channels), 1_000, np.uint16)
-    pixels[0, 0] = 1_001
-    key = struct.pack(">H", 1_000) * channels
-    (tmp_path / "a.png").write_bytes(png(pixels, (b"tRNS", key)))
+def test_a_transparent_level_of_16_bits(tmp_path):
+    pixels = np.array([[[1_001], [1_000]]], np.uint16)
+    (tmp_path / "a.png").write_bytes(png(pixels, (b"tRNS", struct.pack(">H", 1_000))))
     with pytest.warns(UserWarning, match=naming("1 of 1", "transparent")):
-        assert read(tmp_path).data.tolist() == [[1_001] * channels + [65_535] * channels]
+        assert read(tmp_path).data.tolist() == [[1_001, 65_535]]
+
+
+def test_colours_of_16_bits_that_pillow_misreads_are_refused(tmp_path):
+    key = struct.pack(">HHH", 1_000, 1_000, 1_000)
+    (tmp_path / "a.png").write_bytes(png(COLOURS, (b"tRNS", key)))
+    with pytest.raises(ValueError, match=naming("a.png", "16 bits", "8 bits")):
+        read(tmp_path)
+    (tmp_path / "a.png").unlink()
+    channels = np.moveaxis(COLOURS, 2, 0).astype("<u2").tobytes()
+    content = tiff(channels, COLOURS.shape, 16, photometric=2, planes=True)
+    (tmp_path / "b.tif").write_bytes(content)
+    with pytest.raises(ValueError, match=naming("b.tif", "16 bits", "8 bits")):
+        read(tmp_path)
+
+
+def test_colours_of_16_bits_beside_grey_levels_of_16_bits(tmp_path):
+    grey = levels(np.uint16, (4, 4))
+    (tmp_path / "a.png").write_bytes(png(COLOURS))
+    save(tmp_path / "b.png", grey)
+    with (
+        pytest.warns(UserWarning, match=naming("1 of 2", "colours of 16 bits", 8)),
+        pytest.warns(UserWarning, match=naming("1 of 2", "read with 16")),
+        pytest.warns(UserWarning, match=naming("1 of 2", "--grey")),
+    ):
+        table = read(tmp_path)
+    np.testing.assert_array_equal(table.data[0], COLOURS.ravel() // 256 * 257)
+    np.testing.assert_array_equal(table.data[1], np.repeat(grey, 3))
 
 
 def test_colours_of_16_bits_that_pillow_halves(tmp_path):
