@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from lrnn.tables.frame import as_text
-from lrnn.tables.matlab import check_matlab
+from lrnn.tables.matlab import read_variables
 from lrnn.tables.reading import Reading
 from lrnn.tables.sources import (
     ArraySource,
@@ -57,19 +57,14 @@ def read_npz(path: Path, reading: Reading) -> Table:
 
 def read_mat(path: Path, reading: Reading) -> Table:
     """A matrix of a MATLAB file; fields of a structure are "structure/field"."""
-    from scipy.io import loadmat
+    from scipy.io.matlab import matfile_version
 
     with damage_named(path, "is not a MATLAB file, or damaged"):
-        check_matlab(path)
-        try:
-            # not as few bits as they were stored in
-            content = loadmat(path, mat_dtype=True, spmatrix=False)
-        except NotImplementedError:
-            content = None
-        else:
-            names = [name for name in content if not name.startswith("__")]
-            arrays = dict(pair for name in names for pair in _fields(name, content[name]))
-    if content is None:  # version 7.3 is HDF5
+        in_hdf5 = matfile_version(path)[0] == 2  # version 7.3
+        arrays = {} if in_hdf5 else read_variables(path)
+        for name, array in arrays.items():
+            arrays[name] = _checked(array) if sparse.issparse(array) else array
+    if in_hdf5:
         remedy = "pip install h5py, or save it with -v7"
         with _opened("h5py", path, remedy) as opened, opened as file:
             found = {name: _of_matlab(member) for name, member in _members(file)}
@@ -78,19 +73,6 @@ def read_mat(path: Path, reading: Reading) -> Table:
         wide = {name: array for name, array in arrays.items() if min(array.shape, default=0) > 1}
         return _table_of_chosen(wide or arrays, path, reading, arrays)
     return _table_of_chosen(arrays, path, reading, arrays)
-
-
-def _fields(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """A variable of MATLAB, or those in it, if it is a structure."""
-    if sparse.issparse(value):  # of doubles, or truth values: however few bits hold them
-        yield name, _checked(value.astype(np.float64))
-        return
-    value = np.asarray(value)
-    if value.dtype.names is None or value.size != 1:
-        yield name, value
-        return
-    for field in value.dtype.names:
-        yield from _fields(f"{name}/{field}", value[field].flat[0])
 
 
 def _of_matlab(member: Any) -> Any:
