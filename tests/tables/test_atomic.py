@@ -1,11 +1,14 @@
 """Files are written whole or not at all, are on the disk then, and nothing is left beside them."""
 
+import errno
 import os
 import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import filelock
 import numpy as np
 import pytest
 
@@ -71,7 +74,6 @@ def test_the_mode_is_kept_and_that_of_new_files_is_usual(writing, monkeypatch):
 def test_what_killed_writers_left_is_swept_away_and_nothing_else(writing):
     path, write_to = writing
     folder = path.parent
-    (folder / f".{path.name}.abcd_123.tmp").touch()  # of earlier versions
     (folder / f".{path.name}.abcd_124.tmp").mkdir()
     (folder / f".{path.name}.abcd_124.tmp" / path.name).write_bytes(b"half of it")
     others = {f".{path.name}.tmp", f".b{path.name}.abcd_123.tmp", f".{path.name}.b.abcd_123.tmp"}
@@ -110,9 +112,35 @@ def test_a_writer_that_is_killed_leaves_nothing_for_good(tmp_path):
         assert list(tmp_path.iterdir()) in ([path], [])
 
 
-def test_a_folder_that_was_set_aside_by_a_killed_writer_comes_back(tmp_path, monkeypatch):
-    """Where two folders cannot exchange their names, there is a moment without the old one."""
-    monkeypatch.setattr("lrnn.tables.atomic._exchanged", lambda one, other: False)
+def test_writers_of_one_file_at_the_same_time(tmp_path):
+    path = tmp_path / "a.bin"
+
+    def writer(number):
+        for _ in range(10):
+            write_atomically(path, bytes([number]) * 10_000)
+            assert len(set(path.read_bytes())) == 1
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(writer, range(4)))
+    assert len(path.read_bytes()) == 10_000
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOLCK, "none"), NotImplementedError("none")])
+def test_where_there_are_no_locks_nothing_is_swept_away(tmp_path, monkeypatch, error):
+    def refused(self, *arguments, **options):
+        raise error
+
+    monkeypatch.setattr(filelock.BaseFileLock, "acquire", refused)
+    leftover = tmp_path / ".a.bin.abcd_123.tmp"
+    leftover.mkdir()
+    write_atomically(tmp_path / "a.bin", b"new")
+    assert (tmp_path / "a.bin").read_bytes() == b"new"
+    assert {p.name for p in tmp_path.iterdir()} == {"a.bin", leftover.name}
+
+
+def test_a_folder_that_was_set_aside_by_a_killed_writer_comes_back(tmp_path):
+    """There is a moment without the old one."""
     aside = tmp_path / ".a.abcd_123.tmp" / "a.old"
     aside.mkdir(parents=True)
     (aside / "precious").touch()
