@@ -25,29 +25,30 @@ def write_atomically(path: Path, content: bytes) -> None:
 def in_place(path: Path, *, folder: bool = False) -> Iterator[Path]:
     """A name to write a file (or a ``folder``) to; it gets its own name when it is complete.
 
-    It is then on the disk, and has the mode of what it replaces. What writers of the same name
-    that were killed have left is removed first.
+    It is then on the disk, and has the mode of what it replaces.
     """
     path = path.resolve()  # through a link, the file it leads to is replaced
     if not folder:
         check_no_folder(path)
-    with _errors_of(path):
-        sweep(path)
-        with _hidden_folder(path) as hidden:
-            unfinished = hidden / path.name
-            yield unfinished
-            for inner in unfinished.rglob("*") if unfinished.is_dir() else ():
-                _sync(inner)
-            _sync(unfinished)
-            if path.exists():
-                unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
-            put_in_place(unfinished, path)
-            _sync(path.parent)
+    with _errors_of(path), _hidden_folder(path) as hidden:
+        unfinished = hidden / path.name
+        yield unfinished
+        for inner in unfinished.rglob("*") if unfinished.is_dir() else ():
+            _sync(inner)
+        _sync(unfinished)
+        if path.exists():
+            unfinished.chmod(stat.S_IMODE(path.stat().st_mode))
+        put_in_place(unfinished, path)
+        _sync(path.parent)
 
 
 @contextmanager
 def _hidden_folder(path: Path) -> Iterator[Path]:
-    """A folder beside ``path``, gone in the end; while it is locked nobody sweeps it away."""
+    """A folder beside ``path``, gone in the end; while it is locked nobody sweeps it away.
+
+    Those of writers that were killed are swept away first.
+    """
+    sweep(path)
     while True:
         with TemporaryDirectory(
             dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", ignore_cleanup_errors=True
