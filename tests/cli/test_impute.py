@@ -114,19 +114,31 @@ GERMAN = (
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8", "utf-8-sig", "utf-16"])
-def test_a_text_stays_as_it_is_but_for_its_gaps(call, folder, encoding):
+def test_known_cells_keep_their_text_and_a_text_its_marks_and_encoding(call, folder, encoding):
     (folder / "d.csv").write_bytes(GERMAN.format("?", "?", "?").encode(encoding))
     done = call(
         "impute", "d.csv", "-o", "o.csv", "--decimal", ",", "--na", "?", "--index", "1",
         "--encoding", encoding.removesuffix("-sig"), cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    found = (folder / "o.csv").read_bytes()
-    parts = re.fullmatch(
-        re.escape(GERMAN).replace(r"\{\}", r"(\d+(?:,\d+)?)"), found.decode(encoding)
+    found = (folder / "o.csv").read_bytes().decode(encoding)
+    expected = (
+        'näme;a;b\r\n"ö;1";1,50;3\r\nx;2,5;5\r\ny;{};4\r\n?;3,5;{}\r\nz;0,5;{}\r\nw;4,5;9\r\n'
     )
-    assert parts is not None
-    assert GERMAN.format(*parts.groups()).encode(encoding) == found
+    parts = re.fullmatch(re.escape(expected).replace(r"\{\}", r"(\d+(?:,\d+)?)"), found)
+    assert parts is not None, found
+
+
+def test_numbers_and_dates_that_are_known_are_not_rewritten(call, folder):
+    rows = ["007,1e3,2024-01-02,+5", "010,,2024-1-3,05.50", "012,1.0E+3,3/1/24,"]
+    (folder / "n.csv").write_text("\n".join(["code,a,day,b", *rows, ""]))
+    left = ("--drop", "day", "--label", "code")
+    assert call("impute", "n.csv", "-o", "o.csv", *left, cwd=folder).returncode == 0
+    lines = [line.split(",") for line in (folder / "o.csv").read_text().splitlines()]
+    assert lines[0] == ["code", "a", "day", "b"]
+    for old, new in zip(rows, lines[1:], strict=True):
+        assert all(now == was for was, now in zip(old.split(","), new, strict=True) if was)
+        assert all(new)
 
 
 def test_marks_of_gaps_in_other_columns_stay_and_texts_are_quoted_where_they_must(call, folder):
@@ -146,7 +158,7 @@ def test_gzipped_and_other_texts(call, folder):
     assert (folder / "z-filled.csv").read_bytes() == b"a,b\r\n1,2\r\n2,3\r\n3,4\r\n"
     (folder / "y.csv").write_text('a;b;c\n1;2;"x;y"\n2;;u\tv\n3;4;w\n')
     assert call("impute", "y.csv", "-o", "y.tsv", "--drop", "c", cwd=folder).returncode == 0
-    assert (folder / "y.tsv").read_text() == 'a\tb\tc\n1\t2\t"x;y"\n2\t3\t"u\tv"\n3\t4\tw\n'
+    assert (folder / "y.tsv").read_text() == 'a\tb\tc\n1\t2\tx;y\n2\t3\t"u\tv"\n3\t4\tw\n'
 
 
 def test_parquet_keeps_its_types_and_its_index(call, folder):

@@ -31,14 +31,14 @@ def impute(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Fill the missing cells of a table; nothing else of it changes.
+    """Fill the missing cells of a table; known cells keep their values.
 
     What is filled in is probable, given the known cells of the row: rows are taken for sums of
     parts, which are learnt from all of them. It is in the units of the table. Columns of text are
     filled, too, with [bold]--categories onehot[/bold]; those that are left out (--drop, --label,
-    --index) stay as they are, gaps and all. A text written as text (.csv, .tsv), and Parquet as
-    Parquet, keeps all else as it was; in other formats cells are written anew. The table must fit
-    in memory.
+    --index) stay as they are, gaps and all. In a text written as text (.csv, .tsv) known cells keep
+    their text, and in Parquet written as Parquet columns keep their types. The table must fit in
+    memory.
 
     Examples:
 

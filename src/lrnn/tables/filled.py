@@ -1,12 +1,11 @@
-"""Tables whose missing cells were filled, written such that nothing else changes."""
+"""Tables whose missing cells were filled; known cells keep their text, or their value and type."""
 
 import codecs
 import csv
 import io
 import json
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,16 +19,6 @@ from lrnn.tables.text import TextFile
 __all__ = ["Fill", "number_text", "write_filled"]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-LINE_END = re.compile(r"\r\n|\r|\n|\Z")
-QUOTED = re.compile(r'( *)"[^"]*(?:""[^"]*)*"( *)')
-MARKS = (  # before a text, by its encoding
-    ("utf-8", codecs.BOM_UTF8),
-    ("utf-16-le", codecs.BOM_UTF16_LE),
-    ("utf-16-be", codecs.BOM_UTF16_BE),
-    ("utf-32-le", codecs.BOM_UTF32_LE),
-    ("utf-32-be", codecs.BOM_UTF32_BE),
-)
-PADDED = re.compile(r"(\s*)\S?.*?(\s*)", re.DOTALL)
 
 
 class Fill(NamedTuple):
@@ -42,11 +31,11 @@ class Fill(NamedTuple):
 def write_filled(table: Any, output: Path, fills: Mapping[int, Fill]) -> bool:
     """Write a table of text as text, or one of Parquet as such, with ``fills`` by column.
 
-    All that is not filled stays as it is. False if the formats are others; nothing is written then.
+    Known cells stay what they are. False if the formats are others; nothing is written then.
     """
     suffix, path = output.suffix.lower(), output.resolve()
     if isinstance(table, TextFile) and suffix in SEPARATORS:
-        data = _rewritten(table, suffix, fills)
+        data = _filled_text(table, suffix, fills)
         with in_place(path) as unfinished:
             unfinished.write_bytes(data)
         return True
@@ -69,93 +58,38 @@ def number_text(value: float, mark: str = ".") -> str:
     return repr(float(value)).removesuffix(".0").replace(".", mark)
 
 
-def _rewritten(table: TextFile, suffix: str, fills: Mapping[int, Fill]) -> bytes:
-    """The bytes of a text, with other cells where they were missing.
+def _filled_text(table: TextFile, suffix: str, fills: Mapping[int, Fill]) -> bytes:
+    """A text in which missing cells are filled, in its own encoding.
 
     The mark between cells is the file's own, unless the new name asks for another kind of text.
+    Quotes stand where they are needed only.
     """
-    own, mark = table.delimiter, table.reading.decimal
-    delimiter = own if table.suffix == suffix else SEPARATORS[suffix]
-    text, codec, start = _decoded(table.content(), table.reading.encoding)
-    new = {
-        column: dict(zip(np.flatnonzero(fill.gone).tolist(), fill.values, strict=True))
-        for column, fill in fills.items()
-    }
-    parts, row = [], -1 if table.named else 0
-    for cells, end in _records(text, own):
-        if len(cells) < 2 and not _content(cells[0], own).strip():
-            parts += [*cells, end]  # an empty line
-            continue
-        if delimiter != own:
-            cells = [_requoted(cell, own, delimiter) for cell in cells]
-        for column in new if row >= 0 else ():
-            if row in new[column]:
-                value = new[column][row]
-                said = value if isinstance(value, str) else number_text(value, mark)
-                cells[column] = _put(said, cells[column], delimiter)
-        parts += [delimiter.join(cells), end]
-        row += 1
-    if any(len(fill.gone) != row for fill in fills.values()):
-        raise RuntimeError(f"{table.name!r} has {row} rows now; it is changing")
-    return start + "".join(parts).encode(codec)
-
-
-def _decoded(content: bytes, encoding: str) -> tuple[str, str, bytes]:
-    """A text; the encoding that gives its bytes back, and what these begin with."""
-    name = codecs.lookup(encoding).name.removesuffix("-sig")
-    for plain, start in MARKS:
-        if plain.startswith(name) and content.startswith(start):
-            return content.removeprefix(start).decode(plain), plain, start
-    plain = f"{name}-{sys.byteorder[0]}e" if name in ("utf-16", "utf-32") else name
-    return content.decode(plain), plain, b""
-
-
-def _records(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
-    """The cells of each line as they are written, and its end; parted as `csv.reader` does."""
-    mark = re.escape(delimiter)
-    cell = re.compile(rf' *(?:"[^"]*(?:""[^"]*)*(?:"[^{mark}\r\n]*|\Z)|[^{mark}\r\n]*)')
-    at, cells = 0, []
-    while at < len(text):
-        found = cell.match(text, at)
-        assert found is not None
-        cells.append(found[0])
-        at = found.end()
-        if text.startswith(delimiter, at):
-            at += 1
-            if at < len(text):
-                continue
-            cells.append("")
-        end = LINE_END.match(text, at)
-        assert end is not None
-        yield cells, end[0]
-        at, cells = end.end(), []
-
-
-def _content(cell: str, delimiter: str) -> str:
-    """What a cell says."""
-    lines = csv.reader(io.StringIO(cell, newline=""), delimiter=delimiter, skipinitialspace=True)
-    return "".join(next(lines, []))
-
-
-def _requoted(cell: str, own: str, delimiter: str) -> str:
-    """A cell as it is written between other marks."""
-    if delimiter not in cell or QUOTED.fullmatch(cell):
-        return cell
-    return _quoted(_content(cell, own))
-
-
-def _put(said: str, cell: str, delimiter: str) -> str:
-    """A text in the place of a cell, with the quotes and the blanks that this one had."""
-    quoted = QUOTED.fullmatch(cell)
-    around = quoted or PADDED.fullmatch(cell)
-    assert around is not None
-    if quoted or set(said) & {delimiter, '"', "\r", "\n"}:
-        said = _quoted(said)
-    return f"{around[1]}{said}{around[2]}"
-
-
-def _quoted(said: str) -> str:
-    return '"' + said.replace('"', '""') + '"'
+    content, codec = table.content(), table.reading.encoding
+    if content.startswith(codecs.BOM_UTF8) and codecs.lookup(codec).name == "utf-8":
+        codec = "utf-8-sig"  # reads and writes the mark before the text
+    text = content.decode(codec)
+    records = csv.reader(
+        io.StringIO(text, newline=""), delimiter=table.delimiter, skipinitialspace=True
+    )
+    width = len(table.columns)
+    lines = [cells[:width] for cells in records if len(cells) > 1 or "".join(cells).strip()]
+    rows = lines[table.named :]
+    for column, fill in fills.items():
+        if len(fill.gone) != len(rows):
+            raise RuntimeError(f"{table.name!r} has {len(rows)} rows now; it is changing")
+        for row, value in zip(np.flatnonzero(fill.gone).tolist(), fill.values, strict=True):
+            number = None if isinstance(value, str) else number_text(value, table.reading.decimal)
+            rows[row][column] = number or value
+    delimiter = table.delimiter if table.suffix == suffix else SEPARATORS[suffix]
+    special = re.compile(f'[{re.escape(delimiter)}"\r\n]|^ ')
+    end = "\r\n" if "\r\n" in text else "\n"
+    joined = (
+        delimiter.join(
+            '"' + cell.replace('"', '""') + '"' if special.search(cell) else cell for cell in cells
+        )
+        for cells in lines
+    )
+    return "".join(line + end for line in joined).encode(codec)
 
 
 def _replaced(files: ParquetFiles, fills: Mapping[int, Fill]) -> Any:
