@@ -104,34 +104,30 @@ def test_classes_of_a_text_of_floats_are_whole_numbers(call, folder):
     model = fitted(call, folder, "floats.csv", "--classify", "--label", "14", *QUICK)
     assert model.classes_.tolist() == [1, 2, 3]
     right = model.score(floats, y + 1)
-    for spelling, told in (("1", False), ("1.0", False), ("01", True)):
+    for spelling in ("1", "1.0", "01"):
         frame.kind = [spelling.replace("1", str(kind)) for kind in y + 1]
         frame.to_csv(folder / "spelled.csv", index=False, header=False)
         done = call(
             "classify", "other.safetensors", "spelled.csv", "--json", "-o", "told.csv", "--force",
             cwd=folder,
         )  # fmt: skip
+        if spelling == "01":  # a code, and no number
+            assert (done.returncode, done.names("spelled.csv", "01", "row 1")) == (1, True)
+            continue
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["accuracy"] == right
-        assert done.names("spelled.csv", 178, "01") == told
         written = pd.read_csv(folder / "told.csv")
         assert (written["column 14"] == y + 1).all()
 
 
-def test_one_number_in_several_spellings_is_told(call, folder):
+def test_one_number_in_several_spellings(call, folder):
     frame = table().assign(kind=load_wine().target.astype(object))
-    for spelling, classes, named in (
-        ("2.0", [0, 1, 2], ["2", "2.0", "no. 2"]),
-        ("02", ["0", "02", "1", "2"], ["2", "02"]),
-    ):
+    for spelling, classes in (("2.0", [0, 1, 2]), ("02", ["0", "02", "1", "2"])):
         frame.loc[frame.index[-9:], "kind"] = spelling
         frame.to_csv(folder / "several.csv", index=False)
         path = folder / "several.safetensors"
-        done = call(
-            "fit", "several.csv", "--classify", "--label", "kind", *QUICK, "-o", path, "--force",
-            cwd=folder,
-        )  # fmt: skip
-        assert done.names("several.csv", "kind", *named)
+        line = ("--classify", "--label", "kind", *QUICK, "-o", path, "--force")
+        assert call("fit", "several.csv", *line, cwd=folder).returncode == 0
         assert lrnn.load(path).classes_.tolist() == classes
 
 

@@ -23,7 +23,6 @@ from lrnn.cli.inputs import (
 )
 from lrnn.cli.labels import (
     check_classes,
-    learnt_classes,
     numbered,
     tell_unlabelled,
     without_class,
@@ -104,6 +103,7 @@ class Labelled:
         Rows to test with should be of the classes that were ``learnt``.
         """
         from lrnn.rows import some_of
+        from lrnn.tables.labels import as_classes
 
         found = given.classes
         if found is None:
@@ -116,7 +116,7 @@ class Labelled:
         rows = some_of(given.rows, np.flatnonzero(~lacking)) if count else given.rows
         known = [cell for cell, gone in zip(found, lacking, strict=True) if not gone]
         if learnt is None:
-            return cls(given, rows, learnt_classes(known, _place(given, source)), count)
+            return cls(given, rows, as_classes(known), count)
         numbered(found, learnt, given.ledger.dropped, source)
         return cls(given, rows, np.array(known, dtype=object), count)
 

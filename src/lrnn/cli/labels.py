@@ -19,24 +19,6 @@ def without_class(cells: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:
     return is_missing(found)
 
 
-def learnt_classes(cells: Sequence[Any], where: str) -> NDArray[Any]:
-    """The classes that labels, told of in ``where``, are; numbers in several spellings are told."""
-    from lrnn.tables.frame import as_text
-    from lrnn.tables.labels import as_classes, spelled_twice
-    from lrnn.tables.messages import warn
-
-    found, ways = as_classes(cells), spelled_twice(cells)
-    if ways:
-        apart = len({found[i] for i, cell in enumerate(cells) if as_text(cell) in ways}) > 1
-        taken = (
-            "different classes, as it is a column of text; write them alike, if they are the same"
-            if apart
-            else f"the same class; write text, such as {'no. ' + ways[0]!r}, if they are not"
-        )
-        warn(f"{where} writes one number in several ways: {listed(ways)} are {taken}")
-    return found
-
-
 def check_classes(labels: NDArray[Any], where: str) -> None:
     """Complain of labels, told of in ``where``, that are no classes; or beware of them."""
     from lrnn.tables.messages import warn
@@ -104,37 +86,27 @@ def numbered(
 ) -> NDArray[np.intp]:
     """Which of a model's classes labels are, as `class_numbers` tells it.
 
-    Warns of labels that are no class of the model, complains if all are such, and tells of those
-    that are classes by their value only; ``dropped`` are rows of the file that are not among them.
+    Warns of labels that are no class of the model, and complains if all are such; ``dropped`` are
+    rows of the file that are not among them.
     """
     from lrnn.tables.frame import as_text
-    from lrnn.tables.labels import UNKNOWN, UNLABELLED, class_names, class_numbers, respelled
+    from lrnn.tables.labels import UNKNOWN, UNLABELLED, class_names, class_numbers
     from lrnn.tables.messages import warn
 
-    names, found = class_names(classes), class_numbers(cells, classes)
-    strange, other = found == UNKNOWN, respelled(cells, found, classes)
-    labelled = int(np.count_nonzero(found != UNLABELLED))
-
-    def first(chosen: NDArray[np.bool_]) -> str:
-        row = int(chosen.argmax())
-        return f"such as {as_text(cells[row])!r} in row {_in_file(chosen, dropped)[0] + 1:,}"
-
-    if count := int(np.count_nonzero(strange)):
+    found = class_numbers(cells, classes)
+    unknown, labelled = found == UNKNOWN, int(np.count_nonzero(found != UNLABELLED))
+    if count := int(np.count_nonzero(unknown)):
+        label, row = as_text(cells[int(unknown.argmax())]), _in_file(unknown, dropped)[0] + 1
+        first = f"such as {label!r} in row {row:,}"
         if count == labelled:
             raise ValueError(
-                f"{source!r}: none of the labels, {first(strange)}, is a class of the model, which "
-                f"are {listed(names, 5)}{remedy}"
+                f"{source!r}: none of the labels, {first}, is a class of the model, which are "
+                f"{listed(class_names(classes), 5)}{remedy}"
             )
         warn(
             f"{source!r}: {count:,} of {labelled:,} rows {'has' if count == 1 else 'have'} a label "
-            f"that is no class of the model, {first(strange)}: "
+            f"that is no class of the model, {first}: "
             f"{'it counts' if count == 1 else 'they count'} as wrong"
-        )
-    if count := int(np.count_nonzero(other)):
-        warn(
-            f"{source!r}: labels of {count:,} of {labelled:,} rows, {first(other)}, are written "
-            "otherwise than the model's classes, and taken for the same numbers, such as "
-            f"{names[found[other.argmax()]]!r}"
         )
     return found
 
