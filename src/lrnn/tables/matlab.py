@@ -68,13 +68,13 @@ def _hand_over(path: str, folder: str) -> None:
 
 
 def _arrays(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """A variable, or those in it if it is a structure; nothing of what holds objects, as cells."""
+    """A variable, or those in it if it is a structure; of one of cells, only its shape."""
     value = value if sparse.issparse(value) else np.asarray(value)
     if value.dtype.names is not None and value.size == 1:
         for field in value.dtype.names:
             yield from _arrays(f"{name}/{field}", value[field].flat[0])
-    elif not value.dtype.hasobject:
-        yield name, value
+    else:
+        yield name, np.full(value.shape, b"object") if value.dtype.hasobject else value
 
 
 if __name__ == "__main__":
