@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from lrnn import LRNNAutoencoder, RandomNeuralNetwork, load, streaming
-from lrnn.rows.dask import dask_array_of, dask_rows, worker_memory
+from lrnn.rows.dask import dask_array_of, dask_rows
 from naming import naming
 
 distributed = pytest.importorskip("distributed", reason="pip install 'lrnn[dask]'")
@@ -87,7 +87,7 @@ def test_only_results_travel(client, digits):
 
     def gather(self, futures, *args, **kwargs):
         found = plain(self, futures, *args, **kwargs)
-        sizes.append(len(dask.sizeof.sizeof(found).to_bytes(8)) and dask.sizeof.sizeof(found))
+        sizes.append(dask.sizeof.sizeof(found))
         return found
 
     distributed.Client.gather = gather
@@ -103,12 +103,11 @@ def test_small_blocks_of_wide_rows_share_a_result(client, rng):
     """A result of V × V numbers travels for some blocks together, and nothing changes by it."""
     X = rng.random((128, 300))
     array = da.from_array(X, chunks=(4, 300))
-    rows, limits = dask_rows(array, "test", None), worker_memory()
-    together = rows._together(np.zeros((300, 300)), limits)
-    assert together == 4  # of 32, so that each of the 2 workers still has four tasks
-    assert rows._together(np.zeros((30, 1)), limits) == 1
+    rows = dask_rows(array, "test", None)
+    assert rows._blocks_of_a_task(np.zeros((300, 300))) == 4  # four tasks for each of 2 workers
+    assert rows._blocks_of_a_task(np.zeros((30, 1))) == 1
     single = dask_rows(da.from_array(X, chunks=(1, 300)), "test", None)
-    assert single._together(np.zeros((40, 60)), limits) == 8  # as large as the result
+    assert single._blocks_of_a_task(np.zeros((40, 60))) == 8  # as large as the result
     dense = LRNNAutoencoder(moment="dense", **SETTINGS)
     np.testing.assert_allclose(
         dense.fit(array).encoders_[0], dense.fit(X).encoders_[0], rtol=1e-6, atol=1e-9

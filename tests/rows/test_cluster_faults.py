@@ -20,16 +20,19 @@ import dask.array as da  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("default")  # Dask's own, also in its threads
 
 
+@pytest.mark.slow
 def test_a_block_that_no_worker_can_hold():
+    """Dask tries it on some workers one after the other, and the error says what helps."""
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, memory_limit="300MB", dashboard_address=None,
+            n_workers=1, threads_per_worker=1, memory_limit="400MB", dashboard_address=None,
             silence_logs=60,
         ) as cluster,
         distributed.Client(cluster),
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
     ):  # fmt: skip
-        huge = da.zeros((40_000, 2_000), chunks=(40_000, 2_000))
-        with pytest.raises(MemoryError, match=naming(40000, "300,000,000", "X.rechunk")):
+        huge = da.ones((40_000, 2_000), chunks=(40_000, 2_000))
+        with pytest.raises(MemoryError, match=naming("workers", "X.rechunk")):
             LRNNAutoencoder(4, max_iter=2).fit(huge)
 
 
@@ -106,7 +109,7 @@ def test_losing_the_scheduler(digits, tmp_path, processes, monkeypatch):
 
         monkeypatch.setattr("lrnn.moments.sums.products", noted)
         model = checkpoints.fit(LRNNAutoencoder(**settings), rows(), path)
-        assert formed == [300]  # only of the first rows, to compare
+        assert not formed  # the moment is that of the checkpoint
     expected = LRNNAutoencoder(**settings).fit
     monkeypatch.undo()
     assert model.reconstruction_err_ == pytest.approx(

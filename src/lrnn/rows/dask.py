@@ -5,12 +5,12 @@ import os
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial, reduce
-from itertools import pairwise
+from itertools import islice, pairwise
+from operator import call
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,19 +18,40 @@ from uuid import uuid4
 import numpy as np
 from scipy import sparse
 
-from lrnn.arrays import HOST, Array, Backend, Floats, host_dtype, unmasked
+from lrnn.arrays import HOST, Array, Backend, host_dtype, unmasked
 from lrnn.rows.base import Pass, Rows, Work, total_of
 from lrnn.rows.checks import FLOATS, check_alike, check_values, narrow, summed, white_of
 from lrnn.rows.content import digest
 from lrnn.rows.memory import HostRows
+from lrnn.rows.stream import first_rows
 from lrnn.tables.read import open_source
 from lrnn.tables.sources import block_height, read_ahead
 from lrnn.tables.types import matrix_of, type_of_columns, types_of
 
 FAN_IN = 4  # results that are combined at a time
 EACH = 4  # tasks, at least, that a worker gets where there are enough blocks
-AHEAD = 3  # blocks of results for each worker that are computed before they are asked for
+AHEAD = 3  # blocks for each worker that are computed before they are asked for
 REMEDY = "give the workers more memory, or make blocks of fewer rows, X.rechunk({0: 1_000})"
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Say what it means when a cluster fails."""
+    try:
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
+    except ImportError:  # Dask alone, without clusters
+        yield
+        return
+    try:
+        yield
+    except KilledWorker as error:
+        raise MemoryError(f"{error} Most often they lack memory: {REMEDY}") from error
+    except (TimeoutError, ConnectionError, CancelledError, CommClosedError) as error:
+        raise ConnectionError(
+            f"the Dask scheduler cannot be reached any more ({type(error).__name__}: "
+            f"{error!s:.100}); start it again, and go on from the checkpoint, if there is one"
+        ) from error
 
 
 class DaskRows(Rows):
@@ -45,136 +66,108 @@ class DaskRows(Rows):
     ) -> None:
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = narrow(array.dtype)
-        self._array, self._frame, self._user = array, frame, user
+        self._array, self._frame = array, frame
         self._bounds = tuple(np.cumsum([0, *array.chunks[0]]).tolist())
         named = frame is not None and all(isinstance(name, str) for name in frame.columns)
         self.columns = tuple(frame.columns) if named else None
         highest = (part.max().compute() for part in array.blocks)
         self.white = white_of(array.dtype, lambda: highest, before)
         self._sums: list[str | None] = []
-        self._check = partial(checked, array.dtype, self._user, self.white, self.columns)
+        self._check = partial(checked, array.dtype, user, self.white, self.columns)
 
     @property
     def sparse(self) -> bool:
         """Whether blocks are said to be sparse matrices."""
         return bool(sparse.issparse(self._array._meta))
 
-    def remember(self) -> None:
-        """Sum up what blocks hold where they are."""
-        self._sums = self._sums or [None] * len(self._array.chunks[0])
-
-    def identity(self, count: int | None = None) -> str:
-        """A sum over what the blocks hold, each by itself; those that are not known are computed.
-
-        Rows are counted in whole blocks.
-        """
-        from dask import compute, delayed
-
-        self.remember()
-        wanted = bisect_left(self._bounds, self.shape[0] if count is None else count)
-        blocks = self._array.to_delayed().ravel()
-        unknown = [i for i in range(wanted) if self._sums[i] is None]
-        with explained():
-            found = compute(*(delayed(digest, pure=False)(blocks[i]) for i in unknown))
-        for i, known in zip(unknown, found, strict=True):
-            self._sums[i] = known
-        text = f"{self.shape} {self.white} {self._sums[:wanted]}"
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def take(self, rows: Any) -> Array:
-        """Rows by their numbers cannot be had."""
-        raise NotImplementedError("a Dask collection gives its rows from the first to the last")
-
     @property
     def parts(self) -> Sequence[int]:
         """Where its partitions begin."""
         return self._bounds
 
+    def take(self, rows: Any) -> Array:
+        """Rows by their numbers cannot be had."""
+        raise NotImplementedError("a Dask collection gives its rows from the first to the last")
+
+    def remember(self) -> None:
+        """Sum up what blocks hold where they are."""
+        self._sums = self._sums or [None] * len(self._array.chunks[0])
+
+    @explained()
+    def identity(self, count: int | None = None) -> str:
+        """A sum over what the blocks hold, each by itself; those that are not known are computed.
+
+        Rows are counted in whole blocks.
+        """
+        self.remember()
+        wanted = bisect_left(self._bounds, self.shape[0] if count is None else count)
+        self._compute(wanted)
+        text = f"{self.shape} {self.white} {self._sums[:wanted]}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _compute(self, wanted: int, *results: Any) -> Any:
+        """Results, and in the same pass sums over the first blocks that are asked for."""
+        from dask import compute, delayed
+
+        blocks = self._array.to_delayed().ravel()
+        unknown = [i for i, known in enumerate(self._sums[:wanted]) if known is None]
+        sums = [delayed(digest, pure=False)(blocks[i]) for i in unknown]
+        found, sums = compute(results, sums)
+        for i, known in zip(unknown, sums, strict=True):
+            self._sums[i] = known
+        return found
+
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Array]:
         """Blocks of rows in [0, 1], brought here one after the other.
 
-        While one is worked on here, the next one is computed on its worker.
+        While one is worked on here, the next ones are computed on their workers.
         """
         last = self.shape[0] if last is None else last
-        for begin, values in read_ahead(self._brought(first, last)):
+        for begin, values in read_ahead(self._blocks_as_given(first, last)):
             block = self._check(values, begin).take(slice(None))
             yield block[max(0, first - begin) : last - begin]
 
-    def _brought(self, first: int, last: int) -> Iterator[tuple[int, Any]]:
-        i = bisect_right(self._bounds, first) - 1
-        while i < len(self._bounds) - 1 and self._bounds[i] < last:
-            with explained():
-                values = self._array.blocks[i].compute()
+    def _blocks_as_given(self, first: int, last: int) -> Iterator[tuple[int, Any]]:
+        begin, end = bisect_right(self._bounds, first) - 1, bisect_left(self._bounds, last)
+        for i, values in enumerate(in_order(self._array, begin, end), begin):
             if self._sums and self._sums[i] is None:
                 self._sums[i] = digest(values)
             yield self._bounds[i], values
-            i += 1
 
+    @explained()
     def make(self, one: Pass) -> Any:
         """Make a pass: blocks on workers, results combined in a tree.
 
         Blocks that are smaller than a result are worked on some at a time, for results have to
         travel. It is all or nothing: no rows can be skipped.
         """
-        from dask import compute, delayed
+        from dask import delayed
 
-        summing = None in self._sums
-        weights, bounds = one.weights, self._bounds
-        of_block = partial(_work_on, self._check, replace(one, reached=None, weights=None), summing)
-        shared = delayed(of_block, pure=False, traverse=False)  # with its weights, once a worker
-        run = delayed(_called, pure=False)
-        blocks = self._array.to_delayed().ravel()
-        own = [None if weights is None else weights[i:j] for i, j in pairwise(bounds)]
-        combine = partial(_both, one.combine) if summing else one.combine
-        given = list(zip(blocks, bounds[:-1], own, strict=True))
-        with explained():
-            limits = worker_memory()
-        together = self._together(one.begin, limits)
-        parts = [
-            run(shared, combine, *map(list, zip(*given[i : i + together], strict=True)))
-            for i in range(0, len(given), together)
-        ]
-        join = delayed(partial(_combined, combine), pure=False)
+        blocks, bounds = self._array.to_delayed().ravel(), self._bounds
+        weights = [None if one.weights is None else one.weights[i:j] for i, j in pairwise(bounds)]
+        given = list(zip(blocks, bounds[:-1], weights, strict=True))
+        some = self._blocks_of_a_task(one.begin)
+        work = partial(_total, self._check, replace(one, reached=None, weights=None))
+        shared = delayed(work, pure=False, traverse=False)  # matrices travel once to each worker
+        run = delayed(call, pure=False)
+        parts = [run(shared, given[i : i + some]) for i in range(0, len(given), some)]
+        join = delayed(partial(_combined, one.combine), pure=False)
         while len(parts) > 1:
             parts = [join(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-        self._check_memory(one.begin, limits)
-        with explained(self._needed(one.begin)):
-            (total,) = compute(parts[0])
-        if summing:
-            total, self._sums = total
+        (total,) = self._compute(len(blocks), parts[0])
         if one.reached is not None:
             one.reached(self.shape[0], total)
         return total
 
-    def _needed(self, begin: Any) -> int:
-        """Bytes that a worker needs for a block, as it is and as floats, and for a result."""
-        rows, width = max(self._array.chunks[0]), self.shape[1]
-        held = rows * width * (self._array.dtype.itemsize + self.dtype.itemsize)
-        return int(held + 2 * _bytes(begin))
+    def _blocks_of_a_task(self, begin: Any) -> int:
+        """As many as are about as large as a result, but every worker gets some tasks.
 
-    def _together(self, begin: Any, limits: dict[str, int]) -> int:
-        """How many blocks are worked on at a time: as many as are about as large as a result.
-
-        They have to be on one worker then, and leave three quarters of its memory free. How much
-        sparse blocks take is not known; of these every worker gets a few times what it can do.
+        How large sparse blocks are is not known.
         """
-        count = len(self._array.chunks[0])
-        fair = max(1, count // (EACH * max(1, len(limits))))
-        if self.sparse:
-            return fair
-        block = max(self._array.chunks[0]) * self.shape[1] * self._array.dtype.itemsize
-        room = min(limits.values(), default=1 << 32) // 4 // block
-        return int(max(1, min(_bytes(begin) // block, room, fair)))
-
-    def _check_memory(self, begin: Any, limits: dict[str, int]) -> None:
-        """Complain of blocks that no worker could hold, before they try."""
-        needed = self._needed(begin)
-        if limits and needed > max(limits.values()):
-            worker, limit = max(limits.items(), key=lambda pair: pair[1])
-            raise MemoryError(
-                f"a block of {max(self._array.chunks[0])} rows needs {needed:,} bytes on a worker, "
-                f"and none has more than {limit:,} ({worker}); {REMEDY}"
-            )
+        rows = self._array.chunks[0]
+        fair = max(1, len(rows) // (EACH * _worker_count()))
+        block = max(rows) * self.shape[1] * self._array.dtype.itemsize
+        return fair if self.sparse else min(fair, max(1, _bytes(begin) // block))
 
     def transmit(self, work: Work, width: int, dtype: Any, widest: int) -> Any:
         """What ``work`` makes of all rows, a Dask collection that is computed when it is needed."""
@@ -195,76 +188,55 @@ def _bytes(begin: Any) -> int:
     return sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))
 
 
-def in_order(results: Any) -> Iterator[Any]:
-    """The blocks of a Dask collection, brought here one after the other.
+def _total(check: Callable[..., HostRows], one: Pass, some: list[tuple[Any, int, Any]]) -> Any:
+    """What a pass makes of some blocks, each with its first row's number and its weights."""
+    results = (
+        check(block, first).make(replace(one, before=first, weights=weights))
+        for block, first, weights in some
+    )
+    return reduce(one.combine, results)
 
-    Meanwhile the next ones are computed, as many as keep all workers busy.
+
+def _combined(combine: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
+    """The total of some results, which stay as they are: they may be needed again."""
+    return reduce(combine, parts[1:], deepcopy(parts[0]))
+
+
+def _client() -> Any:
+    """The client of the current cluster, or None."""
+    try:
+        from distributed import default_client
+
+        return default_client()
+    except (ImportError, ValueError):
+        return None
+
+
+def _worker_count() -> int:
+    """How many processes there are to work: the workers of the cluster, or this one."""
+    client = _client()
+    try:
+        return 1 if client is None else max(1, len(client.nthreads()))
+    except OSError as error:  # the scheduler is gone
+        raise ConnectionError(error) from error
+
+
+def in_order(collection: Any, first: int = 0, last: int | None = None) -> Iterator[Any]:
+    """Blocks of a Dask collection, brought here one after the other.
+
+    A cluster computes the next ones meanwhile, as many as keep all workers busy.
     """
-    from dask import compute
-
-    blocks = deque(np.ravel(results.to_delayed()))
-    try:
-        from distributed import default_client
-
-        client = default_client()
-    except (ImportError, ValueError):  # no cluster
-        with explained():
-            yield from (values for block in blocks for values in compute(block))
-        return
+    blocks = islice(np.ravel(collection.to_delayed()), first, last)
+    client = _client()
     with explained():
-        ahead = AHEAD * max(1, len(worker_memory()))
-    running: deque[Any] = deque()
-    while blocks or running:
-        while blocks and len(running) < ahead:
-            running.append(client.compute(blocks.popleft()))
-        with explained():
+        if client is None:
+            yield from (block.compute() for block in blocks)
+            return
+        running = deque(map(client.compute, islice(blocks, AHEAD * _worker_count())))
+        while running:
             values = running.popleft().result()
-        yield values
-
-
-def worker_memory() -> dict[str, int]:
-    """Bytes that each worker of the current client may use; nothing is known without a client."""
-    try:
-        from distributed import default_client
-
-        known = default_client().scheduler_info(n_workers=-1)
-    except (ImportError, ValueError, TypeError):
-        return {}
-    if "workers" not in known:
-        raise ConnectionError("no answer")
-    workers = known["workers"]
-    return {name: int(w["memory_limit"]) for name, w in workers.items() if w["memory_limit"]}
-
-
-@contextmanager
-def explained(needed: int = 0) -> Iterator[None]:
-    """Say what it means when a cluster fails."""
-    killed, lost = _failures()
-    try:
-        yield
-    except killed as error:
-        least = f" (a block needs at least {needed:,} bytes)" if needed else ""
-        raise MemoryError(
-            f"workers died again and again over the same work, most likely for lack of "
-            f"memory{least}; {REMEDY}"
-        ) from error
-    except lost as error:
-        raise ConnectionError(
-            f"the Dask scheduler cannot be reached any more ({type(error).__name__}: "
-            f"{error!s:.100}); start it again, and go on from the checkpoint, if there is one"
-        ) from error
-
-
-def _failures() -> tuple[tuple[type[Exception], ...], tuple[type[BaseException], ...]]:
-    """What a cluster raises when workers die, and when its scheduler is lost."""
-    lost: tuple[type[BaseException], ...] = (TimeoutError, ConnectionError, CancelledError)
-    try:
-        from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
-        from distributed.comm.core import CommClosedError
-    except ImportError:  # Dask alone, without clusters
-        return (), lost
-    return (KilledWorker,), (*lost, FutureCancelledError, CommClosedError)
+            running.extend(map(client.compute, islice(blocks, 1)))
+            yield values
 
 
 def dask_rows(X: Any, user: str, device: Backend | None, before: float | None = None) -> DaskRows:
@@ -319,41 +291,6 @@ def checked(
     return HostRows(check_values(values, names, user, first))
 
 
-def _work_on(
-    check: Callable[..., HostRows],
-    one: Pass,
-    summing: bool,
-    block: Any,
-    first: int,
-    weights: Floats | None,
-) -> Any:
-    total = check(block, first).make(replace(one, before=first, weights=weights))
-    return (total, [digest(block)]) if summing else total
-
-
-def _called(
-    work: Callable[..., Any],
-    combine: Callable[[Any, Any], Any],
-    blocks: list[Any],
-    firsts: list[int],
-    weights: list[Floats | None],
-) -> Any:
-    """What is made of some blocks, one after the other."""
-    return reduce(combine, map(work, blocks, firsts, weights))
-
-
-def _both(combine: Callable[[Any, Any], Any], a: Any, b: Any) -> tuple[Any, list[str]]:
-    """Totals combined, and sums over content one after the other."""
-    return combine(a[0], b[0]), a[1] + b[1]
-
-
-def _combined(combine: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
-    total = deepcopy(parts[0])  # it may be needed again, if a worker is lost
-    for part in parts[1:]:
-        total = combine(total, part)
-    return total
-
-
 def _transmitted(
     check: Callable[..., HostRows], work: Work, block: Any, block_info: Any = None
 ) -> Any:
@@ -379,33 +316,24 @@ def dask_array_of(path: str | os.PathLike[str], rows_at_once: int | None = None)
     Workers read their blocks themselves, so the file must be where they can find it.
     """
     import dask.array as da
-    from dask import delayed
 
     path = Path(path).resolve()
     source = open_source(path)
     rows, width = source.shape
     height = rows_at_once or block_height(width, source.dtype)
-    read = delayed(_read, pure=False)
-    token = uuid4().hex  # what a cluster remembers under these names was not read anew
-    parts = [
-        da.from_delayed(
-            read(path, first, min(first + height, rows), dask_key_name=f"read-{token}-{first}"),
-            shape=(min(first + height, rows) - first, width),
-            dtype=source.dtype,
-        )
-        for first in range(0, rows, height)
-    ]
-    return da.concatenate(parts)
+    heights = tuple(min(height, rows - first) for first in range(0, rows, height))
+    return da.map_blocks(
+        partial(_read, path),
+        chunks=(heights, (width,)),
+        meta=np.empty((0, 0), dtype=source.dtype),
+        name=f"read-{uuid4().hex}",  # what a cluster knows by an older name is not read anew
+    )
 
 
-def _read(path: Path, first: int, last: int) -> Any:
-    found: list[Any] = []
-    for block in open_source(path).blocks(first, last - first):
-        found.append(block[: last - first])
-        first += found[-1].shape[0]
-        if first >= last:
-            break
-    return np.concatenate(found)
+def _read(path: Path, block_info: Any) -> Any:
+    first, last = block_info[None]["array-location"][0]
+    blocks = open_source(path).blocks(first, last - first)
+    return np.concatenate(list(first_rows(blocks, last - first)))
 
 
 def gathered(X: Any, most: int, unstored: bool = False) -> Any:
@@ -419,17 +347,13 @@ def gathered(X: Any, most: int, unstored: bool = False) -> Any:
             "X is a Dask array of sparse blocks, and missing='unstored' takes sparse matrices in "
             "memory; give X.compute()"
         )
-    if hasattr(X, "columns"):
-        if not X.isnull().any().any().compute():
-            return X
-        size = X.memory_usage().sum().compute()
-    else:
-        if X.ndim != 2 or X.dtype.kind != "f" or not isinstance(X._meta, np.ndarray):
-            return X
-        import dask.array
+    import dask.array
 
-        missing, size = dask.compute(dask.array.isnan(X).any(), dask.array.ones_like(X).sum())
-        if not missing:
-            return X
-        size *= X.dtype.itemsize
-    return X.compute() if size <= most else X
+    if hasattr(X, "columns"):
+        missing, size = X.isnull().any().any(), X.memory_usage().sum()
+    elif X.ndim == 2 and X.dtype.kind == "f" and isinstance(X._meta, np.ndarray):
+        missing, size = dask.array.isnan(X).any(), dask.array.ones_like(X).sum() * X.dtype.itemsize
+    else:
+        return X
+    missing, size = dask.compute(missing, size)
+    return X.compute() if missing and size <= most else X
