@@ -113,6 +113,7 @@ ALL = {
     f"sparse_text.py {CORPUS} --widths": timed("sparse_text_widths", threads=1),
     "sparse_text.py --growth": timed("sparse_growth"),
     "sparse_data.py": timed("sparse_data"),
+    "sparse_fill.py": timed("sparse_fill"),
     f"sketches.py {CORPUS}/manual.npz": timed("sketches_manual"),
     "sketches.py --images": timed("sketches_images", threads=1),
     "sketches.py --matrix": timed("sketches_matrix", threads=1),

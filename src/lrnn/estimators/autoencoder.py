@@ -932,12 +932,12 @@ class LRNNAutoencoder(
             )
         unstored = self.missing == "unstored"
         rows = attributes_of(check_data(self, X, reset=False))
-        if rows.sparse and sparse.issparse(X):  # nothing is missing
+        if sparse.issparse(X) and _stored_sparse(rows):  # nothing is missing
             X = full(X, unstored)
             rows = attributes_of(check_data(self, X, reset=False))
-        if rows.sparse and is_frame(X):
+        if is_frame(X) and _stored_sparse(rows):
             return X.copy()
-        if not rows.resident or rows.sparse:
+        if not rows.resident or _stored_sparse(rows):
             raise ValueError(
                 "impute fills cells of full arrays and of tables that fit in memory alone; give it "
                 "such, some rows at a time"
@@ -1355,6 +1355,11 @@ class LRNNAutoencoder(
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _stored_sparse(rows: Rows) -> bool:
+    """Whether these are rows of a sparse matrix in memory."""
+    return isinstance(rows, HostRows) and rows.stored_sparse
 
 
 def _attributes(layers: Sequence[Layer], block: Array) -> Array:

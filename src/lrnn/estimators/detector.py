@@ -445,7 +445,7 @@ class LRNNOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_to_fill(self, rows: Rows, weights: Floats | None) -> None:
         """What missing cells of new rows are filled with, from complete rows in memory."""
         own = attributes_of(rows)
-        if isinstance(own, HostRows) and not own.sparse and own.white is None:
+        if isinstance(own, HostRows) and not own.stored_sparse and own.white is None:
             self.filling_ = learn_filling(
                 own if weights is None else WeightedRows(own, weights),
                 getattr(self, "feature_names_in_", None),

@@ -246,8 +246,11 @@ def total_of(begin: Any) -> Any:
 
 
 def _stored_bytes(block: Any) -> int:
-    parts = (block.data, block.indices, block.indptr) if sparse.issparse(block) else (block,)
-    return sum(int(part.nbytes) for part in parts)
+    """What a block takes as a sparse matrix; it may have become full for the work on it."""
+    if not sparse.issparse(block):
+        size = block.dtype.itemsize + np.dtype(np.int32).itemsize
+        return int(np.count_nonzero(block) * size)
+    return sum(int(part.nbytes) for part in (block.data, block.indices, block.indptr))
 
 
 def _sum(one: int, other: int) -> int:

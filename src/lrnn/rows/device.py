@@ -140,7 +140,7 @@ def on_device(rows: HostRows, backend: Backend, *, again: bool) -> Rows:
 
     If they are read ``again`` and again they are sent at once, where the memory suffices.
     """
-    if not again or rows.sparse:
+    if not again or rows.stored_sparse:
         return SentRows(rows, backend)
     free = backend.free_memory()
     if free is not None and rows.X.nbytes > SHARE * free:

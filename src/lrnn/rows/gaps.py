@@ -21,7 +21,7 @@ PADDED = ("bsr", "dia")  # formats that store zeros for the sake of their form
 
 def has_gaps(rows: Any) -> bool:
     """Whether cells of these rows are missing. Only those of full matrices in memory may be."""
-    if not isinstance(rows, HostRows) or rows.sparse or rows.white is not None:
+    if not isinstance(rows, HostRows) or rows.stored_sparse or rows.white is not None:
         return False
     return bool(np.isnan(np.sum(rows.X)))  # all others are in [0, 1]
 

@@ -5,11 +5,12 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from itertools import pairwise
-from math import ceil
+from math import ceil, prod
 from typing import Any, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 from scipy import sparse
 
 from lrnn.arrays import HOST, Array, host_dtype
@@ -23,6 +24,7 @@ CELLS_AT_ONCE = 1 << 22  # rows × the widest layer: bounds the working memory
 CELLS_IN_CACHE = 1 << 19  # of a block that one thread works on: below, the overhead shows
 EVENLY = 8  # many blocks are a multiple of this number
 SCATTERED = 8  # times as long takes a number that is stored by itself
+FULL = 0.1  # share of cells that are stored, from which on full blocks are faster (sparse_fill.py)
 MULTIPLICATIONS = 64  # reckoned for a number of a row: it goes into products with narrow matrices
 ROWS_TO_SUM = 4_096  # rows over which sums are taken in the precision of the data
 
@@ -33,6 +35,9 @@ class OutOfRangeError(ValueError):
 
 class HostRows(Rows):
     """A matrix in memory. Levels of 8 or 16 bits are converted as rows of them are read.
+
+    Where more than ``FULL`` of the cells of a sparse matrix are stored, it is read in full blocks,
+    and `sparse` is False.
 
     Parameters
     ----------
@@ -78,9 +83,19 @@ class HostRows(Rows):
         return int(self._given.nnz) if self.sparse else super().cells
 
     @property
-    def sparse(self) -> bool:
-        """Whether this is a sparse matrix."""
+    def stored_sparse(self) -> bool:
+        """Whether the matrix is a sparse one; its blocks may be full."""
         return bool(sparse.issparse(self._given))
+
+    @property
+    def sparse(self) -> bool:
+        """Whether blocks are sparse: few enough cells of a sparse matrix are stored."""
+        return self.stored_sparse and not self._filled
+
+    @property
+    def _filled(self) -> bool:
+        """Whether many cells of a sparse matrix are stored."""
+        return self.stored_sparse and self._given.nnz > FULL * self.shape[0] * self.shape[1]
 
     @property
     def _stored(self) -> float | None:
@@ -89,17 +104,22 @@ class HostRows(Rows):
 
     def matrix(self) -> Any:
         """All rows as one CSR array of floats; None if they are a full matrix."""
-        if not self.sparse or self.white is None:
-            return self.X if self.sparse else None
+        if not self.stored_sparse or self.white is None:
+            return self.X if self.stored_sparse else None
         return as_floats(self.X, self.white)
 
     def take(self, rows: Any) -> Array:
-        """Some rows."""
+        """Some rows; many of a sparse matrix stay sparse."""
         block = self.X[rows]
+        if self._filled and prod(block.shape) <= CELLS_AT_ONCE:
+            block = block.toarray()
         return block if self.white is None else as_floats(block, self.white)
 
     def _checked(self, rows: slice) -> Array:
         """Some rows for a pass that reads all; `OutOfRangeError` if they have to be looked at."""
+        if self._filled:
+            block = full_rows(self.X, rows)
+            return block if self.white is None else as_floats(block, self.white)
         if self._look is None:
             return self.take(rows)
         block = self._given[rows]
@@ -171,6 +191,14 @@ def as_floats(levels: Array, white: float) -> Array:
     block = xp.astype(levels, xp.float32)
     block /= white
     return block
+
+
+def full_rows(X: Any, rows: slice) -> NDArray[Any]:
+    """Consecutive rows of a CSR array as a full matrix; nothing is copied before."""
+    starts = X.indptr[rows.start : rows.stop + 1]
+    stored = slice(starts[0], starts[-1])
+    parts = (X.data[stored], X.indices[stored], starts - starts[0])
+    return np.asarray(sparse.csr_array(parts, shape=(len(starts) - 1, X.shape[1])).toarray())
 
 
 def within_unit_interval(cells: Any) -> bool:
