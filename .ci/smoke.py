@@ -43,7 +43,6 @@ def files():
     with h5py.File(PLACE / "x.h5", "w") as file:
         file["data"] = X
     LRNNAutoencoder(2, max_iter=5, tol=0).fit(str(PLACE / "x.h5"))
-    import pyarrow  # noqa: F401
     import zarr  # noqa: F401
 
 

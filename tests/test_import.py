@@ -35,6 +35,23 @@ print(*sorted({"numba", "torch", "matplotlib"} & set(sys.modules)))
     assert done.stdout.split() == []
 
 
+def test_pyarrow_is_loaded_where_a_table_is_read_and_not_before(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n0.5,0.1\n0.2,0.3\n")
+    code = """
+import sys
+sys.modules["pandas"] = None  # which imports pyarrow itself, and is imported by scikit-learn
+from lrnn import LRNNAutoencoder
+model = LRNNAutoencoder(2, max_iter=1).fit([[0.5, 0.1], [0.2, 0.3]])
+print("pyarrow" in sys.modules)
+del sys.modules["pandas"]
+model.transform("t.csv")
+print("pyarrow" in sys.modules)
+"""
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.split() == ["False", "True"]
+
+
 NAMES = {
     "LRNNAutoencoder",
     "LRNNClassifier",

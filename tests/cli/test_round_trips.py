@@ -102,7 +102,7 @@ def test_folders_of_images_with_labels(call, tmp_path):
 @pytest.mark.filterwarnings("default")
 def test_a_large_table_goes_block_by_block(call, tmp_path, monkeypatch):
     monkeypatch.setattr("lrnn.rows.validation.IN_MEMORY", 10)
-    monkeypatch.setattr("lrnn.tables.text.CELLS", 40)
+    monkeypatch.setattr("lrnn.tables.text.BLOCK", 400)
     frame = pd.DataFrame(
         {
             "id": [f"r{i:03}" for i in range(90)],

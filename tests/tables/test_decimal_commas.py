@@ -11,28 +11,19 @@ from naming import naming
 COMMAS = Reading(decimal=",", header=True)
 
 
-@pytest.fixture(params=["by Python", "compiled"])
-def way(request, monkeypatch):
-    """A text is read by compiled code from its first character on, or not at all."""
-    if request.param == "compiled":
-        monkeypatch.setattr("lrnn.tables.text.SMALL", 4)
-
-
 def read(path, *cells, reading=COMMAS, **more):
     path.write_text("name;price\n" + "".join(f"{i};{cell}\n" for i, cell in enumerate(cells)))
     return np.concatenate([f.columns[1] for f in TextFile(path, reading).frames(**more)]).tolist()
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("cell", ["1.778", "-12.000", "+999.999", " 1.778 ", '"1.778"'])
 def test_what_may_be_thousands_is_refused(tmp_path, monkeypatch, cell):
-    monkeypatch.setattr("lrnn.tables.text.CELLS", 4)  # blocks of two rows
+    monkeypatch.setattr("lrnn.tables.text.BLOCK", 9)  # blocks of a row or two
     told = naming("row 3", "column 'price'", repr(cell.strip(' "')), "decimal")
     with pytest.raises(TableError, match=told):
         read(tmp_path / "a.csv", "1,5", "2", "0,25", cell, "7")
 
 
-@pytest.mark.usefixtures("way")
 def test_what_cannot_be_thousands_is_read(tmp_path):
     numbers = {"1,5": 1.5, "1,778": 1.778, "0.125": 0.125, "0,125": 0.125, "1.5": 1.5, "1778": 1778}
     assert read(tmp_path / "a.csv", *numbers) == list(numbers.values())
@@ -40,7 +31,6 @@ def test_what_cannot_be_thousands_is_read(tmp_path):
     assert read(tmp_path / "a.csv", "1.778", "2", reading=plain) == [1.778, 2]
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("cell", ["1.778,5", "1.778.000", "12.03.2024", "10.200.100.255", "v1"])
 def test_text_stays_text(tmp_path, cell):
     assert read(tmp_path / "a.csv", "1.778", cell) == ["1.778", cell]

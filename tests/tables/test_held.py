@@ -48,7 +48,7 @@ def test_parquet_files_with_text(tmp_path):
 
 
 def test_what_is_too_large_is_not_held_and_counted_once(path, monkeypatch):
-    monkeypatch.setattr("lrnn.tables.text.CELLS", 10)
+    monkeypatch.setattr("lrnn.tables.text.BLOCK", 20)
     recipe, _ = Recipe.fit(open_columns(path), missing="drop")
     cut = Ledger()
     source = TableSource(open_columns(path), recipe, cut)

@@ -184,7 +184,7 @@ class Raster:
         self._write(path, ".csv", force)
 
     def to_parquet(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write columns row, replica, neuron and time; needs pyarrow (``lrnn[files]``).
+        """Write columns row, replica, neuron and time.
 
         Parameters
         ----------

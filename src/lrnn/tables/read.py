@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lrnn.tables.arrays import array_source, read_mat, read_npy, read_npz
 from lrnn.tables.frame import Columns
@@ -13,7 +14,9 @@ from lrnn.tables.reading import Reading
 from lrnn.tables.recipe import Recipe, TableSource
 from lrnn.tables.sources import NpyFile, ParquetFiles, Source, check_file
 from lrnn.tables.table import Table, table_of, whole
-from lrnn.tables.text import TextFile
+
+if TYPE_CHECKING:
+    from lrnn.tables.text import TextFile
 
 __all__ = [
     "FOLDERS",
@@ -146,9 +149,15 @@ def open_columns(path: str | PathLike[str], reading: Reading = BY_DEFAULT) -> Co
     return None if found is None or found.columns is None else found.columns(path, reading)
 
 
+def _text(path: Path, reading: Reading) -> "TextFile":
+    from lrnn.tables.text import TextFile  # it needs pyarrow
+
+    return TextFile(path, reading)
+
+
 def _read_text(path: Path, reading: Reading) -> Table:
     """The numbers of a text; columns that hold none are refused."""
-    text = TextFile(path, reading)
+    text = _text(path, reading)
     recipe, facts = Recipe.fit(text)
     source = TableSource(text, recipe, rows=facts[0].rows)
     return Table(whole(source).data, source.columns if text.named else None)
@@ -174,8 +183,8 @@ TEXT = ("delimiter", "decimal", "encoding", "header", "na")
 READERS: dict[str, Format] = {
     ".npy": Format(read_npy, _npy),
     ".npz": Format(read_npz, options=("key",)),
-    ".csv": Format(_read_text, columns=TextFile, options=TEXT),
-    ".tsv": Format(_read_text, columns=TextFile, options=TEXT),
+    ".csv": Format(_read_text, columns=_text, options=TEXT),
+    ".tsv": Format(_read_text, columns=_text, options=TEXT),
     ".parquet": Format(_read_parquet, _parquet, _parquet),
     ".mat": Format(read_mat, options=("key",)),
     ".zarr": Format(source=array_source("zarr"), options=("key",)),

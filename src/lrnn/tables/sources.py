@@ -507,10 +507,8 @@ def damage_named(path: Path, said: str, needed: int = 0) -> Iterator[None]:
 @contextmanager
 def _reading_parquet(path: Path) -> Iterator[Any]:
     """A Parquet file as a fragment of a data set of pyarrow."""
-    try:
-        from pyarrow import dataset, fs
-    except ImportError:
-        raise ValueError("reading Parquet needs pyarrow: pip install pyarrow") from None
+    from pyarrow import dataset, fs
+
     check_utf8(path)
     with damage_named(path, "is damaged, or no Parquet file"):
         yield dataset.ParquetFileFormat().make_fragment(str(path), fs.LocalFileSystem())

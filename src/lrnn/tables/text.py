@@ -1,5 +1,10 @@
-"""Tables as text: cells between commas, semicolons or tabs, with or without a line of names."""
+"""Tables as text: cells between commas, semicolons or tabs, with or without a line of names.
 
+pyarrow parts rows into cells and converts these to numbers. What it refuses, or would part in
+another way than Python's `csv`, is parted by `csv`, which counts lines: errors name them.
+"""
+
+import codecs
 import csv
 import gzip
 import io
@@ -8,34 +13,34 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
+from lrnn.arrays import Floats
 from lrnn.tables.frame import Columns, Frame, as_number, is_text
 from lrnn.tables.header import are_names
-from lrnn.tables.messages import Place, TableError, TableWarning, Text, joined, warn
+from lrnn.tables.messages import Place, Setting, TableError, TableWarning, Text, joined, warn
 from lrnn.tables.reading import Reading
 
-if TYPE_CHECKING:
-    from lrnn.tables.cells import Cells
-
-__all__ = ["MISSING", "TextFile"]
+__all__ = ["TextFile"]
 
 DELIMITERS = ";\t|,"
-MISSING = frozenset(
-    ("", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
-     "None")
+MISSING = (
+    "", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
+    "None",
 )  # fmt: skip
-LOOKED_AT = 200  # rows from which delimiter and names are known
-ZIPPED = b"\x1f\x8b"  # before what gzip has written
+LOOKED_AT = 200  # lines from which delimiter and names are guessed
 SHOWN = 3  # columns that a remark names
-CELLS = 1 << 17  # of a block
-THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*")  # such as 1.778; or it has decimals
-SMALL = 1 << 22  # characters that are read before the compiler would be loaded
+BLOCK = 1 << 20  # characters that are read at once; up to 16 times of a table with many columns
+LONGEST = csv.field_size_limit()  # characters of a cell
+THOUSANDS = r"^[+-]?[1-9]\p{Nd}{0,2}\.\p{Nd}{3}$"  # such as 1.778; or it has decimals
 
 
 class TextFile(Columns):
@@ -43,330 +48,320 @@ class TextFile(Columns):
 
     Names are as pandas gives them: the second column "x" is "x.1", one without a name
     "Unnamed: 3", counted from 0.
+
+    Attributes
+    ----------
+    delimiter : str
+        The mark between cells.
+    suffix : str
+        The kind of text that its name says: ".csv" or ".tsv".
     """
 
     def __init__(self, path: Path, reading: Reading) -> None:
         self.name, self._path, self.reading = str(path), path, reading
-        self._missing = MISSING | set(reading.na or ())
-        marks = map(self._number_or_none, reading.na or ())
-        self._missing_numbers = [mark for mark in marks if mark is not None]
+        self.suffix = ".tsv" if ".tsv" in path.suffixes else ".csv"
+        self._missing, self._comma = set(MISSING), reading.decimal == ","
+        marks = map(self._number, reading.na or ())
+        self._marks = [mark for mark in marks if mark is not None]  # -999 is -999.0, too
+        self._missing.update(reading.na or ())
         with self._open() as file:
             lines = _beginning(file)
-        filled = [line for line in lines if line.strip()]
-        self._delimiter = reading.delimiter or _delimiter(
-            filled, reading.decimal, "\t" if self.suffix == ".tsv" else ","
-        )
-        rows = self._parsed(_Lines(lines))
-        first, rest = next(rows, None), list(islice(rows, LOOKED_AT))
-        if first is None:
+            first_line = next((line.strip() for line in lines if line.strip()), "")
+            if said := re.fullmatch(r'"?sep=(.)"?', first_line):
+                raise TableError(
+                    "line 1, {value}, is no row",
+                    remedy="delete it, and give {delimiter}",
+                    source=self.name,
+                    value=repr(first_line),
+                    delimiter=Setting("delimiter", said[1]),
+                )
+            usual = "\t" if self.suffix == ".tsv" else ","
+            self.delimiter = reading.delimiter or _delimiter(lines, reading.decimal, usual)
+            rows, _ = self._parted_by_csv(lines, file)
+        if not rows:
             raise ValueError(f"{self.name!r} is empty")
-        self.named = self._has_names(first, rest)
-        self.columns = _unique(first) if self.named else _numbered(len(first))
-        if self.named:
-            self._tell_of_twins(first)
+        first, *rest = rows
+        self.named = self._has_names(first, rest) if reading.header is None else reading.header
         if self.named and not rest:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
-
-    @property
-    def delimiter(self) -> str:
-        """What stands between its cells."""
-        return self._delimiter
-
-    @property
-    def suffix(self) -> str:
-        """What kind of text its name says that it is: .csv or .tsv."""
-        return ".tsv" if ".tsv" in self._path.suffixes else ".csv"
+        numbered = tuple(f"column {i + 1}" for i in range(len(first)))
+        self.columns = self._names(first) if self.named else numbered
 
     def content(self) -> bytes:
         """All of it, as it is before it is decoded."""
-        content = self._path.read_bytes()
-        return gzip.decompress(content) if content.startswith(ZIPPED) else content
+        with self._open("rb") as file:
+            return bytes(file.read())
 
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
         """Rows in order; a column is text where one of a block's cells is no number."""
-        for frame in self._frames(text):
-            behind = frame.first + frame.shape[0] - first
-            if behind > 0:
+        as_text, row = {self.columns.index(name) for name in text}, 0
+        for block in self._blocks():
+            columns = [
+                self._text(cells) if i in as_text else self._column(cells)
+                for i, cells in enumerate(block)
+            ]
+            for i, cells in enumerate(block if self._comma else ()):
+                if not is_text(columns[i]):
+                    self._check_thousands(cells, i, row)
+            frame = Frame(self.columns, tuple(columns), row)
+            row += frame.shape[0]
+            if row > first:
                 yield frame[max(0, first - frame.first) :] if frame.first < first else frame
-
-    def _frames(self, text: Sequence[str]) -> Iterator[Frame]:
-        first = 0
-        for columns in self._blocks({self.columns.index(name) for name in text}):
-            yield Frame(self.columns, tuple(columns), first)
-            first += len(columns[0])
-        if not first:
+        if not row:
             raise ValueError(f"{self.name!r} has a line of names, but no rows")
-        self.rows = first
-
-    def _blocks(self, as_text: set[int]) -> Iterator[list[NDArray[Any]]]:
-        """Columns of consecutive rows: by compiled code, where it pays, as far as it gets."""
-        height, names, first = max(1, CELLS // len(self.columns)), self.named, 0
-        with self._open() as file:
-            rest, passed = file.read(SMALL), 0
-            if len(rest) == SMALL and _may_be_compiled(self._delimiter):
-                from lrnn.tables.cells import Cells
-
-                shape = height, len(self.columns)
-                cells = Cells(rest, file, self._delimiter, self.reading.decimal, shape)
-                names = names and not cells.read(1)
-                while not names and (count := cells.read(height)):
-                    yield self._columns(cells, as_text, first)
-                    first += count
-                rest, passed = cells.rest(), cells.lines
-            lines = _Lines(chain(io.StringIO(rest + file.readline(), newline=""), file), passed)
-            rows = self._parsed(lines)
-            if names:
-                next(rows, None)
-            while block := list(islice(rows, height)):
-                yield [
-                    self._text(column) if i in as_text else self._checked(column, i, first)
-                    for i, column in enumerate(zip(*block, strict=True))
-                ]
-                first += len(block)
+        self.rows = row
 
     @contextmanager
-    def _open(self) -> Iterator[Any]:
+    def _open(self, mode: str = "rt") -> Iterator[Any]:
+        """The file as text, or as bytes; what is no text, or damaged, is refused."""
+        encoding = self.reading.encoding
+        if codecs.lookup(encoding).name == "utf-8":
+            encoding = "utf-8-sig"
+        how: Any = {"encoding": encoding, "newline": ""} if mode == "rt" else {}
         with open(self._path, "rb") as file:
-            zipped = file.read(2) == ZIPPED
-        name = self.reading.encoding
-        encoding = "utf-8-sig" if name.lower().replace("_", "-") in ("utf-8", "utf8") else name
+            opened = gzip.open if file.read(2) == b"\x1f\x8b" else open
         try:
-            with (gzip.open if zipped else open)(
-                self._path, "rt", encoding=encoding, newline=""
-            ) as file:
+            with opened(self._path, mode, **how) as file:
                 yield file
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise ValueError(f"{self.name!r} is a damaged gzip file: {error}") from None
         except UnicodeError as error:
-            raise TableError(self._undecoded(zipped, error)) from None
+            with self._open("rb") as file:
+                raise self._undecoded(file.read(1 << 16), error) from None
 
-    def _tell_of_twins(self, first: list[str]) -> None:
-        """Warn of columns that have the same name, and got another."""
-        given = [re.sub(r"\s+", " ", cell).strip() for cell in first]
-        renamed = [
-            Text("{at} is {name}", at=Place(column=i), name=repr(name))
-            for i, (cell, name) in enumerate(zip(given, self.columns, strict=True))
-            if cell and cell != name
-        ]
-        if renamed:
-            more = f" and {len(renamed) - SHOWN} more" if len(renamed) > SHOWN else ""
-            warn(
-                TableWarning(
-                    f"columns have the same name, and get others: {{names}}{more}",
-                    source=self.name,
-                    names=joined(renamed[:SHOWN], ", "),
-                )
-            )
-
-    def _undecoded(self, zipped: bool, error: UnicodeError) -> str:
-        try:
-            with (gzip.open if zipped else open)(self._path, "rb") as file:
-                start = file.read(1 << 16)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as damage:
-            return f"{self.name!r} is a damaged gzip file: {damage}"
-        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return f"{self.name!r} is UTF-16, not {self.reading.encoding}: give {{encoding=utf-16}}"
-        if b"\0" in start:
-            return f"{self.name!r} is not text: it holds zero bytes"
-        byte, line = "a byte", ""
-        if isinstance(error, UnicodeDecodeError):
-            byte = f"byte {error.object[error.start]:#04x}"
-            found = start.find(error.object[error.start : error.start + 1])
-            lines = start[: max(found, 0)].count(b"\n") + 1
-            line = f" in line {lines}" if found >= 0 else ""
-        other = "cp1252" if self.reading.encoding.lower().startswith("utf") else "utf-8"
-        return (
-            f"{self.name!r}: {byte}{line} is no {self.reading.encoding}; try {{encoding={other}}}"
-        )
-
-    def _parsed(self, lines: "_Lines") -> Iterator[list[str]]:
-        """Cells of one row after the other; empty lines are none."""
-        reader = csv.reader(lines, delimiter=self._delimiter, skipinitialspace=True)
-        width = len(getattr(self, "columns", ()))
-        try:
-            for cells in reader:
-                if not any(map(str.strip, cells)) and len(cells) < 2:
-                    continue
-                width = width or len(cells)
-                if len(cells) != width:
-                    if len(cells) == width + 1 and not cells[-1].strip():
-                        cells.pop()  # a delimiter at the end
-                    else:
-                        raise ValueError(
-                            f"{self.name!r}, line {lines.count}: {len(cells)} cells, but {width} "
-                            f"in the lines before. Cells with {_called(self._delimiter)} inside "
-                            "need quotes"
-                        )
-                yield cells
-        except csv.Error as error:
-            raise ValueError(f"{self.name!r}, line {lines.count}: {error}") from None
-
-    def _columns(self, cells: "Cells", as_text: set[int], first: int) -> list[NDArray[Any]]:
-        """The columns of the rows at hand."""
-        columns: list[NDArray[Any]] = list(cells.numbers())
-        for i, numbers in enumerate(columns):
-            if i not in as_text:
-                rows = cells.others(i)
-                if self._missing_numbers:
-                    marked = np.isin(numbers, self._missing_numbers)
-                    rows = np.union1d(rows, np.flatnonzero(marked))
-                if not len(rows):
-                    continue
-                found = self._numbers(texts := cells.texts(i, rows))
-                if found is not None:
-                    self._check_thousands(texts, i, (first + rows).tolist())
-                    numbers[rows] = found
-                    continue
-            columns[i] = self._text(cells.texts(i))
-        return columns
-
-    def _checked(self, cells: Sequence[str], column: int, first: int) -> NDArray[Any]:
-        """As `_column`; numbers that may be others are refused."""
-        found = self._column(cells)
-        if not is_text(found):
-            self._check_thousands(cells, column, range(first, first + len(cells)))
-        return found
-
-    def _check_thousands(self, cells: Sequence[str], column: int, rows: Iterable[int]) -> None:
-        """Complain of 1.778 where the comma is the mark of decimals: nobody knows what that is."""
-        if self.reading.decimal != ",":
-            return
-        for cell, row in zip(cells, rows, strict=True):
-            if THOUSANDS.fullmatch(cell):
-                number = cell.strip()
-                raise TableError(
-                    "{at} is {value}, and with {decimal=,} its point may stand between thousands",
-                    remedy=f"write {number.replace('.', '')}, or {number.replace('.', ',')}; if "
-                    "points are the marks of decimals, leave {decimal} out",
-                    source=self.name,
-                    at=Place.at(row, column, self.columns),
-                    value=repr(number),
-                )
-
-    def _column(self, cells: Sequence[str]) -> NDArray[Any]:
-        """Numbers, if all cells are such or missing; else text."""
-        numbers = self._numbers(cells)
-        return self._text(cells) if numbers is None else np.array(numbers)
-
-    def _numbers(self, cells: Sequence[str]) -> list[float] | None:
-        """The numbers of cells, NaN for missing ones; None if one is neither."""
-        plain = self.reading.decimal == "." and not self._missing_numbers
-        if plain and "_" not in "".join(cells):
-            try:
-                return list(map(float, cells))
-            except ValueError:
-                pass  # some are missing, or no numbers
-        try:
-            known = {cell: self._number_or_nan(cell) for cell in set(cells)}
-        except ValueError:
-            return None
-        return [known[cell] for cell in cells]
-
-    def _text(self, cells: Sequence[str]) -> NDArray[Any]:
-        texts = {cell: self._text_or_none(cell.strip()) for cell in set(cells)}
-        found = np.empty(len(cells), dtype=object)
-        found[:] = [texts[cell] for cell in cells]
-        return found
-
-    def _text_or_none(self, text: str) -> str | None:
-        return None if text in self._missing else text
-
-    def _number_or_nan(self, cell: str) -> float:
-        if cell.strip() in self._missing:
-            return np.nan
-        number = self._number(cell)
-        return np.nan if number in self._missing_numbers else number  # -999 is -999.0, too
-
-    def _number(self, cell: str) -> float:
-        if self.reading.decimal == "," and "," in cell:
-            if "." in cell:
-                raise ValueError(cell)
-            cell = cell.replace(",", ".")
-        return as_number(cell)
+    def _undecoded(self, start: bytes, error: UnicodeError) -> TableError:
+        """That this is no text in its encoding, and the one to try."""
+        own, at = self.reading.encoding, ""
+        other = "cp1252" if own.lower().startswith("utf") else "utf-8"
+        if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            other = "utf-16"
+        elif b"\0" in start:
+            return TableError("it is not text: it holds zero bytes", source=self.name)
+        elif isinstance(error, UnicodeDecodeError):
+            byte = error.object[error.start : error.start + 1]
+            line = start[: max(0, start.find(byte))].count(b"\n") + 1
+            at = f": byte {byte[0]:#04x}" + f" in line {line}" * (byte in start)
+        remedy = f"try {{encoding={other}}}"
+        return TableError(f"it is no {own}{at}", remedy=remedy, source=self.name)
 
     def _has_names(self, first: list[str], rest: list[list[str]]) -> bool:
-        """Whether the first line holds names: as is said, or else as it looks."""
-        if self.reading.header is not None:
-            return self.reading.header
+        """Whether the first line looks like names."""
         cells = [cell.strip() for cell in first]
-        numbers = [np.nan if c in self._missing else self._number_or_none(c) for c in cells]
-        columns = [self._column(column) for column in zip(*rest, strict=True)]
-        found, remark = are_names(cells, numbers, columns)
+        numbers = [self._number(cell) for cell in cells]
+        names, remark = are_names(cells, numbers, [self._column(c) for c in _arrays(rest)])
         if remark:
             warn(TableWarning("{remark}", source=self.name, remark=remark))
-        return found
+        return names
 
-    def _number_or_none(self, cell: str) -> float | None:
+    def _names(self, cells: list[str]) -> tuple[str, ...]:
+        """Names of columns, each of which occurs once; a warning tells of those that are new."""
+        names: dict[str, None] = {}
+        renamed = []
+        for i, cell in enumerate(cells):
+            own = re.sub(r"\s+", " ", cell).strip()
+            known = own or f"Unnamed: {i}"
+            copies = (f"{known}.{number}" for number in count(1))
+            name = next(name for name in chain([known], copies) if name not in names)
+            names[name] = None
+            if own and own != name:
+                renamed.append(Text("{at} is {name}", at=Place(column=i), name=repr(name)))
+        if renamed:
+            more = f" and {len(renamed) - SHOWN} more" if len(renamed) > SHOWN else ""
+            said = f"columns have the same name, and get others: {{names}}{more}"
+            listed = joined(renamed[:SHOWN], ", ")
+            warn(TableWarning(said, source=self.name, names=listed))
+        return tuple(names)
+
+    def _blocks(self) -> Iterator[list[Any]]:
+        """The cells of consecutive rows, by column, as arrays of pyarrow."""
+        names, passed = self.named, 0
+        size = BLOCK * min(1 + len(self.columns) // 64, 16)
+        with self._open() as file:
+            while text := file.read(size) + file.readline():
+                columns = self._parted(text)
+                if columns is None:
+                    lines = list(io.StringIO(text, newline=""))
+                    rows, passed = self._parted_by_csv(lines, file, passed)
+                    columns = _arrays(rows)
+                else:
+                    passed += text.count("\n")
+                    passed += text.count("\r") - text.count("\r\n") if "\r" in text else 0
+                if names and columns:
+                    columns, names = [cells[1:] for cells in columns], not len(columns[0])
+                if columns and len(columns[0]):
+                    yield columns
+
+    def _parted_by_csv(
+        self, lines: list[str], file: Iterator[str], passed: int = 0
+    ) -> tuple[list[list[str]], int]:
+        """The cells of the rows that begin in these lines, and the number of lines until then.
+
+        The last row may go on in the file. ``passed`` is the number of lines before these.
+        """
+
+        def checked() -> Iterator[str]:
+            for number, line in enumerate(chain(lines, file), passed + 1):
+                if "\0" in line:
+                    where = f"{self.name!r}, line {number}"
+                    raise ValueError(f"{where}: it is not text: it holds zero bytes")
+                yield line
+
+        reader = csv.reader(checked(), delimiter=self.delimiter, skipinitialspace=True)
+        width, rows = len(getattr(self, "columns", ())), []
         try:
-            return self._number(cell)
+            while reader.line_num < len(lines) and (cells := next(reader, None)) is not None:
+                if len(cells) < 2 and not "".join(cells).strip():
+                    continue  # an empty line
+                width = width or len(cells)
+                if len(cells) == width + 1 and not cells[-1].strip():
+                    cells.pop()  # a delimiter at the end
+                if len(cells) != width:
+                    called = "a tab" if self.delimiter == "\t" else repr(self.delimiter)
+                    title = "; a title before the table should be deleted" * (width == 1)
+                    raise csv.Error(
+                        f"{len(cells)} cells, but {width} in the lines before. Cells with {called} "
+                        f"inside need quotes{title}"
+                    )
+                rows.append(cells)
+        except csv.Error as error:
+            raise ValueError(f"{self.name!r}, line {passed + reader.line_num}: {error}") from None
+        return rows, passed + reader.line_num
+
+    def _parted(self, text: str) -> list[Any] | None:
+        """The cells of a text by column; None where pyarrow would not part them as `csv` does."""
+        quoted = '"' in text
+        if self.delimiter == " ":  # several are one
+            text = re.sub(r"(^|[ \r\n]) +", r"\1", text)
+        data = text.encode()
+        if not self.delimiter.isascii() or "\0" in text:
+            return None
+        if quoted and (self.delimiter == " " or not _quotes_are_around_cells(data, self.delimiter)):
+            return None
+        for width in (len(self.columns), len(self.columns) + 1):
+            names = [str(i) for i in range(width)]
+            try:
+                table = read_csv(
+                    pa.BufferReader(data),
+                    ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=names),
+                    ParseOptions(delimiter=self.delimiter, newlines_in_values=quoted),
+                    ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+                )
+            except pa.ArrowInvalid:
+                continue  # some rows have another width
+            columns: list[Any] = [cells for batch in table.to_batches() for cells in batch.columns]
+            if not columns:
+                return []
+            if pc.max(pc.binary_length(pa.chunked_array(columns))).as_py() > LONGEST:
+                return None
+            if width > len(self.columns):  # there is a delimiter at the end of each line
+                return None if any(map(str.strip, columns.pop().unique().to_pylist())) else columns
+            if width == 1:
+                columns = [columns[0].filter(pc.not_equal(pc.utf8_trim_whitespace(columns[0]), ""))]
+            return columns
+        return None
+
+    def _column(self, cells: Any) -> NDArray[Any]:
+        """Numbers, if all cells are numbers or missing; else text."""
+        numbers = self._numbers(cells)
+        return self._text(cells) if numbers is None else numbers
+
+    def _numbers(self, cells: Any) -> Floats | None:
+        """The numbers of cells, NaN for missing ones; None if one is neither."""
+        if self._number(cells[0].as_py().strip()) is None:
+            return None  # at once: each cell that pyarrow cannot convert takes it long
+        numbers = None if self._comma or self._marks else _floats(cells)
+        if numbers is None:
+            texts = pc.utf8_trim_whitespace(cells)
+            gone = pc.is_in(texts, value_set=pa.array(self._missing, pa.string()))
+            points = pc.replace_substring(texts, ",", ".") if self._comma else texts
+            numbers = _floats(pc.if_else(gone, None, points))
+        if numbers is None:  # some are written in a way that only Python knows, or are none
+            known = {}
+            for text in texts.unique().to_pylist():
+                known[text] = self._number(text)
+                if known[text] is None:
+                    return None
+            numbers = np.array([known[text] for text in texts.to_pylist()])
+        return np.where(np.isin(numbers, self._marks), np.nan, numbers) if self._marks else numbers
+
+    def _number(self, text: str) -> float | None:
+        """The number that a text is: NaN where it is missing, None if it is none."""
+        if text in self._missing:
+            return np.nan
+        try:
+            return as_number(text.replace(",", ".") if self._comma else text)
         except ValueError:
             return None
 
+    def _text(self, cells: Any) -> NDArray[Any]:
+        coded = cells.dictionary_encode()
+        texts = (cell.strip() for cell in coded.dictionary.to_pylist())
+        known = [None if text in self._missing else text for text in texts]
+        found: NDArray[Any] = np.array(known, dtype=object)[coded.indices.to_numpy()]
+        return found
 
-class _Lines:
-    """Lines of a text, counted from those that were passed by on."""
-
-    def __init__(self, lines: Iterable[str], passed: int = 0) -> None:
-        self._lines, self.count = iter(lines), passed
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.count += 1
-        if "\0" in line:
-            raise csv.Error("it is not text: it holds zero bytes")
-        return line
+    def _check_thousands(self, cells: Any, column: int, first: int) -> None:
+        """Refuse 1.778 where the comma is the mark of decimals: it may be 1778."""
+        texts = pc.utf8_trim_whitespace(cells)
+        row = pc.index(pc.match_substring_regex(texts, THOUSANDS), True).as_py()
+        if row >= 0:
+            number = texts[row].as_py()
+            raise TableError(
+                "{at} is {value}, and with {decimal=,} its point may stand between thousands",
+                remedy=f"write {number.replace('.', '')}, or {number.replace('.', ',')}; if points "
+                "are the marks of decimals, leave {decimal} out",
+                source=self.name,
+                at=Place.at(first + row, column, self.columns),
+                value=repr(number),
+            )
 
 
 def _beginning(file: Iterable[str]) -> list[str]:
     """As many lines as tell what a text is like."""
-    found, filled = [], 0
+    lines, filled = [], 0
     for line in file:
-        found.append(line)
+        lines.append(line)
         filled += bool(line.strip())
         if filled == LOOKED_AT:
             break
-    return found
+    return lines
 
 
 def _delimiter(lines: list[str], decimal: str, usual: str) -> str:
     """What parts all rows into equally many cells, or else most of them; or what is usual."""
+    text = "".join(line for line in lines if line.strip())
     best, chosen = (False, 0), usual
     for mark in DELIMITERS.replace(decimal, ""):
         try:
-            counts = Counter(map(len, csv.reader(io.StringIO("".join(lines)), delimiter=mark)))
+            counts = Counter(map(len, csv.reader(io.StringIO(text), delimiter=mark)))
         except csv.Error:
             continue
-        count, often = max(counts.items(), key=lambda found: found[1], default=(0, 0))
-        found = (often == counts.total(), often if count > 1 else 0)
-        if count > 1 and found > best:
-            best, chosen = found, mark
+        width, often = counts.most_common(1)[0] if counts else (0, 0)
+        if width > 1 and (often == counts.total(), often) > best:
+            best, chosen = (often == counts.total(), often), mark
     return chosen
 
 
-def _unique(cells: list[str]) -> tuple[str, ...]:
-    """Names of columns, each of which occurs once."""
-    found: dict[str, None] = {}
-    for i, cell in enumerate(cells):
-        name = re.sub(r"\s+", " ", cell).strip() or f"Unnamed: {i}"
-        known, count = name, 0
-        while name in found:
-            count += 1
-            name = f"{known}.{count}"
-        found[name] = None
-    return tuple(found)
+def _arrays(rows: list[list[str]]) -> list[Any]:
+    """The columns of rows of cells, as arrays of pyarrow."""
+    return [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
 
 
-def _numbered(count: int) -> tuple[str, ...]:
-    return tuple(f"column {i + 1}" for i in range(count))
+def _floats(cells: Any) -> Floats | None:
+    """The numbers that Python's ``float`` gives, NaN for what is null; None if a cell is none."""
+    try:
+        numbers: Floats = cells.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return None
+    odd = np.isnan(numbers).any() and pc.any(pc.match_substring(cells, "(")).as_py()
+    return None if odd else numbers  # pyarrow reads nan(x), too
 
 
-def _called(delimiter: str) -> str:
-    return "a tab" if delimiter == "\t" else repr(delimiter)
-
-
-def _may_be_compiled(delimiter: str) -> bool:
-    """Whether a delimiter is one byte, and none that is part of numbers."""
-    return delimiter.isascii() and not delimiter.isalnum() and delimiter not in "+-."
+def _quotes_are_around_cells(data: bytes, delimiter: str) -> bool:
+    """Whether each quote begins a cell, ends it, or is doubled: the others are part of a text."""
+    text = np.frombuffer(data, np.uint8)
+    places = np.flatnonzero(text == ord('"'))
+    before = text[places[::2] - 1]
+    right = (before == ord(delimiter)) | (before == 10) | (before == 13) | (places[::2] == 0)
+    right[1:] |= np.diff(places)[1::2] == 1
+    return len(places) % 2 == 0 and bool(right.all())

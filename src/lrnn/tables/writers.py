@@ -23,7 +23,7 @@ Writer: TypeAlias = Callable[
 ]
 
 WITH_TEXT = (".csv", ".tsv", ".parquet")  # formats whose columns may be text
-NEEDED = {".parquet": "pyarrow", ".zarr": "zarr"}  # libraries that not everyone has
+NEEDED = {".zarr": "zarr"}  # libraries that not everyone has
 
 
 def write(path: str | os.PathLike[str], data: NDArray[Any], names: Names = None) -> None:
