@@ -84,10 +84,15 @@ def far_off(numbers: NDArray[Any]) -> FarOff | None:
     numbers = np.asarray(numbers, dtype=np.float64)
     shares = numbers / peak  # differences of these cannot overflow
     middle = np.median(shares)
-    order = np.argsort(np.abs(shares - middle), kind="stable")
+    distances = np.abs(shares - middle)
+    most_far = max(1, count // 20)
+    radius = np.partition(distances, count - most_far - 1)[count - most_far - 1]
+    if radius > 0 and np.ptp(shares) <= FAR * radius:
+        return None  # the others spread over this radius at least: sorting is not needed
+    order = np.argsort(distances, kind="stable")
     outwards = shares[order]
     low, high = np.minimum.accumulate(outwards), np.maximum.accumulate(outwards)
-    nearest = np.arange(count - max(1, count // 20), count)  # the first that may be far off
+    nearest = np.arange(count - most_far, count)  # the first that may be far off
     least, most, next_one = low[nearest - 1], high[nearest - 1], outwards[nearest]
     away = np.maximum(least - next_one, next_one - most)
     varied = 2 * np.count_nonzero(shares != middle) > count
