@@ -64,6 +64,7 @@ ALL = {
         "streams_tables", "streams_images", "streams_drift", "streams_text", threads=1
     ),
     "streaming.py": timed("streaming"),
+    "text_tables.py": timed("text_tables"),
     "minibatch_streams.py": timed("minibatch_streams", "minibatch_streams_sorted", threads=1),
     "scaling.py": timed("scaling", "scaling_predictions"),
     "missing.py": timed("missing", "missing_seconds", threads=1),
