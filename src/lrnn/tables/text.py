@@ -28,6 +28,7 @@ from lrnn.tables.frame import Columns, Frame, as_number, is_text
 from lrnn.tables.header import are_names
 from lrnn.tables.messages import Place, Setting, TableError, TableWarning, Text, joined, warn
 from lrnn.tables.reading import Reading
+from lrnn.tables.sources import read_ahead
 
 __all__ = ["TextFile"]
 
@@ -38,7 +39,7 @@ MISSING = (
 )  # fmt: skip
 LOOKED_AT = 200  # lines from which delimiter and names are guessed
 SHOWN = 3  # columns that a remark names
-BLOCK = 1 << 20  # characters that are read at once; up to 16 times of a table with many columns
+BLOCK = 1 << 22  # characters that are read at once; up to 4 times of a table with many columns
 LONGEST = csv.field_size_limit()  # characters of a cell
 THOUSANDS = r"^[+-]?[1-9]\p{Nd}{0,2}\.\p{Nd}{3}$"  # such as 1.778; or it has decimals
 
@@ -95,7 +96,7 @@ class TextFile(Columns):
     def frames(self, text: Sequence[str] = (), first: int = 0) -> Iterator[Frame]:
         """Rows in order; a column is text where one of a block's cells is no number."""
         as_text, row = {self.columns.index(name) for name in text}, 0
-        for block in self._blocks():
+        for block in read_ahead(self._blocks()):
             columns = [
                 self._text(cells) if i in as_text else self._column(cells)
                 for i, cells in enumerate(block)
@@ -175,7 +176,7 @@ class TextFile(Columns):
     def _blocks(self) -> Iterator[list[Any]]:
         """The cells of consecutive rows, by column, as arrays of pyarrow."""
         names, passed = self.named, 0
-        size = BLOCK * min(1 + len(self.columns) // 64, 16)
+        size = BLOCK * min(1 + len(self.columns) // 256, 4)
         with self._open() as file:
             while text := file.read(size) + file.readline():
                 columns = self._parted(text)
@@ -244,7 +245,9 @@ class TextFile(Columns):
                     pa.BufferReader(data),
                     ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=names),
                     ParseOptions(delimiter=self.delimiter, newlines_in_values=quoted),
-                    ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+                    ConvertOptions(
+                        check_utf8=False, column_types=dict.fromkeys(names, pa.string())
+                    ),
                 )
             except pa.ArrowInvalid:
                 continue  # some rows have another width
