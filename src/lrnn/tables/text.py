@@ -230,13 +230,14 @@ class TextFile(Columns):
 
     def _parted(self, text: str) -> list[Any] | None:
         """The cells of a text by column; None where pyarrow would not part them as `csv` does."""
-        quoted = '"' in text
-        if self.delimiter == " ":  # several are one
-            text = re.sub(r"(^|[ \r\n]) +", r"\1", text)
-        data = text.encode()
         if not self.delimiter.isascii() or "\0" in text:
             return None
-        if quoted and (self.delimiter == " " or not _quotes_are_around_cells(data, self.delimiter)):
+        begins = rf'(^|[\r\n{re.escape(self.delimiter)}]) *"'  # a cell in quotes
+        quoted = '"' in text and re.search(begins, text) is not None
+        if self.delimiter == " ":  # several are one
+            text = re.sub(r"(^|[ \r\n]) +", r"\1", text)
+        data = _quoted_cells(text.encode(), self.delimiter) if quoted else text.encode()
+        if data is None or (quoted and self.delimiter == " "):
             return None
         for width in (len(self.columns), len(self.columns) + 1):
             names = [str(i) for i in range(width)]
@@ -244,7 +245,11 @@ class TextFile(Columns):
                 table = read_csv(
                     pa.BufferReader(data),
                     ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=names),
-                    ParseOptions(delimiter=self.delimiter, newlines_in_values=quoted),
+                    ParseOptions(
+                        delimiter=self.delimiter,
+                        quote_char='"' if quoted else False,
+                        newlines_in_values=quoted,
+                    ),
                     ConvertOptions(
                         check_utf8=False, column_types=dict.fromkeys(names, pa.string())
                     ),
@@ -360,11 +365,17 @@ def _floats(cells: Any) -> Floats | None:
     return None if odd else numbers  # pyarrow reads nan(x), too
 
 
-def _quotes_are_around_cells(data: bytes, delimiter: str) -> bool:
-    """Whether each quote begins a cell, ends it, or is doubled: the others are part of a text."""
+def _quoted_cells(data: bytes, delimiter: str) -> bytes | None:
+    """The same without blanks before cells in quotes; None if quotes stand inside other cells."""
     text = np.frombuffer(data, np.uint8)
-    places = np.flatnonzero(text == ord('"'))
-    before = text[places[::2] - 1]
-    right = (before == ord(delimiter)) | (before == 10) | (before == 13) | (places[::2] == 0)
+    while True:
+        places = np.flatnonzero(text == ord('"'))
+        opening = places[::2]  # the others end a cell, or are doubled by the next one
+        before = np.where(opening > 0, text[opening - 1], ord("\n"))
+        blank = before == ord(" ")
+        if not blank.any():
+            break
+        text = np.delete(text, opening[blank] - 1)
+    right = np.isin(before, (ord(delimiter), ord("\n"), ord("\r")))
     right[1:] |= np.diff(places)[1::2] == 1
-    return len(places) % 2 == 0 and bool(right.all())
+    return text.tobytes() if len(places) % 2 == 0 and right.all() else None
