@@ -60,6 +60,7 @@ class TextFile(Columns):
 
     def __init__(self, path: Path, reading: Reading) -> None:
         self.name, self._path, self.reading = str(path), path, reading
+        self.columns = ()
         self.suffix = ".tsv" if ".tsv" in path.suffixes else ".csv"
         self._missing, self._comma = set(MISSING), reading.decimal == ","
         marks = map(self._number, reading.na or ())
@@ -67,13 +68,14 @@ class TextFile(Columns):
         self._missing.update(reading.na or ())
         with self._open() as file:
             lines = _beginning(file)
-            first_line = next((line.strip() for line in lines if line.strip()), "")
-            if said := re.fullmatch(r'"?sep=(.)"?', first_line):
+            filled = ((i, line.strip()) for i, line in enumerate(lines, 1) if line.strip())
+            number, text = next(filled, (1, ""))
+            if said := re.fullmatch(r'"?sep=(.)"?', text):
                 raise TableError(
-                    "line 1, {value}, is no row",
+                    f"line {number}, {{value}}, is no row",
                     remedy="delete it, and give {delimiter}",
                     source=self.name,
-                    value=repr(first_line),
+                    value=repr(text),
                     delimiter=Setting("delimiter", said[1]),
                 )
             usual = "\t" if self.suffix == ".tsv" else ","
@@ -208,7 +210,7 @@ class TextFile(Columns):
                 yield line
 
         reader = csv.reader(checked(), delimiter=self.delimiter, skipinitialspace=True)
-        width, rows = len(getattr(self, "columns", ())), []
+        width, rows = len(self.columns), []
         try:
             while reader.line_num < len(lines) and (cells := next(reader, None)) is not None:
                 if len(cells) < 2 and not "".join(cells).strip():
