@@ -67,7 +67,7 @@ class TextFile(Columns):
         self._marks = [mark for mark in marks if mark is not None]  # -999 is -999.0, too
         self._missing.update(reading.na or ())
         with self._open() as file:
-            lines = _beginning(file)
+            lines = _first_lines(file)
             filled = ((i, line.strip()) for i, line in enumerate(lines, 1) if line.strip())
             number, text = next(filled, (1, ""))
             if said := re.fullmatch(r'"?sep=(.)"?', text):
@@ -80,7 +80,7 @@ class TextFile(Columns):
                 )
             usual = "\t" if self.suffix == ".tsv" else ","
             self.delimiter = reading.delimiter or _delimiter(lines, reading.decimal, usual)
-            rows, _ = self._parted_by_csv(lines, file)
+            rows, _ = self._rows_by_csv(lines, file)
         if not rows:
             raise ValueError(f"{self.name!r} is empty")
         first, *rest = rows
@@ -130,9 +130,9 @@ class TextFile(Columns):
             raise ValueError(f"{self.name!r} is a damaged gzip file: {error}") from None
         except UnicodeError as error:
             with self._open("rb") as file:
-                raise self._undecoded(file.read(1 << 16), error) from None
+                raise self._encoding_error(file.read(1 << 16), error) from None
 
-    def _undecoded(self, start: bytes, error: UnicodeError) -> TableError:
+    def _encoding_error(self, start: bytes, error: UnicodeError) -> TableError:
         """That this is no text in its encoding, and the one to try."""
         own, at = self.reading.encoding, ""
         other = "cp1252" if own.lower().startswith("utf") else "utf-8"
@@ -181,10 +181,10 @@ class TextFile(Columns):
         size = BLOCK * min(1 + len(self.columns) // 256, 4)
         with self._open() as file:
             while text := file.read(size) + file.readline():
-                columns = self._parted(text)
+                columns = self._cells_by_pyarrow(text)
                 if columns is None:
                     lines = list(io.StringIO(text, newline=""))
-                    rows, passed = self._parted_by_csv(lines, file, passed)
+                    rows, passed = self._rows_by_csv(lines, file, passed)
                     columns = _arrays(rows)
                 else:
                     passed += text.count("\n")
@@ -194,7 +194,7 @@ class TextFile(Columns):
                 if columns and len(columns[0]):
                     yield columns
 
-    def _parted_by_csv(
+    def _rows_by_csv(
         self, lines: list[str], file: Iterator[str], passed: int = 0
     ) -> tuple[list[list[str]], int]:
         """The cells of the rows that begin in these lines, and the number of lines until then.
@@ -202,14 +202,14 @@ class TextFile(Columns):
         The last row may go on in the file. ``passed`` is the number of lines before these.
         """
 
-        def checked() -> Iterator[str]:
+        def text_lines() -> Iterator[str]:
             for number, line in enumerate(chain(lines, file), passed + 1):
                 if "\0" in line:
                     where = f"{self.name!r}, line {number}"
                     raise ValueError(f"{where}: it is not text: it holds zero bytes")
                 yield line
 
-        reader = csv.reader(checked(), delimiter=self.delimiter, skipinitialspace=True)
+        reader = csv.reader(text_lines(), delimiter=self.delimiter, skipinitialspace=True)
         width, rows = len(self.columns), []
         try:
             while reader.line_num < len(lines) and (cells := next(reader, None)) is not None:
@@ -230,7 +230,7 @@ class TextFile(Columns):
             raise ValueError(f"{self.name!r}, line {passed + reader.line_num}: {error}") from None
         return rows, passed + reader.line_num
 
-    def _parted(self, text: str) -> list[Any] | None:
+    def _cells_by_pyarrow(self, text: str) -> list[Any] | None:
         """The cells of a text by column; None where pyarrow would not part them as `csv` does."""
         if not self.delimiter.isascii() or "\0" in text:
             return None
@@ -238,7 +238,7 @@ class TextFile(Columns):
         quoted = '"' in text and re.search(begins, text) is not None
         if self.delimiter == " ":  # several are one
             text = re.sub(r"(^|[ \r\n]) +", r"\1", text)
-        data = _quoted_cells(text.encode(), self.delimiter) if quoted else text.encode()
+        data = _bare_quoted_cells(text.encode(), self.delimiter) if quoted else text.encode()
         if data is None or (quoted and self.delimiter == " "):
             return None
         for width in (len(self.columns), len(self.columns) + 1):
@@ -326,7 +326,7 @@ class TextFile(Columns):
             )
 
 
-def _beginning(file: Iterable[str]) -> list[str]:
+def _first_lines(file: Iterable[str]) -> list[str]:
     """As many lines as tell what a text is like."""
     lines, filled = [], 0
     for line in file:
@@ -367,7 +367,7 @@ def _floats(cells: Any) -> Floats | None:
     return None if odd else numbers  # pyarrow reads nan(x), too
 
 
-def _quoted_cells(data: bytes, delimiter: str) -> bytes | None:
+def _bare_quoted_cells(data: bytes, delimiter: str) -> bytes | None:
     """The same without blanks before cells in quotes; None if quotes stand inside other cells."""
     text = np.frombuffer(data, np.uint8)
     while True:
