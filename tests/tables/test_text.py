@@ -217,6 +217,8 @@ def test_quotes_inside_texts(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('1,5" pipe\n2, "a, b"\n3,"c ""d"""\n4,"e"f\n5,"g\nh"\n')
     assert cells_of(path)[1] == ['5" pipe', "a, b", 'c "d"', "ef", "g\nh"]
+    path.write_text('1, "a"\n2,"b" "\n3,"c"\n4,"d" ""e\n5,"f\n" "\n')
+    assert cells_of(path)[1] == ["a", 'b "', "c", 'd ""e', 'f\n "']
 
 
 @pytest.mark.parametrize(

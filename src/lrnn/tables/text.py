@@ -370,14 +370,15 @@ def _floats(cells: Any) -> Floats | None:
 def _bare_quoted_cells(data: bytes, delimiter: str) -> bytes | None:
     """The same without blanks before cells in quotes; None if quotes stand inside other cells."""
     text = np.frombuffer(data, np.uint8)
+    places = np.flatnonzero(text == ord('"'))
+    doubled = np.zeros(len(places[::2]), dtype=bool)
+    doubled[1:] = np.diff(places)[1::2] == 1
     while True:
-        places = np.flatnonzero(text == ord('"'))
-        opening = places[::2]  # the others end a cell, or are doubled by the next one
+        opening = np.flatnonzero(text == ord('"'))[::2]  # the others end a cell, or are doubled
         before = np.where(opening > 0, text[opening - 1], ord("\n"))
         blank = before == ord(" ")
         if not blank.any():
             break
         text = np.delete(text, opening[blank] - 1)
-    right = np.isin(before, (ord(delimiter), ord("\n"), ord("\r")))
-    right[1:] |= np.diff(places)[1::2] == 1
+    right = doubled | np.isin(before, (ord(delimiter), ord("\n"), ord("\r")))
     return text.tobytes() if len(places) % 2 == 0 and right.all() else None
