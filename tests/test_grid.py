@@ -123,7 +123,6 @@ def nullable_dataframe(values, folder):
 
 
 def dataframe_of_arrow(values, folder):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     return dataframe(values, folder).astype(f"{values.dtype.newbyteorder('=').name}[pyarrow]")
 
 
@@ -150,13 +149,11 @@ def large_memory_map(values, folder):
 
 
 def parquet_path(values, folder):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     dataframe(values, folder).to_parquet(folder / "rows.parquet", row_group_size=7)
     return folder / "rows.parquet"
 
 
 def parquet_folder(values, folder):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     (folder / "parts").mkdir(exist_ok=True)
     for i, part in enumerate(np.array_split(values, 3)):
         dataframe(part, folder).to_parquet(folder / "parts" / f"{i}.parquet")
@@ -714,7 +711,6 @@ of_frames = pytest.mark.parametrize("held", FRAMES.values(), ids=FRAMES)
 
 
 def parquet_of(frame, folder):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     frame.to_parquet(folder / "frame.parquet")
     return folder / "frame.parquet"
 
@@ -796,7 +792,6 @@ def blocks_of(first, second):
 
 
 def parquet_parts(parts, folder):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     for i, part in enumerate(parts):
         dataframe(part, folder).to_parquet(folder / f"{i}.parquet")
     return folder
@@ -940,7 +935,6 @@ def test_tensors_of_rare_kinds():
 
 
 def test_a_missing_level_is_not_taken_for_zeros_and_ones(tmp_path):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     frame = nullable_dataframe(rows_of("uint8"), tmp_path)
     frame.iloc[20, 3] = pd.NA
     frame.to_parquet(tmp_path / "a.parquet")

@@ -144,7 +144,8 @@ def test_a_data_set_as_a_table(folder, exported, tmp_path):
     assert lines[0] == "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm),label"
     assert lines[1] == "5.1,3.5,1.4,0.2,Iris-setosa"
     assert len(lines) == 151
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pip install pyarrow")
+    from pyarrow import parquet
+
     exported("iris", "iris.parquet")
     table = parquet.read_table(tmp_path / "iris.parquet")
     assert table.column_names == lines[0].split(",")

@@ -234,8 +234,6 @@ def test_labels_tell_how_well_rows_are_told_apart(call, folder, dirty, tmp_path)
 
 @pytest.mark.parametrize("ending", [".tsv", ".parquet"])
 def test_other_formats(call, folder, tmp_path, ending):
-    if ending == ".parquet":
-        pytest.importorskip("pyarrow")
     kept = folder / "kept.safetensors"
     output = tmp_path / f"o{ending}"
     done = call("detect", folder / "dirty.csv", "--model", kept, "-o", output, cwd=tmp_path)

@@ -252,7 +252,6 @@ def test_models_of_an_earlier_run_go_and_other_files_stay(call, tmp_path):
 
 
 def test_a_frontier_of_a_folder_of_parquet_files(call, tmp_path, rng):
-    pytest.importorskip("pyarrow", reason="pip install 'lrnn[files]'")
     X = rng.random((40, 5))
     (tmp_path / "parts").mkdir()
     for i in (0, 1):

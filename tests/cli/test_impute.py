@@ -54,7 +54,6 @@ def test_json_and_other_formats(call, folder):
     assert json.loads(done.stdout) == {
         "output": "o.parquet", "rows": 7, "cells_filled": 7, "rows_filled": 4, "rows_unknown": 1,
     }  # fmt: skip
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     found = pd.read_parquet(folder / "o.parquet")
     assert found["weight"].dtype == np.float64
     assert not found[["size", "kind", "weight"]].isna().any().any()
@@ -162,7 +161,6 @@ def test_gzipped_and_other_texts(call, folder):
 
 
 def test_parquet_keeps_its_types_and_its_index(call, folder):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     count = 12
     gap = np.arange(count) % 4 == 1
     size = np.arange(count) * 1.5
@@ -201,7 +199,6 @@ def test_parquet_keeps_its_types_and_its_index(call, folder):
 
 
 def test_gaps_of_columns_that_were_left_out_are_empty_cells_of_a_text(call, folder):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     frame = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [2.0, 4.5, 6.0], "out": [1.5, np.nan, 2.0]})
     frame.to_parquet(folder / "y.parquet")
     for name, mark in (("y.csv", ","), ("y.tsv", "\t")):
@@ -212,7 +209,6 @@ def test_gaps_of_columns_that_were_left_out_are_empty_cells_of_a_text(call, fold
 
 
 def test_parquet_of_numbers_in_several_files(call, folder):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     X = np.random.default_rng(0).random((40, 3)).round(3)
     frame = pd.DataFrame(X, columns=list("abc")).mask(X < 0.2)
     frame["n"] = np.arange(40) % 7

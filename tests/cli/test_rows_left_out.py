@@ -104,7 +104,6 @@ def test_errors_behind_rows_that_are_left_out_name_the_right_row(call, tmp_path,
 
 
 def test_the_index_of_a_parquet_file(call, tmp_path):
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     names = pd.Index(["ann", "bob", "eve", "kim"], name="who")
     pd.DataFrame({"a": [1.0, 2, 0, 3], "b": [4.0, 1, 2, 0]}, names).to_parquet(
         tmp_path / "t.parquet"

@@ -278,7 +278,6 @@ def as_npy(levels, folder):
 
 
 def as_parquet(levels, folder):
-    pytest.importorskip("pyarrow", reason="pip install pyarrow")
     frame(levels).to_parquet(folder / "levels.parquet")
     return folder / "levels.parquet"
 

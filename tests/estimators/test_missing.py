@@ -252,7 +252,6 @@ def test_frames_are_filled_to_frames(library):
     if library == "polars":
         X = pytest.importorskip("polars", reason="pip install polars").from_pandas(gaps)
     elif library == "arrow":
-        pytest.importorskip("pyarrow", reason="pip install pyarrow")
         X = gaps.convert_dtypes(dtype_backend="pyarrow").astype({"grade": gaps["grade"].dtype})
     else:
         X = gaps
@@ -706,7 +705,6 @@ def test_tags_tell_whether_nan_is_taken():
 
 
 def test_a_parquet_file_has_gaps_as_a_frame_has(tmp_path):
-    pytest.importorskip("pyarrow", reason="pip install 'lrnn[files]'")
     frame = pd.DataFrame(load_wine().data[:, :6], columns=list("abcdef"))
     frame = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.2)
     frame.to_parquet(tmp_path / "gaps.parquet")

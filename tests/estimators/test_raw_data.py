@@ -41,7 +41,6 @@ def kinds_of(X, tmp_path):
     yield "torch", torch.from_numpy(X)
     da = pytest.importorskip("dask.array", reason="Dask is not installed")
     yield "dask", da.from_array(X, chunks=(60, X.shape[1]))
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     pd.DataFrame(X, columns=[f"a{i}" for i in range(X.shape[1])]).to_parquet(tmp_path / "x.parquet")
     yield ".parquet", tmp_path / "x.parquet"
 

@@ -35,7 +35,6 @@ def folder_of_parquet(data, folder):
 
 
 def _parquet(data, path, **options):
-    pytest.importorskip("pyarrow", reason="pip install 'lrnn[files]'")
     names = [f"pixel{i}" for i in range(data.shape[1])]
     pd.DataFrame(data, columns=names).to_parquet(path, **options)
     return path

@@ -27,7 +27,6 @@ def npy(folder):
 
 
 def parquet(folder):
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     frame = pd.DataFrame(Y, columns=list("abcdef"))
     frame.to_parquet(folder / "x.parquet", row_group_size=GROUP)
     return folder / "x.parquet"

@@ -66,7 +66,6 @@ def test_text(tmp_path, delimiter, names, end, pack):
 
 def test_parquet(tmp_path):
     pandas = pytest.importorskip("pandas", reason="pip install 'lrnn[test]'")
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     pandas.DataFrame(NUMBERS, columns=list("abc")).to_parquet(tmp_path / "a.parquet")
     table = read(tmp_path / "a.parquet")
     np.testing.assert_array_equal(table.data, NUMBERS)

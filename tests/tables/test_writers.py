@@ -72,7 +72,8 @@ COLUMNS = [np.array([0.5, 1.5, 2.5]), np.arange(3), ["a", 'b, "quoted"', None]]
 
 
 def test_columns_of_numbers_and_of_text(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow.parquet", reason="pip install pyarrow")
+    from pyarrow import parquet
+
     names = ("x", "n", "label")
     blocks = [[column[:2] for column in COLUMNS], [column[2:] for column in COLUMNS]]
     for suffix in (".csv", ".tsv", ".parquet"):
@@ -80,7 +81,7 @@ def test_columns_of_numbers_and_of_text(tmp_path):
     lines = (tmp_path / "a.csv").read_text().splitlines()
     assert lines == ["x,n,label", "0.5,0,a", '1.5,1,"b, ""quoted"""', "2.5,2,"]
     assert (tmp_path / "a.tsv").read_text().startswith("x\tn\tlabel\n0.5\t0\ta\n")
-    table = pyarrow.read_table(tmp_path / "a.parquet")
+    table = parquet.read_table(tmp_path / "a.parquet")
     assert [str(kind) for kind in table.schema.types] == ["double", "int64", "string"]
     assert table["label"].to_pylist() == COLUMNS[2]
 
@@ -116,7 +117,8 @@ def test_arrays_by_name(tmp_path):
 
 
 def test_whole_numbers_may_be_missing_in_a_later_block(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pip install pyarrow")
+    from pyarrow import parquet
+
     path = tmp_path / "a.parquet"
     blocks = [[np.array([1, 2]), np.array([0.5, 1])], [np.array([3.0, np.nan]), np.array([2, 3])]]
     write_blocks(path, blocks, (4, 2), np.float64, ["id", "x"])
