@@ -394,7 +394,7 @@ def test_sparse_files_stay_sparse(document, tmp_path, monkeypatch, capsys, kind,
     if kind != "simulate":  # adam is a contender of the others
         pytest.importorskip("torch", reason="pip install 'lrnn[torch]'")
     rng = np.random.default_rng(0)
-    full = rng.random((60, 40)) * (rng.random((60, 40)) < 0.2)
+    full = rng.random((60, 40)) * (rng.random((60, 40)) < 0.05)
     sparse.save_npz(tmp_path / "words.npz", sparse.csr_array(full))
     monkeypatch.setattr(peers, "CELLS_AT_ONCE", 400)  # ten rows at a time
     made, toarray = [], sparse.csr_array.toarray
