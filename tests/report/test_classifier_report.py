@@ -13,7 +13,7 @@ from lrnn.report import Subject, write_report
 from lrnn.report.recognition import decisions, doubtful, recognised
 from lrnn.rows import some_of
 from lrnn.rows.validation import check_data
-from lrnn.tables.ledger import Ledger, RangeWarning
+from lrnn.tables.ledger import Ledger
 from lrnn.tables.table import Table
 from naming import naming
 from report.test_report import HOSTILE, Markup
@@ -40,8 +40,7 @@ def of_wine():
     classes = names[load_wine().target]
     attributes = (*load_wine().feature_names[:12], HOSTILE)
     left_out = Table(X, ledger=Ledger(left_out=[np.array([0, 7])]))
-    with pytest.warns(RangeWarning):
-        rows = check_data(model.fit(X, classes), left_out, reset=False)
+    rows = check_data(model.fit(X, classes), left_out, reset=False)
     return Subject(
         model, rows, name=f"{HOSTILE}.csv", command="lrnn", attributes=attributes,
         classes=classes, label=HOSTILE,

@@ -273,6 +273,8 @@ def fit(
                 else:
                     rows = on_cluster(data, model, taken.table, reset=True)
                 count = rows.shape[0]
+                if rows.resident:
+                    rows.take(slice(1))  # unfit numbers are found before training begins
                 with going_on(unfinished, voice):
                     checkpoints.fit(model, rows, unfinished, every=checkpoint, resume=bool(resume))
         interrupted = place.save(model)

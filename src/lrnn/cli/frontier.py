@@ -151,6 +151,8 @@ def frontier(
         document = {"data": data, "hidden_rule": rule, "paper": known, **found.to_json()}
         _save_models(output, found, document)
         document |= tell(table.ledger, voice)
+        if others is not None:
+            tell(others.ledger, voice)
         document["chosen"] = chosen = _choose(output, found, document, budget)
         _write(output, found, document)
         kept = {point["model"] for point in document["points"]} | ({CHOSEN} if chosen else set())

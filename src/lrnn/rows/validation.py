@@ -304,8 +304,8 @@ def _rows_for(estimator: Any, X: Any, *, reset: bool, user: str | None, sample_w
     rows.ledger, rows.along = ledger, along
     if ledger is not None:
         ledger.names = getattr(estimator, "feature_names_in_", None)
-    if ledger and (rows.resident or rows.on_workers):  # a stream tells when it has been read
-        warn(ledger.warning())
+    if ledger and table.ledger is None and (rows.resident or rows.on_workers):
+        warn(ledger.warning())  # a stream warns when it has been read
     complemented = scaling is not None and scaling.complemented
     return ComplementedRows(rows) if complemented else rows
 
