@@ -39,11 +39,17 @@ def test_pyarrow_is_loaded_where_a_table_is_read_and_not_before(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n0.5,0.1\n0.2,0.3\n")
     code = """
 import sys
-sys.modules["pandas"] = None  # which imports pyarrow itself, and is imported by scikit-learn
+
+class NoPandas:  # which imports pyarrow itself, and is imported by scikit-learn
+    def find_spec(self, name, *_):
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, NoPandas())
 from lrnn import LRNNAutoencoder
 model = LRNNAutoencoder(2, max_iter=1).fit([[0.5, 0.1], [0.2, 0.3]])
 print("pyarrow" in sys.modules)
-del sys.modules["pandas"]
+sys.meta_path.pop(0)
 model.transform("t.csv")
 print("pyarrow" in sys.modules)
 """
